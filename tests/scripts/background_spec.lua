@@ -56,8 +56,8 @@ it("the highest ranker is named, whose mean chance does not beat by being one of
   equal(section.tables[1].rows, { { "a", 0.25 }, { "b", 0.5 }, { "by chance", 0.75 } })
 end)
 
--- Rankers of a script for small parts: their scores of `tested` by name. `inside(mr)`, if given, is called in place of the
--- rankers' trainings, while the script's own definitions exist.
+-- Rankers of a script for small parts: their scores of `tested` by name. `inside(mr)`, if given, is called in place of
+-- the rankers' trainings, while the script's own definitions exist.
 local function rankers_of(name, words, train, tested, inside)
   local found = {}
   in_process.section(("scripts/lecture/background/%s.lua"):format(name), words, { common = function(common)
@@ -73,9 +73,11 @@ local function part_of(lists, features)
   return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
 end
 
-it("AdaRank: the feature with the best weighted nDCG, weights e^-nDCG of the sum, alpha by the weighted mean", function()
+it("AdaRank: the feature with the best weighted nDCG, weights e^-nDCG of the sum, alpha by the weighted mean",
+  function()
   -- the first feature is right on two of three queries, the second one on the third
-  local train = part_of({ { 1, 0 }, { 1, 0 }, { 1, 0 } }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } })
+  local train =
+    part_of({ { 1, 0 }, { 1, 0 }, { 1, 0 } }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } })
   local tested, wrong = part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }), math.log(2) / math.log(3)
   local function alpha(value) return 0.5 * math.log((1 + value) / (1 - value)) end
   local one = alpha((2 + wrong) / 3)
@@ -95,17 +97,21 @@ it("RankBoost: thresholds by the sum over pairs, whose weights follow the scores
 end)
 
 it("PRank: thresholds and weights move where a row is on the wrong side of a threshold", function()
-  -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1. Then
-  -- its score of 0.5 is above both. The mean of weights is a sum over both passes.
-  local found = rankers_of("prank", { "--passes", "2" }, part_of({ { 2 } }, { { 0.5, 0 } }), part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }))
+  -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1.
+  -- Then its score of 0.5 is above both. The mean of weights is a sum over both passes.
+  local found = rankers_of("prank", { "--passes", "2" }, part_of({ { 2 } }, { { 0.5, 0 } }),
+    part_of({ { 1, 0 } }, { { 1, 0 }, { 0, 1 } }))
   near(found[1], { 1, 0 }, 1e-9)
   near(found[2], { 2, 0 }, 1e-9)
 end)
 
-it("Subset Ranking: squared errors of relevant rows, and of the highest irrelevant one above 0 with weight u", function()
+it("Subset Ranking: squared errors of relevant rows, and of the highest irrelevant one above 0 with weight u",
+  function()
   rankers_of("subset_ranking", { "--u", "3" }, nil, nil, function()
     local loss = mr.losses.subset_ranking()
-    local function of(...) return loss:mean(mr.tensor({ ... }, { dtype = "float64" }), mr.lists{ { 2, 0, 0 } }):item() end
+    local function of(...)
+      return loss:mean(mr.tensor({ ... }, { dtype = "float64" }), mr.lists{ { 2, 0, 0 } }):item()
+    end
     near({ of(1, 0.5, 0.25), of(1, -0.5, -1) }, { 1 + 3 * 0.5 ^ 2, 1 }, 1e-9)
     return {}
   end)

@@ -1,4 +1,5 @@
--- The scripts of Li & Wu's Tables 2 and 3 and Figures 3 to 7: on drawn faces, on a folder of images, on features of a table.
+-- The scripts of Li & Wu's Tables 2 and 3 and Figures 3 to 7: on drawn faces, on a folder of images, on features of a
+-- table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local scripts = dofile "tests/support/scripts.lua"
@@ -8,17 +9,22 @@ local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local describe, it, equal, check, near = test.describe, test.it, test.equal, test.check, test.near
 
-local function run(folder, name, words) return scripts.run(folder, ("cmu/%s.lua"):format(name), words .. " --workers 0") end
+local function run(folder, name, words)
+  return scripts.run(folder, ("cmu/%s.lua"):format(name), words .. " --workers 0")
+end
 
 local small = "--count 60 --size 12 --pairs 60 --kernel 3 --epochs 1"
 
 describe("tables of faces", function()
-  if not pcall(core.xgboost_version) then return it("trees", function() test.skip "XGBoost's library is not installed" end) end
+  if not pcall(core.xgboost_version) then
+    return it("trees", function() test.skip "XGBoost's library is not installed" end)
+  end
 
-  scripts.it("have printed numbers beside those of faces that are called drawn; figures read their runs", {}, function(folder)
+  scripts.it("have printed numbers beside those of faces that are called drawn; figures read their runs",
+    {}, function(folder)
     local out = run(folder, "table_2", small)
-    for _, words in ipairs{ "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483", "Class CNN     0.3283",
-      "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "filters are 3 x\n3" } do
+    for _, words in ipairs{ "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483",
+      "Class CNN     0.3283", "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "filters are 3 x\n3" } do
       check(out:find(words, 1, true), words .. ": " .. out)
     end
     check(not out:find("Class NN", 1, true), out)
@@ -44,7 +50,8 @@ describe("tables of faces", function()
     return best
   end
 
-  local few = { "--count", "60", "--size", "12", "--pairs", "60", "--kernel", "3", "--epochs", "1", "--extensions", "0", "--workers", "0" }
+  local few = { "--count", "60", "--size", "12", "--pairs", "60", "--kernel", "3", "--epochs", "1", "--extensions", "0",
+    "--workers", "0" }
 
   local function words_of(...) return table.move({ ... }, 1, select("#", ...), #few + 1, { table.unpack(few) }) end
 
@@ -64,19 +71,25 @@ describe("tables of faces", function()
     end
     local said, expected = {}, {}
     for number in section.text:match("By scores the means.-printed"):gmatch "0%.%d+" do said[#said + 1] = number end
-    for i, family in ipairs{ "regression", "ranking", "classification" } do expected[i] = mean(by_family[family].scores) end
+    for i, family in ipairs{ "regression", "ranking", "classification" } do
+      expected[i] = mean(by_family[family].scores)
+    end
     expected[4] = mean(by_family.classification.labels)
     for i, number in ipairs(said) do near(tonumber(number), expected[i], { atol = 5e-5 }) end
     equal(#said, 4)
     -- the finding has classifiers by labels and by scores, regressions and rankers, in per cent
-    near(in_process.numbers(section.finding), { 100 * expected[4], 100 * expected[3], 100 * expected[1], 100 * expected[2] },
-      { atol = 0.05 + 1e-9 })
+    near(in_process.numbers(section.finding),
+      { 100 * expected[4], 100 * expected[3], 100 * expected[1], 100 * expected[2] }, { atol = 0.05 + 1e-9 })
   end)
 
-  scripts.it("Figures 6 and 7 divide the test pairs of Rank LR by the signs of their margins, and count them by age", {}, function(folder)
-    local words, faces = words_of("--store", folder .. "/runs.db", "--out", folder .. "/a.svg"), dofile "scripts/cmu/faces.lua"
+  scripts.it("Figures 6 and 7 divide the test pairs of Rank LR by the signs of their margins, and count them by age",
+    {}, function(folder)
+    local words, faces = words_of("--store", folder .. "/runs.db", "--out", folder .. "/a.svg"),
+      dofile "scripts/cmu/faces.lua"
     local shown = {}
-    for i, figure in ipairs{ 6, 7 } do shown[i] = in_process.section(("scripts/cmu/figure_%d.lua"):format(figure), words) end
+    for i, figure in ipairs{ 6, 7 } do
+      shown[i] = in_process.section(("scripts/cmu/figure_%d.lua"):format(figure), words)
+    end
     local own = words_of("--store", folder .. "/runs.db")
     local args = in_process.with_words(own, function() return faces.args({}, { features = true }) end)
     args.kept = true
@@ -109,11 +122,13 @@ describe("tables of faces", function()
     local out = run(folder, "table_3", "--images faces --features features.csv " .. small)
     check(out:find("images of faces", 1, true) and not out:find "made%-up", out)
     check(tonumber(out:match "regression is ([%d.]+) %(printed") > 0.9, "the age is among the features: " .. out)
-    local status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--images nowhere --workers 0")
+    local status, _, err =
+      sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--images nowhere --workers 0")
     check(status ~= 0 and err:find("'nowhere'", 1, true), err)
     status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--kernel 17 --workers 0")
     check(status ~= 0 and err:find "20 x 20.*2 convolutions.*17 x 17", err)
-    status, _, err = sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--size 512 --workers 0 --store large.db")
+    status, _, err =
+      sweeps.run(folder, scripts.root .. "/scripts/cmu/table_2.lua", "--size 512 --workers 0 --store large.db")
     check(status ~= 0 and err:find "%-%-size 512.*2000" and err:find("GiB", 1, true), err)
     check(not core.file_exists(folder .. "/large.db"), "refused before work began")
   end)
@@ -149,7 +164,9 @@ describe("grids of rates and penalties", function()
     local function chosen(name, seed)  -- of those that were tried the one that is nearest to the best
       local nearest
       for _, setting in ipairs(tried[name]) do
-        if not nearest or math.abs(setting - best[name][seed]) < math.abs(nearest - best[name][seed]) then nearest = setting end
+        if not nearest or math.abs(setting - best[name][seed]) < math.abs(nearest - best[name][seed]) then
+          nearest = setting
+        end
       end
       return nearest
     end
@@ -201,11 +218,13 @@ end)
 it("classifiers count by labels as math has it, by scores ties count a half", function()
   local systems = dofile "scripts/cmu/systems.lua"
   local function part(grades, items, count)
-    return { items = { lists = mr.lists{ { 0, 0, 0, 0 } }, count = count }, features = mr.tensor{ { 2 }, { -1 }, { 2 }, { 0.5 } },
+    return { items = { lists = mr.lists{ { 0, 0, 0, 0 } }, count = count },
+      features = mr.tensor{ { 2 }, { -1 }, { 2 }, { 0.5 } },
       pairs = { count = #grades, items = mr.tensor(items, { dtype = "int64" }), lists = mr.lists(grades) } }
   end
   local grades, items = { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 } }, { 1, 2, 1, 3, 1, 4, 1, 2 }
-  local system = { family = "classification", run = function() return function(batch) return batch.features:reshape(4) end end }
+  local system =
+    { family = "classification", run = function() return function(batch) return batch.features:reshape(4) end end }
   local data = { valid = part(grades, items, 4), test = part(grades, items, 4) }
   local found = systems.run(system, 1, data, {})
   near(found.accuracy, (1 + 0.5 + 1 + 0) / 4, 1e-12)

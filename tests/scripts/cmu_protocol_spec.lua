@@ -1,4 +1,5 @@
--- The protocol of Li & Wu, scripts/cmu/protocol.lua, on made-up queries and images; the answers are worked out beside each test.
+-- The protocol of Li & Wu, scripts/cmu/protocol.lua, on made-up queries and images; the answers are worked out beside
+-- each test.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fold = require "moonrank.data.fold"
@@ -32,8 +33,9 @@ describe("web queries", function()
     local function part(grades, x)
       return mr.data.dataset{ lists = mr.lists{ grades }, features = mr.tensor(x, { dtype = "float64" }) }
     end
-    local one = fold.new{ train = part({ 0, 1, 2, 4 }, { { 1 }, { 3 }, { 5 }, { 7 } }), valid = part({ 1, 3 }, { { 4 }, { 5 } }),
-      test = part({ 2, 0 }, { { 0 }, { 4 } }), number = 3, k = 3, title = "made up" }
+    local one = fold.new{ train = part({ 0, 1, 2, 4 }, { { 1 }, { 3 }, { 5 }, { 7 } }),
+      valid = part({ 1, 3 }, { { 4 }, { 5 } }), test = part({ 2, 0 }, { { 0 }, { 4 } }), number = 3, k = 3,
+      title = "made up" }
     local all = protocol.fold({ false, false, one }, 3)
     equal(all.train.lists.relevance:totable(), { 0, 0, 1, 1 })
     equal(all.valid.lists.relevance:totable(), { 0, 1 })
@@ -77,8 +79,8 @@ describe("web queries", function()
     return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
   end
   local function made_up(valid_sign, test_sign)
-    return fold.new{ train = queries(15, 20, 1, 1), valid = queries(12, 20, valid_sign, 2), test = queries(10, 20, test_sign, 3),
-      number = 1, k = 1, title = "made up" }
+    return fold.new{ train = queries(15, 20, 1, 1), valid = queries(12, 20, valid_sign, 2),
+      test = queries(10, 20, test_sign, 3), number = 1, k = 1, title = "made up" }
   end
   local against_test = made_up(1, -1)
 
@@ -89,17 +91,19 @@ describe("web queries", function()
   end
 
   it("networks: 100 and 30 units, steps of 100 documents, descent or Adam", function()
-    local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" }, DirectRanker = mr.losses.direct_ranker{ bound = "minmax" },
-      ["Class NN"] = mr.losses.bce{} }
-    -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row 101
-    local of_33 = fold.new{ train = queries(15, 33, 1, 1), valid = against_test.valid, test = against_test.test, number = 1, k = 1,
-      title = "made up" }
+    local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" },
+      DirectRanker = mr.losses.direct_ranker{ bound = "minmax" }, ["Class NN"] = mr.losses.bce{} }
+    -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row
+    -- 101
+    local of_33 = fold.new{ train = queries(15, 33, 1, 1), valid = against_test.valid, test = against_test.test,
+      number = 1, k = 1, title = "made up" }
     for _, optimiser in ipairs{ "sgd", "adam" } do
       local data = optimiser == "sgd" and of_33 or against_test
       for name, loss in pairs(losses) do
         local rate = optimiser == "sgd" and 0.5 or 0.01
         local trial, told = listening()
-        local found = protocol.fit_network(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
+        local found =
+          protocol.fit_network(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
         equal(#told, 2)
         -- the same steps one by one, until the epoch that was chosen: 495 or 300 documents in 15 lists
         local model = mr.models.mlp{ inputs = 3, hidden = { 100, 30 }, activation = "relu", seed = 4 }
@@ -125,7 +129,8 @@ describe("web queries", function()
 
   it("validation chooses the epoch where test would choose another", function()
     local trial, told = listening()
-    local found = protocol.fit_network(against_test, { system = "RankNet", optimiser = "adam", rate = 0.01, seed = 1, epochs = 6 }, trial)
+    local found = protocol.fit_network(against_test,
+      { system = "RankNet", optimiser = "adam", rate = 0.01, seed = 1, epochs = 6 }, trial)
     local best = 1
     for epoch = 2, 6 do best = told[epoch]["valid_ndcg@10"] > told[best]["valid_ndcg@10"] and epoch or best end
     equal({ found.epoch, found.valid }, { best, told[best]["valid_ndcg@10"] })
@@ -143,7 +148,8 @@ describe("web queries", function()
           lists[l] = {}
           for i = 1, 30 do
             local row = rows[30 * (l - 1) + i]
-            lists[l][i] = (sign or 1) * (row[1] + 0.6 * (row[2] - row[3]) - 0.5) > 0.3 * math.sin(50 * row[4]) and 1 or 0
+            lists[l][i] = (sign or 1) * (row[1] + 0.6 * (row[2] - row[3]) - 0.5) > 0.3 * math.sin(50 * row[4]) and 1
+              or 0
           end
         end
         return mr.data.dataset{ lists = mr.lists(lists), features = x }
@@ -164,8 +170,8 @@ describe("web queries", function()
       same({ system = "Class Boost", rounds = 4, trees = 9, seed = 2 },
         { rounds = 4, depth = 5, eta = 0.1, seed = 2, objective = "binary:logistic" })
       data_set = fold.new{ train = wide(1), valid = wide(2), test = wide(2, -1), number = 1, k = 1, title = "made up" }
-      same({ system = "Class RF", rounds = 5, trees = 9, seed = 2 }, { rounds = 1, trees = 9, depth = 12, eta = 1, subsample = 0.63,
-        colsample_bynode = 0.33, seed = 2, objective = "binary:logistic" })
+      same({ system = "Class RF", rounds = 5, trees = 9, seed = 2 }, { rounds = 1, trees = 9, depth = 12, eta = 1,
+        subsample = 0.63, colsample_bynode = 0.33, seed = 2, objective = "binary:logistic" })
     end)
   else
     it("trees", function() test.skip "XGBoost's library is not installed" end)
@@ -175,16 +181,20 @@ describe("web queries", function()
     holds_in_pairs(protocol.penalties, function(a, b) return math.abs(b / a - 10) < 1e-9 end)
     equal({ protocol.penalties[1], protocol.penalties[#protocol.penalties] }, { 0.01, 10000 })
     -- validation and test disagree, so that the heaviest penalty need not be the best on both
-    for system, make in pairs{ ["Rank LR"] = mr.models.rank_logistic_regression, ["Class LR"] = mr.models.logistic_regression } do
+    for system, make in pairs{ ["Rank LR"] = mr.models.rank_logistic_regression,
+      ["Class LR"] = mr.models.logistic_regression } do
       for _, sign in ipairs{ 1, -1 } do
         local data, best = made_up(sign, -sign), nil
         local function ndcg(model, part)
-          return mr.evaluate(model{ lists = part.lists, features = part.features }, part.lists, { "ndcg@10" }).mean["ndcg@10"]
+          return mr.evaluate(model{ lists = part.lists, features = part.features }, part.lists,
+            { "ndcg@10" }).mean["ndcg@10"]
         end
         for _, alpha in ipairs{ 0.01, 0.1, 1, 10, 100, 1000, 10000 } do
           local model = make{ train = data.train, alpha = alpha }
           local valid = ndcg(model, data.valid)
-          if not best or valid > best.valid then best = { valid = valid, alpha = alpha, test = ndcg(model, data.test) } end
+          if not best or valid > best.valid then
+            best = { valid = valid, alpha = alpha, test = ndcg(model, data.test) }
+          end
         end
         local found = protocol.fit_regression(data, { system = system })
         equal(found.alpha, best.alpha, system)
@@ -231,8 +241,8 @@ describe("web queries", function()
     local best, at_edge = protocol.best_rates(trials)
     equal(best, { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.1, ["Class NN sgd"] = 10, ["Class NN adam"] = 0.00003,
       ["DirectRanker sgd"] = 3, ["DirectRanker adam"] = 0.0001 })
-    equal(at_edge, { ["RankNet sgd"] = false, ["RankNet adam"] = true, ["Class NN sgd"] = true, ["Class NN adam"] = true,
-      ["DirectRanker sgd"] = false, ["DirectRanker adam"] = false })
+    equal(at_edge, { ["RankNet sgd"] = false, ["RankNet adam"] = true, ["Class NN sgd"] = true,
+      ["Class NN adam"] = true, ["DirectRanker sgd"] = false, ["DirectRanker adam"] = false })
     for _, rates in pairs(protocol.rates) do check_rates(rates) end
     equal({ protocol.trained_by("paper", "RankNet", best) }, { "sgd", 0.001 })
     equal({ protocol.trained_by("sgd", "RankNet", best) }, { "sgd", 0.1 })
@@ -243,7 +253,8 @@ describe("web queries", function()
   it("a training that diverges counts as 0, another error is one", function()
     local function at(rate)
       return protocol.or_diverged(function()
-        return protocol.fit_network(against_test, { system = "Class NN", optimiser = "sgd", rate = rate, seed = 1, epochs = 3 })
+        return protocol.fit_network(against_test,
+          { system = "Class NN", optimiser = "sgd", rate = rate, seed = 1, epochs = 3 })
       end)
     end
     equal(at(1e30).valid, 0)
@@ -259,11 +270,15 @@ end)
 describe("comparisons of Table 1", function()
   local systems = {}
   for _, recipe in ipairs{ "paper", "sgd", "adam" } do
-    for _, name in ipairs{ "RankNet", "DirectRanker" } do systems[#systems + 1] = { kind = "ranking", name = name, recipe = recipe } end
+    for _, name in ipairs{ "RankNet", "DirectRanker" } do
+      systems[#systems + 1] = { kind = "ranking", name = name, recipe = recipe }
+    end
     systems[#systems + 1] = { kind = "classification", name = "Class NN", recipe = recipe }
   end
   for _, name in ipairs{ "LambdaMART", "Rank LR" } do systems[#systems + 1] = { kind = "ranking", name = name } end
-  for _, name in ipairs{ "Class LR", "Class RF", "Class Boost" } do systems[#systems + 1] = { kind = "classification", name = name } end
+  for _, name in ipairs{ "Class LR", "Class RF", "Class Boost" } do
+    systems[#systems + 1] = { kind = "classification", name = name }
+  end
 
   -- Validation of every system: 0.5, but for some.
   local function validation(changes)
@@ -275,7 +290,8 @@ describe("comparisons of Table 1", function()
 
   local families = {
     { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" }, { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" },
-    { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" }, { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" },
+    { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" }, { "Class LR", "Rank LR" },
+    { "Class Boost", "LambdaMART" },
   }
 
   local function of_reason(found, reason)
@@ -300,7 +316,8 @@ describe("comparisons of Table 1", function()
   end)
 
   it("of equal systems the first one is the best", function()
-    equal(of_reason(protocol.comparisons(systems, validation{}), "best"), { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
+    equal(of_reason(protocol.comparisons(systems, validation{}), "best"),
+      { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
   end)
 
   it("a pair that is there for two reasons is one comparison", function()
@@ -360,7 +377,8 @@ describe("faces", function()
   it("features are standardised by the training images", function()
     local faces = mr.data.drawn_faces{ count = 4, size = 8 }
     local parts = { faces:select{ 1, 2 }, faces:select{ 3 }, faces:select{ 4 } }
-    local found = protocol.standardised(parts, { mr.tensor{ { 1, 0 }, { 3, 8 } }, mr.tensor{ { 4, 4 } }, mr.tensor{ { 2, 12 } } })
+    local found =
+      protocol.standardised(parts, { mr.tensor{ { 1, 0 }, { 3, 8 } }, mr.tensor{ { 4, 4 } }, mr.tensor{ { 2, 12 } } })
     near(found[1]:reshape(4):totable(), { -1, -1, 1, 1 }, 1e-6)
     near(found[2]:reshape(2):totable(), { 2, 0 }, 1e-6)
     near(found[3]:reshape(2):totable(), { 0, 2 }, 1e-6)
@@ -396,7 +414,8 @@ describe("faces", function()
     end
     equal(counts, { 18, 2, 4 })
     local other = protocol.face_pairs(faces, { part = "test", pairs = 12, seed = 2, features = mr.ones(4, 2) })
-    check(table.concat(other.items:totable(), " ") ~= table.concat(pairs_of("test", 12).items:totable(), " "), "by seed")
+    check(table.concat(other.items:totable(), " ") ~= table.concat(pairs_of("test", 12).items:totable(), " "),
+      "by seed")
   end)
 
   -- Pairs of rows with one feature each; the row with the larger one is the older one, or with sign -1 the other.
@@ -407,7 +426,8 @@ describe("faces", function()
     return mr.data.dataset{ lists = mr.lists(lists), features = u }
   end
 
-  -- A linear model by gradient descent on RankNet's loss, written out, in batches of 100 pairs: the weight after each epoch.
+  -- A linear model by gradient descent on RankNet's loss, written out, in batches of 100 pairs: the weight after each
+  -- epoch.
   local function descent(train, rate, seed, epochs)
     local w, after = mr.models.linear{ inputs = 1, seed = seed }:parameters()[1]:reshape(1):item(), {}
     for epoch = 1, epochs do
@@ -427,7 +447,8 @@ describe("faces", function()
   it("by steps: gradient descent in batches of 100 pairs, the epoch with the best accuracy on validation", function()
     local train = pairs_of(250, 1, 1)
     local function fitted(valid, more)
-      local o = { model = mr.models.linear{ inputs = 1, seed = 6 }, loss = mr.losses.ranknet{}, train = train, rate = 4 }
+      local o = { model = mr.models.linear{ inputs = 1, seed = 6 }, loss = mr.losses.ranknet{},
+        train = train, rate = 4 }
       for name, value in pairs(more or {}) do o[name] = value end
       local told = {}
       local trial = { _state = {}, split = 6, report = function(_, epoch) told[epoch] = true end }
@@ -445,7 +466,8 @@ describe("faces", function()
   end)
 
   it("validation pairs choose, not training pairs", function()
-    -- descent raises the weight from below 0: pairs that disagree with training keep the first epoch, those that agree do not
+    -- descent raises the weight from below 0: pairs that disagree with training keep the first epoch, those that agree
+    -- do not
     local train = pairs_of(250, 1, 1)
     local start = mr.models.linear{ inputs = 1, seed = 6 }:parameters()[1]:reshape(1):item()
     local function fitted(sign)
@@ -464,11 +486,14 @@ describe("faces", function()
 
   -- A part with five images and pairs of them.
   local function part(items, grades, features, ages)
-    return { items = { lists = mr.lists{ { 0, 0, 0, 0, 0 } }, count = 5 }, features = features, images = { labels = mr.tensor(ages) },
+    return { items = { lists = mr.lists{ { 0, 0, 0, 0, 0 } }, count = 5 },
+      features = features, images = { labels = mr.tensor(ages) },
       pairs = { count = #grades, items = mr.tensor(items, { dtype = "int64" }), lists = mr.lists(grades) } }
   end
-  local data = { valid = part({ 1, 2 }, { { 1, 0 } }, mr.tensor{ { 9 }, { 8 }, { 7 }, { 6 }, { 5 } }, { 1, 2, 3, 4, 5 }),
-    test = part({ 1, 2, 1, 3, 1, 4, 1, 2, 2, 5, 1, 5 }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } },
+  local data = {
+    valid = part({ 1, 2 }, { { 1, 0 } }, mr.tensor{ { 9 }, { 8 }, { 7 }, { 6 }, { 5 } }, { 1, 2, 3, 4, 5 }),
+    test = part({ 1, 2, 1, 3, 1, 4, 1, 2, 2, 5, 1, 5 },
+      { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } },
       mr.tensor{ { 2 }, { -1 }, { 2 }, { 0 }, { 0.5 } }, { 40, 10, 50, 20, 30 }) }
   local function score(of) return of.features:reshape(5) end
 
@@ -476,7 +501,8 @@ describe("faces", function()
     -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
     local found, margins = protocol.judge("classification", score, data)
     equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
-    equal(found.both, 3 / 6)  -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
+    -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
+    equal(found.both, 3 / 6)
     equal(margins:totable(), { 3.0, 0.0, 2.0, -3.0, 1.5, 1.5 })
     equal(found.r2, nil)
     found = protocol.judge("ranking", score, data)
@@ -488,7 +514,9 @@ describe("faces", function()
 
   it("validation chooses the setting where test would choose another, the first of equal ones", function()
     local runs = {}
-    for i, valid in ipairs{ 0.5, 0.7, 0.7, 0.2 } do runs[i] = { values = { valid = valid, accuracy = 1 - valid }, number = i } end
+    for i, valid in ipairs{ 0.5, 0.7, 0.7, 0.2 } do
+      runs[i] = { values = { valid = valid, accuracy = 1 - valid }, number = i }
+    end
     equal(protocol.choose(runs).number, 2)
     equal(protocol.choose{}, nil)
   end)

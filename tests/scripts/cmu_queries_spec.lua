@@ -1,5 +1,5 @@
--- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. Their runs are tested with a stub in place
--- of trainings.
+-- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. Their runs are tested with a stub in
+-- place of trainings.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -21,14 +21,15 @@ local shown = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best
 
 local function escaped(text) return (text:gsub("[%-().]", "%%%0")) end
 
-scripts.it("table_1.lua --smoke: means and differences are those of the store, chance is that of tied scores, no printed number",
-  {}, function(folder)
+scripts.it("table_1.lua --smoke: means and differences are those of the store, chance is that of tied scores, "
+  .. "no printed number", {}, function(folder)
   local out = scripts.run(folder, "cmu/table_1.lua", "--smoke --workers 0")
   check(not out:find "printed" and not out:find "MSLR", out)
   local results = mr.results(folder .. "/results/cmu/smoke.db", "systems, mslr, made-up data")
   equal(results:counts(), { done = 14 })
   local found = {}
-  for _, system in ipairs{ "RankNet", "DirectRanker", "Class NN", "LambdaMART", "Rank LR", "Class LR", "Class RF", "Class Boost" } do
+  for _, system in ipairs{ "RankNet", "DirectRanker", "Class NN", "LambdaMART", "Rank LR", "Class LR", "Class RF",
+    "Class Boost" } do
     local network = system:find "Net" or system:find "Direct" or system:find "NN"
     for _, recipe in ipairs(network and { "paper", "sgd", "adam" } or { false }) do
       local title = recipe and ("%s (%s)"):format(system, shown[recipe]) or system
@@ -40,8 +41,9 @@ scripts.it("table_1.lua --smoke: means and differences are those of the store, c
   end
   near(tonumber(out:match "Class LR +Rank LR +([+-][%d.]+)"), found["Class LR"] - found["Rank LR"], 5e-5)
   local higher = 0
-  for _, pair in ipairs{ { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" }, { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" },
-    { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" }, { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" } } do
+  for _, pair in ipairs{ { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" },
+    { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" }, { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" },
+    { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" } } do
     higher = higher + (found[pair[1]] > found[pair[2]] and 1 or 0)
   end
   equal({ out:match "in (%d+) of (%d+) pairs" }, { tostring(higher), "5" })
@@ -65,7 +67,8 @@ scripts.it("figure_1.lua --smoke: curves are what the runs reported", { "gnuplot
   check(sweeps.read(folder .. "/results/cmu/figure_1.svg"):lower():find("made-up", 1, true), "the figure says so")
 end)
 
--- In place of a training: notes what it was asked for. Validation likes one rate of each network and optimiser best, test another.
+-- In place of a training: notes what it was asked for. Validation likes one rate of each network and optimiser best,
+-- test another.
 local function stub(asked, best)
   return function(fold, o, trial)
     local call = { fold = fold, reports = trial ~= nil }
@@ -75,7 +78,8 @@ local function stub(asked, best)
     local distance = o.rate and math.abs(math.log(o.rate / best[o.system .. " " .. o.optimiser])) or 0
     local values = {}
     for l = 1, fold.test.count do values[l] = distance + l / 8 + fold.number end
-    return { valid = 1 - distance, test = { mean = { ["ndcg@10"] = distance }, ["ndcg@10"] = mr.tensor(values, { dtype = "float64" }) } }
+    return { valid = 1 - distance,
+      test = { mean = { ["ndcg@10"] = distance }, ["ndcg@10"] = mr.tensor(values, { dtype = "float64" }) } }
   end
 end
 
@@ -86,7 +90,8 @@ local function counted(calls, text_of)
   return found
 end
 
-scripts.it("Table 1 by default: two data sets, rates on the first fold, all systems on all folds with three seeds", {}, function(folder)
+scripts.it("Table 1 by default: two data sets, rates on the first fold, all systems on all folds with three seeds",
+  {}, function(folder)
   data_folders.queries(folder .. "/mslr-web-slice", 1)
   data_folders.queries(folder .. "/mq2008", 3)
   local queries = dofile "scripts/cmu/queries.lua"
@@ -94,16 +99,19 @@ scripts.it("Table 1 by default: two data sets, rates on the first fold, all syst
   local args = in_process.with_words(words, function() return queries.args{} end)
   equal(args.sets, { "mslr", "mq2008" })
   equal({ queries.set(args, "mslr").folds, queries.set(args, "mq2008").folds }, { 1, 3 })
-  local best, asked = { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.001, ["DirectRanker sgd"] = 1, ["DirectRanker adam"] = 0.01,
-    ["Class NN sgd"] = 3, ["Class NN adam"] = 0.03 }, {}
+  local best, asked = { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.001, ["DirectRanker sgd"] = 1,
+    ["DirectRanker adam"] = 0.01, ["Class NN sgd"] = 3, ["Class NN adam"] = 0.03 }, {}
   queries.protocol.fit = stub(asked, best)
   local _, rates = queries.runs(args, "mq2008")
   equal(rates, best)
   equal(mr.results(args.store, "rates, mq2008"):counts(), { done = 45 }, "a rate that diverges is no failure")
   local tuning, rest = table.move(asked, 1, 45, 1, {}), table.move(asked, 46, #asked, 1, {})
-  equal(counted(tuning, function(c) return ("%s %s on fold %d, seed %d"):format(c.system, c.optimiser, c.fold.number, c.seed) end), {
-    ["RankNet sgd on fold 1, seed 1"] = 7, ["DirectRanker sgd on fold 1, seed 1"] = 7, ["Class NN sgd on fold 1, seed 1"] = 7,
-    ["RankNet adam on fold 1, seed 1"] = 8, ["DirectRanker adam on fold 1, seed 1"] = 8, ["Class NN adam on fold 1, seed 1"] = 8 })
+  equal(counted(tuning, function(c)
+    return ("%s %s on fold %d, seed %d"):format(c.system, c.optimiser, c.fold.number, c.seed)
+  end), {
+    ["RankNet sgd on fold 1, seed 1"] = 7, ["DirectRanker sgd on fold 1, seed 1"] = 7,
+    ["Class NN sgd on fold 1, seed 1"] = 7, ["RankNet adam on fold 1, seed 1"] = 8,
+    ["DirectRanker adam on fold 1, seed 1"] = 8, ["Class NN adam on fold 1, seed 1"] = 8 })
   local tried = {}
   for _, call in ipairs(tuning) do tried[("%s %g"):format(call.optimiser, call.rate)] = true end
   for _, name in ipairs{ "sgd 0.001", "sgd 10", "adam 3e-05", "adam 0.1" } do check(tried[name], name) end
@@ -114,7 +122,9 @@ scripts.it("Table 1 by default: two data sets, rates on the first fold, all syst
     equal({ call.epochs, call.rounds, call.trees, call.penalties }, { 60, 200, 300 })
     equal(call.fold.test.fingerprint, protocol.fold(data, call.fold.number).test.fingerprint)
   end
-  for _, call in ipairs(rest) do equal(call.reports, call.rate ~= nil, "networks report every epoch: " .. call.system) end
+  for _, call in ipairs(rest) do
+    equal(call.reports, call.rate ~= nil, "networks report every epoch: " .. call.system)
+  end
   local seeds = counted(rest, function(c)
     return ("%s%s: fold %d, seed %d"):format(c.system, c.rate and " " .. c.rate or "", c.fold.number, c.seed)
   end)
@@ -133,10 +143,13 @@ end)
 scripts.it("Table 1: what is kept of a run are the test queries of its fold by name", {}, function(folder)
   data_folders.queries(folder .. "/mq2008", 3)
   local queries = dofile "scripts/cmu/queries.lua"
-  local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", "--sets", "mq2008", "--seeds", "5,2" }
+  local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", "--sets", "mq2008",
+    "--seeds", "5,2" }
   local args = in_process.with_words(words, function() return queries.args{} end)
   local asked, best = {}, {}
-  for _, network in ipairs{ "RankNet", "DirectRanker", "Class NN" } do best[network .. " sgd"], best[network .. " adam"] = 0.1, 0.1 end
+  for _, network in ipairs{ "RankNet", "DirectRanker", "Class NN" } do
+    best[network .. " sgd"], best[network .. " adam"] = 0.1, 0.1
+  end
   queries.protocol.fit = stub(asked, best)
   local results, names = queries.runs(args, "mq2008"), {}
   for split = 1, 3 do
@@ -158,13 +171,15 @@ scripts.it("Table 1: what is kept of a run are the test queries of its fold by n
   near(columns:column("runs", "valid")[row], 1 - math.log(100), 1e-9)
 end)
 
--- Effects of systems on the queries' values, and on validation: LambdaMART and the forest are best on validation, Rank LR
--- and boosting on test; the best one of all on validation, RankNet at the rate of the paper, is left out.
-local on_test = { ["Rank LR"] = 3 / 8, LambdaMART = 1 / 4, ["Class Boost"] = 3 / 8, ["Class RF"] = 1 / 8, ["Class LR"] = 1 / 4 }
-local on_valid = { LambdaMART = 0.8, ["Rank LR"] = 0.7, ["RankNet paper"] = 0.95, ["Class RF"] = 0.8, ["Class Boost"] = 0.7 }
+-- Effects of systems on the queries' values, and on validation: LambdaMART and the forest are best on validation, Rank
+-- LR and boosting on test; the best one of all on validation, RankNet at the rate of the paper, is left out.
+local on_test = { ["Rank LR"] = 3 / 8, LambdaMART = 1 / 4, ["Class Boost"] = 3 / 8, ["Class RF"] = 1 / 8,
+  ["Class LR"] = 1 / 4 }
+local on_valid = { LambdaMART = 0.8, ["Rank LR"] = 0.7, ["RankNet paper"] = 0.95, ["Class RF"] = 0.8,
+  ["Class Boost"] = 0.7 }
 
--- Values of a query are means over the seeds, which differ by 1/16 either way. Under Adam networks gain, the classifier for
--- ten of twelve queries alone.
+-- Values of a query are means over the seeds, which differ by 1/16 either way. Under Adam networks gain, the classifier
+-- for ten of twelve queries alone.
 local function value_of(trial, query)
   local seeds = trial.draw and (trial.draw == 1 and 1 or -1) / 16 or 0
   local adam = trial.recipe == "adam" and (trial.system == "Class NN" and query > 10 and -1 / 16 or 1 / 16) or 0
@@ -176,8 +191,8 @@ local function made_runs(folder, name, protocol)
   local systems = { table.unpack(protocol.networks) }
   table.move(protocol.others, 1, #protocol.others, #systems + 1, systems)
   local seeds = mr.choice{ 1, 2 }
-  return mr.sweep{ name = name, store = folder .. "/made.db", workers = 0, metric = "valid", progress = false, direction = "maximize",
-    space = { system = mr.choice(systems), split = mr.range(1, 2),
+  return mr.sweep{ name = name, store = folder .. "/made.db", workers = 0, metric = "valid", progress = false,
+    direction = "maximize", space = { system = mr.choice(systems), split = mr.range(1, 2),
       mr.when("system", protocol.networks, { recipe = mr.choice(protocol.recipes), draw = seeds }),
       mr.when("system", protocol.drawn, { draw = seeds }) },
     run = function(trial)
@@ -201,19 +216,23 @@ it("Table 1: a query counts once, whatever the number of seeds; validation names
       end)
       rawset(queries, "runs", function(_, name)
         local best = {}
-        for _, network in ipairs(queries.protocol.networks) do best[network .. " sgd"], best[network .. " adam"] = 0.3, 0.1 end
+        for _, network in ipairs(queries.protocol.networks) do
+          best[network .. " sgd"], best[network .. " adam"] = 0.3, 0.1
+        end
         return made_runs(folder, name, queries.protocol), best, { ["RankNet sgd"] = true }
       end)
     end })
     local rows, differences = {}, {}
     for _, row in ipairs(in_process.records(section.tables[1])) do rows[row.data .. " " .. row.system] = row end
-    for _, row in ipairs(in_process.records(section.tables[2])) do differences[("%s %s - %s"):format(row.data, row.a, row.b)] = row end
+    for _, row in ipairs(in_process.records(section.tables[2])) do
+      differences[("%s %s - %s"):format(row.data, row.a, row.b)] = row
+    end
     local usual = 1 / 4 + 6.5 / 64
     local lr, ranknet = rows["mslr Rank LR"], rows["mslr RankNet (SGD, best rate)"]
     near({ lr["nDCG@10"], ranknet["nDCG@10"], lr["sd of runs"] }, { usual + 3 / 8, usual, 1 / 8 / math.sqrt(2) }, 1e-6)
     equal({ lr.queries, ranknet.queries, rows["mslr Class RF"].queries }, { 12, 12, 12 })
-    equal({ ranknet.rate, rows["mslr RankNet (Adam, best rate)"].rate, rows["mslr RankNet (SGD, 0.001)"].rate, lr.rate },
-      { "0.3 (edge)", "0.1", "0.001", "" })
+    equal({ ranknet.rate, rows["mslr RankNet (Adam, best rate)"].rate, rows["mslr RankNet (SGD, 0.001)"].rate,
+      lr.rate }, { "0.3 (edge)", "0.1", "0.001", "" })
     -- printed numbers stand beside the slice, for networks at the rate of the paper
     equal({ rows["mslr RankNet (SGD, 0.001)"]["printed (WEB10K)"], lr["printed (WEB10K)"], ranknet["printed (WEB10K)"],
       rows["mq2008 Rank LR"]["printed (WEB10K)"] }, { 0.1923, 0.1718 })
@@ -223,9 +242,10 @@ it("Table 1: a query counts once, whatever the number of seeds; validation names
     near({ best["a - b"], best.p, best.queries }, { -1 / 8, 2 / 4096, 12 }, 1e-6)
     local some = differences["mslr Class NN (Adam, best rate) - Class NN (SGD, best rate)"]
     near({ some["a - b"], some.p }, { 1 / 24, 2 * (1 + 12 + 66) / 4096 }, 1e-6)
-    check(section.text:find("best on validation, Class RF, differs from the ranker that is, LambdaMART, by -0.1250", 1, true), section.text)
-    -- of five pairs of families one is higher (boosting), one lower (logistic regression); under Adam the classifier falls
-    -- behind RankNet for two queries of twelve
+    check(section.text:find("best on validation, Class RF, differs from the ranker that is, LambdaMART, by -0.1250", 1,
+      true), section.text)
+    -- of five pairs of families one is higher (boosting), one lower (logistic regression); under Adam the classifier
+    -- falls behind RankNet for two queries of twelve
     equal(in_process.numbers(section.finding), { 10, 1, 5, 1, 1, 1, 5, 1, 1 })
     -- Adam is ahead for three of three networks, of which two are significant after the correction
     for part in section.text:gmatch "Adam is ahead(.-)%. " do

@@ -9,8 +9,8 @@ local describe, it, equal, near, check = test.describe, test.it, test.equal, tes
 local faces, grids = dofile "scripts/cmu/faces.lua", dofile "scripts/cmu/grids.lua"
 local systems = faces.systems
 
-local options = { images = "", features = "", count = 60, size = 12, pairs = 120, kernel = 2, epochs = 2, widths = { 7, 3 },
-  table_3 = false }
+local options = { images = "", features = "", count = 60, size = 12, pairs = 120, kernel = 2, epochs = 2,
+  widths = { 7, 3 }, table_3 = false }
 local data = faces.data(options, 2)
 
 local by_name = {}
@@ -25,14 +25,16 @@ local function listening()
 end
 
 local function fitted(model, loss, train, more)
-  local o = { model = model, loss = loss, train = train, valid = data.valid.pairs, metrics = { "auc" }, progress = false }
+  local o = { model = model, loss = loss, train = train, valid = data.valid.pairs, metrics = { "auc" },
+    progress = false }
   for name, value in pairs(more or {}) do o[name] = value end
   mr.fit(o)
   return model
 end
 
 local function by_descent(model, loss, train, rate, epochs)
-  return fitted(model, loss, train, { optimizer = mr.optim.sgd{ lr = rate }, batch = 100, seed = 2, epochs = epochs or 2 })
+  return fitted(model, loss, train,
+    { optimizer = mr.optim.sgd{ lr = rate }, batch = 100, seed = 2, epochs = epochs or 2 })
 end
 
 local inputs = 3 * 12 * 12
@@ -44,8 +46,8 @@ local function single() return data.train.pairs:pointwise() end
 
 -- A forest of 100 trees, each of 63 % of the rows, and 100 rounds of boosting.
 local function forest(objective, train, depth)
-  return fitted(mr.models.trees{ objective = objective, seed = 2, depth = depth, trees = 100, rounds = 1, eta = 1, subsample = 0.63,
-    colsample_bynode = 0.33 }, nil, train)
+  return fitted(mr.models.trees{ objective = objective, seed = 2, depth = depth, trees = 100, rounds = 1, eta = 1,
+    subsample = 0.63, colsample_bynode = 0.33 }, nil, train)
 end
 local function boosted(objective, train, depth)
   return fitted(mr.models.trees{ objective = objective, seed = 2, depth = depth, rounds = 100, eta = 0.1 }, nil, train)
@@ -54,7 +56,8 @@ end
 local other_code = {
   ["Reg. NN"] = function(rate)
     local ages = data.train.items.lists
-    local eightieths = mr.data.dataset{ lists = ages:with_relevance(ages.relevance / 80), features = data.train.features }
+    local eightieths = mr.data.dataset{ lists = ages:with_relevance(ages.relevance / 80),
+      features = data.train.features }
     return by_descent(network(), mr.losses.mse{}, eightieths, rate, 12)
   end,
   ["Reg. LR-l1"] = function(penalty)
@@ -79,10 +82,10 @@ local other_code = {
 
 -- Settings 1 and 3 of each system: rates grow by threes from the first one, penalties too.
 local grid = {
-  ["Reg. NN"] = { 0.01, 0.1 }, ["Reg. LR-l1"] = { 0.3, 3 }, ["Reg. LR-l2"] = { 0.3, 3 }, ["Reg. RF"] = { 6, 12 }, ["Reg. Boost"] = { 2, 4 },
-  RankNet = { 0.003, 0.03 }, DirectRanker = { 0.003, 0.03 }, ["Rank LR"] = { 0.0003, 0.003 }, RankCNN = { 0.003, 0.03 },
-  ["Class CNN"] = { 0.003, 0.03 }, ["Class NN"] = { 0.003, 0.03 }, ["Class LR"] = { 0.0003, 0.003 }, ["Class RF"] = { 4, 8 },
-  ["Class Boost"] = { 2, 4 },
+  ["Reg. NN"] = { 0.01, 0.1 }, ["Reg. LR-l1"] = { 0.3, 3 }, ["Reg. LR-l2"] = { 0.3, 3 }, ["Reg. RF"] = { 6, 12 },
+  ["Reg. Boost"] = { 2, 4 }, RankNet = { 0.003, 0.03 }, DirectRanker = { 0.003, 0.03 }, ["Rank LR"] = { 0.0003, 0.003 },
+  RankCNN = { 0.003, 0.03 }, ["Class CNN"] = { 0.003, 0.03 }, ["Class NN"] = { 0.003, 0.03 },
+  ["Class LR"] = { 0.0003, 0.003 }, ["Class RF"] = { 4, 8 }, ["Class Boost"] = { 2, 4 },
 }
 
 -- Scores of the older image and of the younger one of every test pair.
@@ -109,7 +112,9 @@ end
 
 local function check_system(name)
   local system, trial, told = by_name[name], listening()
-  for setting = 1, 3, 2 do near(grids.value(system.grid, setting), grid[name][(setting + 1) // 2], { rtol = 1e-12 }, name) end
+  for setting = 1, 3, 2 do
+    near(grids.value(system.grid, setting), grid[name][(setting + 1) // 2], { rtol = 1e-12 }, name)
+  end
   local value = grid[name][1]
   local found, model = systems.run(system, value, data, trial), other_code[name](value)
   local older, younger, scores, ages = by_age(model)
@@ -123,8 +128,12 @@ local function check_system(name)
   near(found.accuracy, right, 1e-9, name)
   equal({ found.both ~= nil, found.r2 ~= nil }, { name:find "^Class" ~= nil, name:find "^Reg" ~= nil }, name)
   if found.both then near(found.both, both, 1e-9, name) end
-  if found.r2 then near(found.r2, explained(scores, ages, name == "Reg. NN" and 80 or 1), { rtol = 1e-4, atol = 1e-5 }, name) end
-  if name:find "LR" then near(found.per_list.weights, model:parameters()[1]:reshape(inputs), { rtol = 1e-4, atol = 1e-7 }, name) end
+  if found.r2 then
+    near(found.r2, explained(scores, ages, name == "Reg. NN" and 80 or 1), { rtol = 1e-4, atol = 1e-5 }, name)
+  end
+  if name:find "LR" then
+    near(found.per_list.weights, model:parameters()[1]:reshape(inputs), { rtol = 1e-4, atol = 1e-7 }, name)
+  end
   return told
 end
 
@@ -136,7 +145,8 @@ describe("systems of Tables 2 and 3", function()
     end
   end)
 
-  it("networks and linear models are trained by steps with the losses of their names, with the seed of the trial", function()
+  it("networks and linear models are trained by steps with the losses of their names, with the seed of the trial",
+    function()
     for name in pairs(other_code) do
       if not name:find "RF" and not name:find "Boost" then
         local told = check_system(name)
@@ -168,7 +178,8 @@ describe("data of Tables 2 and 3", function()
       local parts = { protocol.face_parts(mr.data.drawn_faces{ count = 60, size = 12 }, seed) }
       for i, name in ipairs{ "train", "valid", "test" } do
         equal(found[name].images.files, parts[i].files)
-        local expected = protocol.face_pairs(parts[i], { part = name, pairs = 120, seed = seed, features = found[name].features })
+        local expected =
+          protocol.face_pairs(parts[i], { part = name, pairs = 120, seed = seed, features = found[name].features })
         equal(found[name].pairs.items:totable(), expected.items:totable(), name)
       end
     end
@@ -218,11 +229,13 @@ describe("data of Tables 2 and 3", function()
   end
 
   it("features of Table 3 are those of a random network of 24 and 48 filters of 3 x 3", function()
-    local few = { images = "", features = "", count = 20, size = 12, pairs = 24, kernel = 5, epochs = 1, widths = { 2 }, table_3 = true }
+    local few = { images = "", features = "", count = 20, size = 12, pairs = 24, kernel = 5, epochs = 1,
+      widths = { 2 }, table_3 = true }
     local found = faces.data(few, 1)
     -- weights of a layer with ReLU have the variance 2 over the number of inputs
     local function weights(shape, stream)
-      return mr.normal(shape, { sd = math.sqrt(2 / (shape[2] * shape[3] * shape[4])), seed = 1, stream = stream }):totable()
+      return mr.normal(shape,
+        { sd = math.sqrt(2 / (shape[2] * shape[3] * shape[4])), seed = 1, stream = stream }):totable()
     end
     local first, second = weights({ 24, 3, 3, 3 }, "first"), weights({ 48, 24, 3, 3 }, "second")
     local rows = {}
@@ -240,7 +253,8 @@ end)
 local function stub(asked)
   return function(system, value, of, trial)
     asked[#asked + 1] = { name = system.name, setting = trial.setting, value = value, seed = trial.split, data = of }
-    local better = system.name == "RankNet" and (trial.split == 1 and trial.setting or -trial.setting) or -math.abs(trial.setting - 2)
+    local better = system.name == "RankNet" and (trial.split == 1 and trial.setting or -trial.setting)
+      or -math.abs(trial.setting - 2)
     return { valid = 1 + better / 100, accuracy = 0.5, both = system.family == "classification" and 0.5 or nil,
       r2 = system.family == "regression" and 0.5 or nil }
   end
@@ -269,7 +283,8 @@ local function words_of(folder, store, ...)
   return table.move(small, 1, more, #words + 1, words)
 end
 
-it("Table 2 has 2000 images of 20 x 20 and 12000 pairs, networks of 200, 100 and 50 units and ten epochs by default", function()
+it("Table 2 has 2000 images of 20 x 20 and 12000 pairs, networks of 200, 100 and 50 units and ten epochs by default",
+  function()
   local found = faces.data(with_words({}, function() return faces.args() end), 1)
   equal({ found.images.count, found.images.images:size(3), found.images.images:size(4) }, { 2000, 20, 20 })
   equal({ found.train.pairs.count, found.valid.pairs.count, found.test.pairs.count }, { 9000, 1000, 2000 })
@@ -280,16 +295,18 @@ scripts.it("Table 2 by default: one seed, grids that grow eight times", {}, func
   local own = dofile "scripts/cmu/faces.lua"
   local results, asked, args = run(own, words_of(folder, "runs.db"))
   equal(asked_for(asked, "RankNet", 1), "1 2 3 4 5 6 7 8 9 10 11")
-  equal({ asked_for(asked, "Class RF", 1), asked_for(asked, "Reg. NN", 1), asked_for(asked, "Class NN", 1) }, { "1 2 3", "1 2 3", "" })
+  equal({ asked_for(asked, "Class RF", 1), asked_for(asked, "Reg. NN", 1), asked_for(asked, "Class NN", 1) },
+    { "1 2 3", "1 2 3", "" })
   for _, call in ipairs(asked) do
     equal({ call.value, call.seed }, { grids.value(by_name[call.name].grid, call.setting), 1 }, call.name)
   end
   equal(own.chosen(results, "RankNet", 1).setting, 11)
-  equal({ own.setting_text(args, results, by_name.RankNet, 1), own.setting_text(args, results, by_name["Reg. LR-l1"], 1) },
-    { "rate 300 (edge)", "penalty 1" })
+  equal({ own.setting_text(args, results, by_name.RankNet, 1),
+    own.setting_text(args, results, by_name["Reg. LR-l1"], 1) }, { "rate 300 (edge)", "penalty 1" })
 end)
 
-scripts.it("of two seeds each has its own data and its own choice; a rate that is fixed is the only one", {}, function(folder)
+scripts.it("of two seeds each has its own data and its own choice; a rate that is fixed is the only one",
+  {}, function(folder)
   local own = dofile "scripts/cmu/faces.lua"
   local results, asked = run(own, words_of(folder, "a.db", "--seeds", "2", "--extensions", "1"), { features = true })
   equal({ asked_for(asked, "RankNet", 1), asked_for(asked, "RankNet", 2) }, { "0 1 2 3 4", "0 1 2 3 4" })

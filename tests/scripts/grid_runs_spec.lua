@@ -1,5 +1,5 @@
--- Decisions of the grid that stand beside protocol.lua, on small made-up data: the search for learning rates, what a run
--- is trained with and when the cap ends it, and what summaries count. Answers are worked out beside each test.
+-- Decisions of the grid that stand beside protocol.lua, on small made-up data: the search for learning rates, what a
+-- run is trained with and when the cap ends it, and what summaries count. Answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
@@ -44,7 +44,8 @@ it("a rate at which a loss has no result is not tried again", function()
   equal({ calls, means.ap }, { { 0.01, 0.03 }, { [0.01] = 0.5 } })
 end)
 
-it("a rate is chosen by the mean on validation over the bounds of its name; one at the end of the search is said", function()
+it("a rate is chosen by the mean on validation over the bounds of its name; one at the end of the search is said",
+  function()
   local peaks = { ap = 0.003, mse = 0.1 }
   local set = { title = "made", rates = { 0.001, 0.003, 0.01 }, least = 0.001, most = 0.03 }
   -- under min-max bounding ap is far better at 0.001, which the mean over three bounds does not follow
@@ -53,7 +54,8 @@ it("a rate is chosen by the mean on validation over the bounds of its name; one 
     for _, name in ipairs(names) do
       local loss, bounds = protocol.tuned(name)
       for _, bound in ipairs(bounds) do
-        local less = math.abs(math.log(rate / peaks[loss])) - (loss == "ap" and bound == "minmax" and rate == 0.001 and 2 or 0)
+        local less =
+          math.abs(math.log(rate / peaks[loss])) - (loss == "ap" and bound == "minmax" and rate == 0.001 and 2 or 0)
         found[#found + 1] = { loss = loss, bound = bound, valid = -less }
       end
     end
@@ -66,12 +68,13 @@ it("a rate is chosen by the mean on validation over the bounds of its name; one 
   local section = in_process.section("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { runs = function(runs)
     rawset(runs, "set", function() return set end)
     rawset(runs, "losses", function() return { "ap", "mse" } end)
-    rawset(runs, "at_rate", function(_, _, rate, names) return { columns = function() return trials_at(rate, names) end } end)
+    rawset(runs, "at_rate",
+      function(_, _, rate, names) return { columns = function() return trials_at(rate, names) end } end)
   end })
   local chosen = {}
   for _, row in ipairs(in_process.records(section.tables[1])) do chosen[row.loss .. ": " .. row.bounds] = row.chosen end
-  equal(chosen, { ["mse: minmax, none"] = 0.03, ["ap: distribution_logit, minmax, none"] = 0.003, ["ap: distribution"] = 0.003,
-    ["ap: distribution_log"] = 0.003 })
+  equal(chosen, { ["mse: minmax, none"] = 0.03, ["ap: distribution_logit, minmax, none"] = 0.003,
+    ["ap: distribution"] = 0.003, ["ap: distribution_log"] = 0.003 })
   check(section.text:find("mse in made", 1, true) and not section.text:find("ap in made", 1, true), section.text)
 end)
 
@@ -80,8 +83,11 @@ end)
 local function with_runs(body)
   sweeps.in_folder(function(folder)
     local runs, time, clock = dofile "scripts/grid/runs.lua", { clock = 0.0, step = 0.0 }, os.clock
-    local set = { name = "made", title = "made", folds = 2, epochs = 200, patience = 10, batch = 4, rates = { 0.1, 0.2, 0.3 } }
-    function set.fold(number) return { number = number, train = protocols.alike({ 1, 0 }, 8), test = "test " .. number } end
+    local set = { name = "made", title = "made", folds = 2, epochs = 200, patience = 10, batch = 4,
+      rates = { 0.1, 0.2, 0.3 } }
+    function set.fold(number)
+      return { number = number, train = protocols.alike({ 1, 0 }, 8), test = "test " .. number }
+    end
     function set.model(number, rate)
       local model = protocols.places{ 0, 0 }
       model.number, model.rate = number, rate
@@ -99,18 +105,21 @@ local function with_runs(body)
       return time.clock
     end)
     local ok, problem = pcall(body, { runs = runs, set = set, time = time,
-      args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false, smoke = false } })
+      args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false,
+        smoke = false } })
     rawset(os, "clock", clock)
     if not ok then error(problem, 0) end
   end)
 end
 
-it("a run has the fold, loss, bound and rate of its trial, the seed of its fold, and is judged by the loss's metric", function()
+it("a run has the fold, loss, bound and rate of its trial, the seed of its fold, and is judged by the loss's metric",
+  function()
   with_runs(function(o)
     local seen = {}
     rawset(o.runs.protocol, "train", function(set, fold, own)
       check(set == o.set and own.model.rate == own.rate)
-      seen[("%s %s %d"):format(own.loss.name, own.loss.bound_name, fold.number)] = { own.rate, own.number, own.model.number, own.metric }
+      seen[("%s %s %d"):format(own.loss.name, own.loss.bound_name, fold.number)] =
+        { own.rate, own.number, own.model.number, own.metric }
       return {}
     end)
     local results = o.runs.of(o.args, "made")
@@ -120,8 +129,8 @@ it("a run has the fold, loss, bound and rate of its trial, the seed of its fold,
         for number = 1, 2 do
           -- ap has a rate of its own under the distribution, not under its logarithm; mse has none that was chosen
           local rate = loss == "mse" and 0.2 or bound == "distribution" and 0.05 or 0.003
-          equal(seen[("%s %s %d"):format(loss, bound, number)], { rate, number, number, loss == "ap" and "ap" or "ndcg" },
-            loss .. " " .. bound)
+          equal(seen[("%s %s %d"):format(loss, bound, number)],
+            { rate, number, number, loss == "ap" and "ap" or "ndcg" }, loss .. " " .. bound)
           count = count + 1
         end
       end
@@ -193,12 +202,14 @@ local function ended(o, seconds, study)
   return not going
 end
 
-it("the cap counts seconds after the first epoch; runs that choose rates have a sixth of it; --full has none", function()
+it("the cap counts seconds after the first epoch; runs that choose rates have a sixth of it; --full has none",
+  function()
   with_runs(function(o)
     rawset(o.runs, "losses", function() return { "ap" } end)
     local function whole() return o.runs.of(o.args, "made") end
     local function choosing() return o.runs.at_rate(o.args, o.set, 0.3, { "ap" }, 1) end
-    equal({ ended(o, 30, whole), ended(o, 30.5, whole), ended(o, 5, choosing), ended(o, 5.5, choosing) }, { false, true, false, true })
+    equal({ ended(o, 30, whole), ended(o, 30.5, whole), ended(o, 5, choosing), ended(o, 5.5, choosing) },
+      { false, true, false, true })
     o.args.full = true
     equal({ ended(o, 1e6, whole), ended(o, 1e6, choosing) }, { false, false })
   end)
@@ -223,7 +234,8 @@ end)
 local function grid_of(title, list, set)
   local cells, compared = {}, {}
   for _, each in ipairs(list) do
-    local cell = { loss = each[1], bound = each[2], mean = each[3], low = 0.1, high = 0.3, above = 0.2, capped = 0, converged = true }
+    local cell = { loss = each[1], bound = each[2], mean = each[3], low = 0.1, high = 0.3, above = 0.2, capped = 0,
+      converged = true }
     for key, value in pairs(each[4] or {}) do cell[key] = value end
     cells[cell.loss .. " " .. cell.bound] = cell
     compared[#compared + 1] = cell.change and cell or nil
@@ -245,11 +257,13 @@ local function two_grids()
   local a, first = grid_of("A", { { "ap", "none", 0.5 }, { "ap", "minmax", 0.6, changed(0.1, 0.01) },
     { "ap", "zscore", 0.3, changed(-0.2, 0.01) }, { "rr", "none", 0.5, { converged = false } },
     { "rr", "minmax", 0.8, changed(0.3, 0.001, left) }, { "mse", "none", 0.5, { capped = 2, converged = false } },
-    { "mse", "minmax", 0.5, changed(0.0, 1.0, { summarised = false, low = -0.1 }) } }, { patience = 10, epochs = 200, folds = 3 })
-  local b, second = grid_of("B", { { "ap", "none", 0.5 }, { "ap", "minmax", 0.55, changed(0.05, 0.2) }, { "bce", "none", 0.5 },
-    { "bce", "minmax", 0.4, changed(-0.1, 0.01) }, { "ndcg", "none", 0.5 }, { "ndcg", "minmax", 0.7, changed(0.2, 0.01) },
-    { "ndcg", "zscore", 0.9, changed(0.4, 0.01) }, { "rr", "none", 0.25 },
-    { "rr", "zscore", 0.25, changed(0.0, 1.0) } }, { patience = 20, epochs = 200, folds = 3 })
+    { "mse", "minmax", 0.5, changed(0.0, 1.0, { summarised = false, low = -0.1 }) } },
+    { patience = 10, epochs = 200, folds = 3 })
+  local b, second =
+    grid_of("B", { { "ap", "none", 0.5 }, { "ap", "minmax", 0.55, changed(0.05, 0.2) }, { "bce", "none", 0.5 },
+    { "bce", "minmax", 0.4, changed(-0.1, 0.01) }, { "ndcg", "none", 0.5 },
+    { "ndcg", "minmax", 0.7, changed(0.2, 0.01) }, { "ndcg", "zscore", 0.9, changed(0.4, 0.01) },
+    { "rr", "none", 0.25 }, { "rr", "zscore", 0.25, changed(0.0, 1.0) } }, { patience = 20, epochs = 200, folds = 3 })
   b.missing["mse minmax"] = "why"
   table.move(second, 1, #second, #first + 1, first)
   return { a, b }, first
@@ -264,7 +278,8 @@ it("summaries count changes of sound cells, once each", function()
   equal(numbers(findings.sentence(compared)), { 7, 3, 2 })
   local settings = findings.by_setting(grids, losses, bounds)
   for _, each in ipairs(settings) do each.sum = ("%.4f"):format(each.sum) end
-  equal(settings, { { gains = 1, loses = 1, count = 2, sum = "-0.1000" }, { gains = 2, loses = 1, count = 5, sum = "0.5500" } })
+  equal(settings,
+    { { gains = 1, loses = 1, count = 2, sum = "-0.1000" }, { gains = 2, loses = 1, count = 5, sum = "0.5500" } })
   equal(findings.effects(grids, losses, bounds), { better = { { loss = "ndcg", better = 1, worse = 0 } },
     mixed = { { loss = "ap", better = 1, worse = 1 } }, worse = { { loss = "bce", better = 0, worse = 1 } },
     same = { { loss = "rr", better = 0, worse = 0 } } })
@@ -275,8 +290,10 @@ end)
 it("the page has these numbers, and the mean change of each setting", function()
   local grids, compared = two_grids()
   local found = {}
-  for _, x in ipairs(numbers(findings.text({ cap = 30 }, grids, compared, { "ap", "bce", "mse", "ndcg", "rr" }, { "minmax", "zscore" },
-    { "Left." }))) do found[x] = (found[x] or 0) + 1 end
+  for _, x in ipairs(numbers(findings.text({ cap = 30 }, grids, compared,
+    { "ap", "bce", "mse", "ndcg", "rr" }, { "minmax", "zscore" }, { "Left." }))) do
+    found[x] = (found[x] or 0) + 1
+  end
   for _, x in ipairs{ 9, -0.05, 0.11, 10, 14, 15, 16, 20, 200, 30 } do check(found[x], x .. " is not there") end
 end)
 
@@ -285,13 +302,15 @@ it("tables have the change and what is wrong with each cell", function()
   local groups, bounds = { { "lists", "ap", "rr" }, { "rows", "mse", "bce" } }, { "minmax", "zscore" }
   equal(findings.all(grids, groups, bounds).rows, {
     { "ap", "none", "0.5000", "0.5000" }, { "ap", "minmax", "0.6000 +0.1000*", "0.5500 +0.0500" },
-    { "ap", "zscore", "0.3000 -0.2000*", "" }, { "rr", "none", "0.5000 n", "0.2500" }, { "rr", "minmax", "0.8000 +0.3000*", "" },
-    { "rr", "zscore", "", "0.2500 +0.0000" }, { "mse", "none", "0.5000 c", "" },
-    { "mse", "minmax", "0.5000 +0.0000 r", "no result" }, { "bce", "none", "", "0.5000" }, { "bce", "minmax", "", "0.4000 -0.1000*" } })
-  equal(findings.by_bound(grids, { "ap", "bce", "rr" }, bounds).rows, { { "minmax", "+0.1000", "+1 -0 of 1", "-0.0250", "+0 -1 of 2" },
+    { "ap", "zscore", "0.3000 -0.2000*", "" }, { "rr", "none", "0.5000 n", "0.2500" },
+    { "rr", "minmax", "0.8000 +0.3000*", "" }, { "rr", "zscore", "", "0.2500 +0.0000" },
+    { "mse", "none", "0.5000 c", "" }, { "mse", "minmax", "0.5000 +0.0000 r", "no result" },
+    { "bce", "none", "", "0.5000" }, { "bce", "minmax", "", "0.4000 -0.1000*" } })
+  equal(findings.by_bound(grids, { "ap", "bce", "rr" }, bounds).rows, {
+    { "minmax", "+0.1000", "+1 -0 of 1", "-0.0250", "+0 -1 of 2" },
     { "zscore", "-0.2000", "+0 -1 of 1", "+0.0000", "+0 -0 of 1" } })
-  equal(findings.by_loss(grids, groups, bounds).rows[1], { "ap", "lists", "0.5000", "+1 -1 of 2", "+0.1000 minmax", "0.5000",
-    "+0 -0 of 1", "+0.0500 minmax" })
+  equal(findings.by_loss(grids, groups, bounds).rows[1],
+    { "ap", "lists", "0.5000", "+1 -1 of 2", "+0.1000 minmax", "0.5000", "+0 -0 of 1", "+0.0500 minmax" })
   local flaws = {}
   for i, row in ipairs(findings.flaws(grids).rows) do
     flaws[i] = table.concat({ row[1], row[2], row[3], table.concat(numbers(row[4]), " ") }, " ")
@@ -318,7 +337,8 @@ it("the figure has changes in standard errors, and marks significant ones by the
   local a, b = shown[1], shown[2]
   near({ a.values[at.ap][1], a.values[at.ap][4], b.values[at.bce][1] }, { 1, -2, -1 }, 1e-12)
   check(a.values[at.bce][1] ~= a.values[at.bce][1], "no result is white")
-  equal({ a.labels[at.ap][1], a.labels[at.ap][4], b.labels[at.ap][1], b.labels[at.bce][1], a.labels[at.bce][1] }, { "+", "-", "", "-", "" })
+  equal({ a.labels[at.ap][1], a.labels[at.ap][4], b.labels[at.ap][1], b.labels[at.bce][1], a.labels[at.bce][1] },
+    { "+", "-", "", "-", "" })
 end)
 
 -- Users 1 and 2 are tested in two folds; the second run did not converge.
@@ -326,18 +346,21 @@ it("a cell has the mean of a user over folds, less chance; it has converged wher
   local cells_of = dofile "scripts/grid/cells.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
-      direction = "maximize", space = { loss = mr.choice{ "ap" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+      direction = "maximize",
+      space = { loss = mr.choice{ "ap" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
       run = function(trial)
         local open, more = trial.bound == "none" and trial.split == 1, trial.bound == "minmax" and 0.125 or 0
         return { valid = 0, capped = open and 1 or 0, converged = open and 0 or 1, per_list = { list = { 2, 1 },
-          own = { 0.5 + trial.split / 4 + more, 0.25 + trial.split / 4 + more }, chance = { 0.25, 0.125 * trial.split } } }
+          own = { 0.5 + trial.split / 4 + more, 0.25 + trial.split / 4 + more },
+          chance = { 0.25, 0.125 * trial.split } } }
       end }
     local cells = cells_of.of(results, { folds = 2 }, function() return "ap" end)
     local free, bounded = cells["ap none"], cells["ap minmax"]
     near(free.values, { 0.625, 0.875 }, 1e-12)
     near({ free.above, free.low, free.high }, { (0.4375 + 0.625) / 2, 0.4375, 0.625 }, 1e-6)
     equal({ free.converged, free.capped, bounded.converged, bounded.capped }, { false, 1, true, 0 })
-    check(not cells_of.of(results, { folds = 3 }, function() return "ap" end)["ap none"], "with too few runs there is no cell")
+    check(not cells_of.of(results, { folds = 3 }, function() return "ap" end)["ap none"],
+      "with too few runs there is no cell")
   end)
 end)
 
@@ -365,6 +388,8 @@ it("chosen rates are of losses of the grid, and among those that the search can 
   for _, name in ipairs(protocol.rate_names(protocol.losses())) do names[name] = true end
   for k = -10, 2 do rates[tonumber(("%.0e"):format(10 ^ (k / 2)))] = true end  -- 0.00001 to 10 by half decades
   for _, set in ipairs(data.names) do
-    for name, rate in pairs(chosen[set]) do check(names[name] and rates[rate], ("%s, %s: %g"):format(set, name, rate)) end
+    for name, rate in pairs(chosen[set]) do
+      check(names[name] and rates[rate], ("%s, %s: %g"):format(set, name, rate))
+    end
   end
 end)

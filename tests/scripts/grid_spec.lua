@@ -1,4 +1,5 @@
--- The grid in one command, on made-up data: every cell is there, says what the store holds, and is the same when it runs again.
+-- The grid in one command, on made-up data: every cell is there, says what the store holds, and is the same when it
+-- runs again.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -34,7 +35,8 @@ scripts.it("grid.lua --smoke: all cells, the same when it runs again, with the n
       cells = cells + 5
     end
   end
-  check(out:find(("Of %d changes "):format(cells - 20), 1, true) and out:find(("Of %d cells "):format(cells), 1, true), out)
+  check(out:find(("Of %d changes "):format(cells - 20), 1, true) and out:find(("Of %d cells "):format(cells), 1, true),
+    out)
   for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR" } do check(not out:find(name, 1, true), name) end
 
   local results = mr.results(folder .. "/results/grid/smoke.db", "mq2008, made-up data")
@@ -72,17 +74,23 @@ it("the search for rates goes on until none is at the edge, or to the end of wha
   local search = dofile "scripts/grid/search.lua"
   local set, calls = { rates = { 0.003, 0.01, 0.03 }, least = 1e-4, most = 1 }, {}
   local peaks = { low = 0.0003, inner = 0.01, high = 0.3, lowest = 1e-7, highest = 50 }
-  local means = search.run(set, { "failing", "flat", "high", "highest", "inner", "low", "lowest" }, function(rate, losses, round)
-    local found = {}
-    for _, loss in ipairs(losses) do
-      calls[#calls + 1] = ("%s %g %d"):format(loss, rate, round)
-      if loss == "flat" then found[loss] = 1 elseif peaks[loss] then found[loss] = -math.abs(math.log(rate / peaks[loss])) end
-    end
-    return found
-  end)
+  local means = search.run(set, { "failing", "flat", "high", "highest", "inner", "low", "lowest" },
+    function(rate, losses, round)
+      local found = {}
+      for _, loss in ipairs(losses) do
+        calls[#calls + 1] = ("%s %g %d"):format(loss, rate, round)
+        if loss == "flat" then
+          found[loss] = 1
+        elseif peaks[loss] then
+          found[loss] = -math.abs(math.log(rate / peaks[loss]))
+        end
+      end
+      return found
+    end)
   local best, ends, count = {}, {}, {}
   for loss, found in pairs(means) do
-    best[loss], ends[loss], count[loss] = search.best(found), select(2, search.beyond(set, found)), #search.rising(found)
+    best[loss], ends[loss], count[loss] = search.best(found), select(2, search.beyond(set, found)),
+      #search.rising(found)
   end
   equal(best, { low = 0.0003, inner = 0.01, high = 0.3, lowest = 1e-4, highest = 1, flat = 0.01 })
   equal(ends, { low = false, inner = false, high = false, lowest = true, highest = true, flat = false })
@@ -95,7 +103,8 @@ it("the search for rates goes on until none is at the edge, or to the end of wha
   end
 end)
 
--- Scores of three users in two folds, and a fourth in the second one; those of "none" are 0.1 lower for each, but for user 3, who has none.
+-- Scores of three users in two folds, and a fourth in the second one; those of "none" are 0.1 lower for each, but for
+-- user 3, who has none.
 local function made(bound, split)
   local own = split == 1 and { 0.5, 0.7, 0 / 0 } or { 0.6, 0.9, 0 / 0, 0.4 }
   for i, value in ipairs(own) do own[i] = bound == "none" and value - 0.1 or value end
@@ -107,11 +116,14 @@ it("cells are means by user over folds, with what ended them; one without all it
   local cells_of, protocol = dofile "scripts/grid/cells.lua", dofile "scripts/grid/protocol.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
-      direction = "maximize", space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+      direction = "maximize",
+      space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
       run = function(trial)
-        if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then error("an epoch takes about 99 s", 0) end
-        return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0, converged = trial.split == 1 and 1 or 0,
-          per_list = made(trial.bound, trial.split) }
+        if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then
+          error("an epoch takes about 99 s", 0)
+        end
+        return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0,
+          converged = trial.split == 1 and 1 or 0, per_list = made(trial.bound, trial.split) }
       end }
     local set = { folds = 2, title = "made" }
     local cells, missing = cells_of.of(results, set, function() return "ap" end)
@@ -137,8 +149,8 @@ end)
 it("summaries leave out changes of cells that are not sound, and say how many", function()
   local findings, protocol = dofile "scripts/grid/findings.lua", dofile "scripts/grid/protocol.lua"
   local function cell(loss, bound, value, converged)
-    return { loss = loss, bound = bound, values = { value, value }, mean = value, low = 0.1, above = 0.2, high = 0.3, capped = 0,
-      converged = converged, metric = "ap" }
+    return { loss = loss, bound = bound, values = { value, value }, mean = value, low = 0.1, above = 0.2, high = 0.3,
+      capped = 0, converged = converged, metric = "ap" }
   end
   local cells = { ["ap none"] = cell("ap", "none", 0.25, true), ["ap minmax"] = cell("ap", "minmax", 0.75, true),
     ["rr none"] = cell("rr", "none", 0.5, false), ["rr minmax"] = cell("rr", "minmax", 0.25, true) }

@@ -11,8 +11,8 @@ it("runs on made-up data are a study of another name, also in the same store", f
     local store = folder .. "/runs.db"
     local function study(made_up)
       local value = made_up and 0.25 or 0.5
-      return kept_runs.study({ store = store, workers = 0, retry = 0, made_up = made_up }, { name = "movielens", settings = {},
-        space = { i = mr.range(1, 2) }, run = function() return { valid = value } end })
+      return kept_runs.study({ store = store, workers = 0, retry = 0, made_up = made_up }, { name = "movielens",
+        settings = {}, space = { i = mr.range(1, 2) }, run = function() return { valid = value } end })
     end
     study(true)
     raises(function() mr.results(store, "movielens") end, "movielens")
@@ -35,7 +35,8 @@ scripts.it("stores outlive a checkout: MOONRANK_RESULTS, else the user's data fo
   sweeps.write(folder .. "/options.lua", ([[
     print(dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" }).store)]]):format(scripts.root))
   local function said(before) return (select(2, sweeps.run(folder, "options.lua", "", before))) end
-  equal({ said "MOONRANK_RESULTS=/r", said "MOONRANK_RESULTS= XDG_DATA_HOME=/d", said "MOONRANK_RESULTS= XDG_DATA_HOME= HOME=/h" },
+  equal({ said "MOONRANK_RESULTS=/r",
+    said "MOONRANK_RESULTS= XDG_DATA_HOME=/d", said "MOONRANK_RESULTS= XDG_DATA_HOME= HOME=/h" },
     { "/r/x/runs.db\n", "/d/moonrank/results/x/runs.db\n", "/h/.local/share/moonrank/results/x/runs.db\n" })
 end)
 
@@ -43,8 +44,9 @@ it("force goes on with kept runs after a change of the script, and is an error a
   sweeps.in_folder(function(folder)
     local store, value = folder .. "/runs.db", 0.5
     local function study(force, epochs)
-      return kept_runs.study({ store = store, workers = 0, retry = 0, force = force }, { name = "movielens", settings = { epochs = epochs },
-        space = { i = mr.range(1, 2) }, run = function() return { valid = value } end }):best().value
+      return kept_runs.study({ store = store, workers = 0, retry = 0, force = force },
+        { name = "movielens", settings = { epochs = epochs }, space = { i = mr.range(1, 2) },
+        run = function() return { valid = value } end }):best().value
     end
     equal(study(false, 60), 0.5)
     value = 0.25

@@ -1,5 +1,5 @@
--- The runs of the lecture's families.lua, scripts/lecture/learners.lua, with a stub in place of trainings: which loss, fold,
--- seed and setting each one has.
+-- The runs of the lecture's families.lua, scripts/lecture/learners.lua, with a stub in place of trainings: which loss,
+-- fold, seed and setting each one has.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local data_folders = dofile "tests/support/data_folders.lua"
@@ -11,9 +11,9 @@ local it, equal, near, check = test.it, test.equal, test.near, test.check
 local protocol = dofile "scripts/lecture/protocol.lua"
 
 -- The lecture's names of losses, and those of the library.
-local library = { ["squared error"] = "mse", ["cross entropy"] = "bce", RankNet = "ranknet", LambdaRank = "lambdarank", BPR = "bpr",
-  hinge = "hinge", ["hinge of distances (CML)"] = "hinge", ListNet = "listnet", ListMLE = "listmle", ["smooth nDCG"] = "ndcg",
-  ["smooth AP"] = "ap", NeuralNDCG = "neural_ndcg", LambdaMART = "lambdarank" }
+local library = { ["squared error"] = "mse", ["cross entropy"] = "bce", RankNet = "ranknet", LambdaRank = "lambdarank",
+  BPR = "bpr", hinge = "hinge", ["hinge of distances (CML)"] = "hinge", ListNet = "listnet", ListMLE = "listmle",
+  ["smooth nDCG"] = "ndcg", ["smooth AP"] = "ap", NeuralNDCG = "neural_ndcg", LambdaMART = "lambdarank" }
 
 it("each name of a learner trains the loss of this name", function()
   local lists, scores, trained = mr.lists{ { 2, 0, 1, 0, 1 } }, mr.tensor{ 0.3, 0.9, -0.4, 0.1, 1.2 }, 0
@@ -49,7 +49,8 @@ local function stub(asked)
       local has, value = pcall(function() return o.at[name] end)
       at[name] = has and value or nil
     end
-    asked[#asked + 1] = { set = set, fold = fold, at = at, kind = o.kind, seed = o.seed, short = o.short, test = o.test }
+    asked[#asked + 1] =
+      { set = set, fold = fold, at = at, kind = o.kind, seed = o.seed, short = o.short, test = o.test }
     local valid = (at.rate or at.eta) - (at.decay or 0)
     local run = { best = { metrics = { ["ndcg@10"] = valid, ap = -valid, auc = -valid } } }
     if o.test then
@@ -74,7 +75,9 @@ local function learners_of(words)
   return found, args, asked, made
 end
 
-local function words_of(folder, ...) return { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", ... } end
+local function words_of(folder, ...)
+  return { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", ... }
+end
 
 -- How often each text occurs that `text_of` gives of a call.
 local function counted(calls, text_of)
@@ -106,7 +109,8 @@ local function check_made(calls, made, seed)
   end
 end
 
-scripts.it("ratings: settings are chosen on the first fold, then every learner is trained on each of five", {}, function(folder)
+scripts.it("ratings: settings are chosen on the first fold, then every learner is trained on each of five",
+  {}, function(folder)
   local ratings = protocol.liked(data_folders.movielens(folder), false)
   local learners, args, asked, made = learners_of(words_of(folder, "--losses", "BPR,hinge of distances (CML)"))
   local values, folds = learners.values(args, "movielens", 3), {}
@@ -114,8 +118,10 @@ scripts.it("ratings: settings are chosen on the first fold, then every learner i
   for number = 1, 5 do folds[number] = protocol.liked_fold(ratings, number, 3) end
   local choice, rest = divided(asked)
   check_made(asked, made, 3)
-  equal(counted(choice, function(c) return (c.kind or "mf") .. " " .. c.fold.number end), { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
-  equal(counted(rest, function(c) return setting_text(c, "mf") end), { ["mf, rate 0.03, decay 0"] = 2 * 5, ["cml, rate 0.03"] = 5 })
+  equal(counted(choice, function(c) return (c.kind or "mf") .. " " .. c.fold.number end),
+    { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
+  equal(counted(rest, function(c) return setting_text(c, "mf") end),
+    { ["mf, rate 0.03, decay 0"] = 2 * 5, ["cml, rate 0.03"] = 5 })
   equal(counted(rest, function(c) return "fold " .. c.fold.number end),
     { ["fold 1"] = 3, ["fold 2"] = 3, ["fold 3"] = 3, ["fold 4"] = 3, ["fold 5"] = 3 })
   for _, call in ipairs(asked) do equal(call.fold.train.fingerprint, folds[call.fold.number].train.fingerprint) end
@@ -152,9 +158,11 @@ scripts.it("queries: features are standardised; each of the folds has its own te
   local folds = mr.data.letor_folds(folder .. "/mq2008")
   local choice, rest = divided(asked)
   check_made(asked, made, 2)
-  equal(counted(choice, function(c) return (c.kind or "mlp") .. " " .. c.fold.number end), { ["mlp 1"] = 2 * 9, ["trees 1"] = 3 })
+  equal(counted(choice, function(c) return (c.kind or "mlp") .. " " .. c.fold.number end),
+    { ["mlp 1"] = 2 * 9, ["trees 1"] = 3 })
   equal(counted(choice, function(c) return c.at.rate and "rate" or "eta" end), { rate = 2 * 9, eta = 3 })
-  equal(counted(rest, function(c) return setting_text(c, "mlp") end), { ["mlp, rate 0.01, decay 0"] = 2 * 3, ["trees, eta 0.2"] = 3 })
+  equal(counted(rest, function(c) return setting_text(c, "mlp") end),
+    { ["mlp, rate 0.01, decay 0"] = 2 * 3, ["trees, eta 0.2"] = 3 })
   for _, call in ipairs(asked) do
     equal(call.fold.train.fingerprint, protocol.query_fold(folds, call.fold.number).train.fingerprint)
   end
@@ -174,7 +182,8 @@ scripts.it("queries: features are standardised; each of the folds has its own te
   near(values("random", "ap"), at_random, 1e-6)
 end)
 
-scripts.it("squared error, with which others are compared, is always trained; by default all losses on five folds", {}, function(folder)
+scripts.it("squared error, with which others are compared, is always trained; by default all losses on five folds",
+  {}, function(folder)
   local learners, args = learners_of(words_of(folder, "--losses", "ListMLE"))
   local function trained(of_args, set)
     local names = {}

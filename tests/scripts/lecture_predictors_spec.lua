@@ -1,5 +1,5 @@
--- The predictors of the lecture's cremonesi.lua, scripts/lecture/predictors.lua, on a few ratings. The answers are worked out
--- beside each test.
+-- The predictors of the lecture's cremonesi.lua, scripts/lecture/predictors.lua, on a few ratings. The answers are
+-- worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
@@ -71,16 +71,20 @@ it("neighbours and factors are made by their setting and seed, and learn by the 
       scores_of(protocol.fit_ranking(fold, setting, 5, loss()), fold.test), 1e-5, name)
   end
   for seed = 1, 2 do
-    near(scores_of(by_name.random.make(fold, {}, seed), fold.test), scores_of(mr.models.random{ seed = seed }, fold.test), 1e-6)
+    near(scores_of(by_name.random.make(fold, {}, seed), fold.test),
+      scores_of(mr.models.random{ seed = seed }, fold.test), 1e-6)
   end
-  near(scores_of(by_name["most rated"].make(fold), fold.test), scores_of(mr.models.popularity{ fold = fold }, fold.test), 1e-6)
+  near(scores_of(by_name["most rated"].make(fold), fold.test),
+    scores_of(mr.models.popularity{ fold = fold }, fold.test), 1e-6)
 end)
 
-it("PureSVD: of ratings by three users of a movie each the highest is kept, those that are close to it are not", function()
+it("PureSVD: of ratings by three users of a movie each the highest is kept, those that are close to it are not",
+  function()
   -- Singular values are 5, 4.9 and 1. After n iterations what is left of the second one falls by (4.9 / 5)^(2 n).
   local small = trained_on({ 1, 2, 3 }, { 1, 2, 3 }, { { 5 }, { 4.9 }, { 1 } })
   local model = by_name.PureSVD.make(small, { factors = 1 }, 2)
-  local cells = { row_users = mr.tensor({ 1, 1, 2, 2, 3 }, { dtype = "int64" }), items = mr.tensor({ 1, 2, 1, 2, 3 }, { dtype = "int64" }) }
+  local cells = { row_users = mr.tensor({ 1, 1, 2, 2, 3 }, { dtype = "int64" }),
+    items = mr.tensor({ 1, 2, 1, 2, 3 }, { dtype = "int64" }) }
   near(model(cells):totable(), { 5, 0, 0, 0, 0 }, { atol = 0.01 })
   -- with more factors than users all ratings are kept
   local all = by_name.PureSVD.make(small, { factors = 20 }, 1)

@@ -1,5 +1,5 @@
--- The protocol of the lecture's scripts, scripts/lecture/protocol.lua, on made-up ratings and queries; the answers are worked out beside
--- each test, trainings are repeated step by step.
+-- The protocol of the lecture's scripts, scripts/lecture/protocol.lua, on made-up ratings and queries; the answers are
+-- worked out beside each test, trainings are repeated step by step.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local folds_of = require "moonrank.data.fold"
@@ -28,8 +28,8 @@ describe("statistics", function()
   end)
 
   it("validation chooses where test would choose another, the first of equal ones", function()
-    local trials = { { key = "a", valid = 0.5, test = 0.9 }, { key = "b", valid = 0.1 }, { key = "a", valid = 0.7, test = 0.1 },
-      { key = "a", valid = 0.7 } }
+    local trials = { { key = "a", valid = 0.5, test = 0.9 }, { key = "b", valid = 0.1 },
+      { key = "a", valid = 0.7, test = 0.1 }, { key = "a", valid = 0.7 } }
     equal(protocol.choose(trials), { a = trials[3], b = trials[2] })
     equal(protocol.tuned_on, 1)
   end)
@@ -92,7 +92,8 @@ describe("what is relevant", function()
     end
     equal(#tested, 25)
     local other = protocol.liked_fold(liked, 1, 4).test.items:totable()
-    check(table.concat(other, " ") ~= table.concat(protocol.liked_fold(liked, 1, 3).test.items:totable(), " "), "by seed")
+    check(table.concat(other, " ") ~= table.concat(protocol.liked_fold(liked, 1, 3).test.items:totable(), " "),
+      "by seed")
   end)
 
   it("in short runs users with five such items", function()
@@ -121,7 +122,8 @@ describe("what is relevant", function()
     end
     equal(seen, ratings.rows)
     equal(protocol.rated_fold(ratings, 2, 1).train.fingerprint, protocol.graded_fold(ratings, 2, 1).train.fingerprint)
-    check(protocol.rated_fold(ratings, 2, 1).train.fingerprint ~= protocol.rated_fold(ratings, 2, 2).train.fingerprint, "by seed")
+    check(protocol.rated_fold(ratings, 2, 1).train.fingerprint ~= protocol.rated_fold(ratings, 2, 2).train.fingerprint,
+      "by seed")
   end)
 
   it("the long tail is without the most rated items that hold a share of the ratings", function()
@@ -130,13 +132,15 @@ describe("what is relevant", function()
     rate(some, 2, 1, 2, 4)
     for user = 3, 7 do rate(some, user, 1, 1, 4) end
     local all = ratings_of(some)  -- 7, 2 and 1 of ten
-    local cases = { [0] = { 1, 1, 1 }, [0.33] = { 0, 1, 1 }, [0.7] = { 0, 1, 1 }, [0.71] = { 0, 0, 1 }, [1] = { 0, 0, 0 } }
+    local cases = { [0] = { 1, 1, 1 }, [0.33] = { 0, 1, 1 }, [0.7] = { 0, 1, 1 }, [0.71] = { 0, 0, 1 },
+      [1] = { 0, 0, 0 } }
     for share, expected in pairs(cases) do
       local tail, n = protocol.long_tail(all, share)
       equal(tail:totable(), expected, share)
       equal(n, 3 - expected[1] - expected[2] - expected[3])
     end
-    -- of 100 ratings the first item has 32, 67 others one each, and an item that comes last the other: a third is that of two items
+    -- of 100 ratings the first item has 32, 67 others one each, and an item that comes last the other: a third is that
+    -- of two items
     local rows_of = {}
     for user = 1, 32 do rate(rows_of, user, 1, 1, 4) end
     rate(rows_of, 33, 2, 69, 4)
@@ -188,8 +192,8 @@ describe("families", function()
     end
     return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
   end
-  local raw = folds_of.new{ train = queries(40, 1, 1), valid = queries(20, 1, 2), test = queries(20, -1, 3), number = 1, k = 1,
-    title = "made up" }
+  local raw = folds_of.new{ train = queries(40, 1, 1), valid = queries(20, 1, 2), test = queries(20, -1, 3), number = 1,
+    k = 1, title = "made up" }
   local one = protocol.query_fold({ false, raw }, 2)
 
   it("features of queries are standardised by the training part", function()
@@ -211,10 +215,15 @@ describe("families", function()
     local run, model = fitted{ test = true }
     equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 60, true })
     local best = 1
-    for i, entry in ipairs(run.history) do best = entry.metrics["ndcg@10"] > run.history[best].metrics["ndcg@10"] and i or best end
+    for i, entry in ipairs(run.history) do
+      best = entry.metrics["ndcg@10"] > run.history[best].metrics["ndcg@10"] and i or best
+    end
     equal(run.best.epoch, best)
-    check(run.best.metrics["ndcg@10"] > run.test.mean["ndcg@10"] + 0.1, "validation agrees with training, test does not")
-    for _, name in ipairs{ "ndcg@10", "ap", "auc" } do check(run.test.mean[name] and run.history[1].metrics[name], name) end
+    check(run.best.metrics["ndcg@10"] > run.test.mean["ndcg@10"] + 0.1,
+      "validation agrees with training, test does not")
+    for _, name in ipairs{ "ndcg@10", "ap", "auc" } do
+      check(run.test.mean[name] and run.history[1].metrics[name], name)
+    end
     local same = mr.models.mlp{ inputs = 2, hidden = { 46 }, activation = "relu", seed = 2 }
     stepwise(same, one.train, { rate = 0.01, decay = 0.1, epochs = best, seed = 3, loss = mr.losses.mse() })
     near(scores_of(model, one.test), scores_of(same, one.test), 1e-4)
@@ -224,7 +233,8 @@ describe("families", function()
 
   it("ratings: 30 epochs of 32 factors, every third one judged among all items that the user has not liked", function()
     local model = protocol.model("mf", { users = 40, items = 120, seed = 2 })
-    local run = protocol.fit("movielens", plain, { model = model, loss = mr.losses.bpr(), at = { rate = 0.01, decay = 0.01 }, seed = 3 })
+    local run = protocol.fit("movielens", plain,
+      { model = model, loss = mr.losses.bpr(), at = { rate = 0.01, decay = 0.01 }, seed = 3 })
     equal(#run.history, 30)
     for epoch, entry in ipairs(run.history) do equal(entry.metrics["ndcg@10"] ~= nil, epoch % 3 == 0, epoch) end
     local found = plain:evaluate(model, { "ndcg@10" }, { part = "valid", known = "relevant" }).mean["ndcg@10"]
@@ -235,7 +245,8 @@ describe("families", function()
     local o = { model = first, loss = mr.losses.mse(), at = { rate = 0.02, decay = 0.05 }, seed = 3, short = true }
     run = protocol.fit("movielens", plain, o)
     equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 2, true })
-    local same = stepwise(mf(2), plain.train, { rate = 0.02, decay = 0.05, epochs = run.best.epoch, seed = 3, loss = mr.losses.mse() })
+    local same = stepwise(mf(2), plain.train,
+      { rate = 0.02, decay = 0.05, epochs = run.best.epoch, seed = 3, loss = mr.losses.mse() })
     near(scores_of(first, plain.test), scores_of(same, plain.test), 1e-5)
   end)
 
@@ -247,8 +258,8 @@ describe("families", function()
       return scores_of(model, plain.test)
     end
     local free = mr.models.cml{ users = 40, items = 120, factors = 32, seed = 2 }
-    mr.fit{ model = free, loss = mr.losses.hinge(), train = plain.train, valid = plain:candidates{ known = "relevant" }, epochs = 2,
-      seed = 1, metrics = { "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
+    mr.fit{ model = free, loss = mr.losses.hinge(), train = plain.train, valid = plain:candidates{ known = "relevant" },
+      epochs = 2, seed = 1, metrics = { "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
     for _, decay in ipairs{ 0, 0.5 } do equal(cml(decay):totable(), scores_of(free, plain.test):totable()) end
     equal(protocol.model("cml", { users = 40, items = 120, seed = 1 }):parameters()[1]:size(2), 32)
     if not pcall(core.xgboost_version) then return end
@@ -257,10 +268,12 @@ describe("families", function()
     end
     for short, rounds in pairs{ [true] = 5, [false] = 200 } do
       local model = protocol.model("trees", { eta = 0.2, seed = 1, short = short })
-      local run = protocol.fit("mq2008", one, { model = model, kind = "trees", loss = mr.losses.lambdarank(), at = {}, seed = 1 })
+      local run =
+        protocol.fit("mq2008", one, { model = model, kind = "trees", loss = mr.losses.lambdarank(), at = {}, seed = 1 })
       equal(#run.history, rounds)
       local same = mr.models.trees{ rounds = rounds, depth = 5, eta = 0.2, seed = 1 }
-      mr.fit{ model = same, loss = mr.losses.lambdarank(), train = one.train, valid = one.valid, metrics = { "ndcg@10" }, progress = false }
+      mr.fit{ model = same, loss = mr.losses.lambdarank(), train = one.train, valid = one.valid,
+        metrics = { "ndcg@10" }, progress = false }
       near(select(2, trees(model)), select(2, trees(same)), 1e-6)
     end
   end)
@@ -281,7 +294,8 @@ describe("families", function()
     equal(text, { "movielens: 0.003 to 0.03", "mq2008: 0.001 to 0.01" })
     equal(protocol.decays[1], 0)
     near({ protocol.decays[2], protocol.decays[3] / protocol.decays[2] }, { 1e-4, 10 }, 1e-9)
-    near({ protocol.etas[2], protocol.etas[2] / protocol.etas[1], protocol.etas[3] / protocol.etas[2] }, { 0.1, 2, 2 }, 1e-9)
+    near({ protocol.etas[2], protocol.etas[2] / protocol.etas[1], protocol.etas[3] / protocol.etas[2] },
+      { 0.1, 2, 2 }, 1e-9)
   end)
 
   it("among all items those that the user liked before are left out, those that they rated low are not", function()
@@ -290,7 +304,8 @@ describe("families", function()
     rate(rows, 1, 26, 27, 2)
     rate(rows, 2, 28, 130, 2)
     local own = protocol.liked_fold(protocol.liked(ratings_of(rows), false), 1, 1)
-    -- first the items that were liked before the test, then the two that were rated low, then those that are to be found
+    -- first the items that were liked before the test, then the two that were rated low, then those that are to be
+    -- found
     local tested, score = {}, {}
     for i, item in ipairs(own.test.items:totable()) do
       if own.test.lists.relevance:totable()[i] == 1 then tested[item] = true end
@@ -320,7 +335,8 @@ describe("Cremonesi's protocol", function()
   local ratings = ratings_of(rows)
   local one = protocol.graded_fold(ratings, 1, 1)
 
-  it("what is to be found are 5 stars, of all items or of the long tail; what was rated is not drawn beside them", function()
+  it("what is to be found are 5 stars, of all items or of the long tail; what was rated is not drawn beside them",
+    function()
     local tail = {}
     for item = 1, 30 do tail[item] = item <= 5 and 0 or 1 end
     for _, part in ipairs{ "valid", "test" } do
@@ -404,9 +420,12 @@ describe("Cremonesi's protocol", function()
     own = protocol.graded_fold(ratings_of(of_one), 1, 1)
     local score = {}
     for item = 1, 24 do score[item] = item <= 12 and 0 or 1 end
-    for i, item in ipairs(own.valid.items:totable()) do score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1 end
+    for i, item in ipairs(own.valid.items:totable()) do
+      score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1
+    end
     local first = mr.tensor(score)
-    equal(protocol.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }), 1)
+    equal(protocol.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }),
+      1)
   end)
 
   it("ratings are predicted by the squared errors of all ratings, with their mean as the start", function()
@@ -414,18 +433,22 @@ describe("Cremonesi's protocol", function()
     local setting = { rate = 0.01, decay = 0.01, epochs = 3 }
     local same = mr.models.biased_mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = 5,
       mean = graded.train.lists.relevance:mean():item() }
-    stepwise(same, graded.train, { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, rows = true, loss = mr.losses.mse() })
+    stepwise(same, graded.train,
+      { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, rows = true, loss = mr.losses.mse() })
     near(scores_of(protocol.fit_ratings(graded, setting, 5), graded.test), scores_of(same, graded.test), 1e-4)
     local ranked = stepwise(mf(5), graded.with_negatives.train,
       { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, loss = mr.losses.lambdarank() })
-    near(scores_of(protocol.fit_ranking(graded, setting, 5, mr.losses.lambdarank()), graded.test), scores_of(ranked, graded.test), 1e-4)
+    near(scores_of(protocol.fit_ranking(graded, setting, 5, mr.losses.lambdarank()), graded.test),
+      scores_of(ranked, graded.test), 1e-4)
   end)
 end)
 
 describe("trees", function()
   it("queries without relevant documents count as 0, and are left out beside it", function()
-    -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1, nDCG@10 1
-    local first, letor, map, rest = protocol.judge_trees(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
+    -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1,
+    -- nDCG@10 1
+    local first, letor, map, rest =
+      protocol.judge_trees(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
     near({ first, map, rest }, { (1 / math.log(3, 2) + 1) / 3, 1.5 / 3, (1 / math.log(3, 2) + 1) / 2 }, 1e-6)
     equal(letor, 0, "by LETOR's rule a query with fewer than ten documents counts as 0")
     local scores, grades = {}, {}
@@ -438,14 +461,18 @@ describe("trees", function()
     near({ usual, by_letor }, { 0.5, 1 / math.log(3, 2) }, 1e-6)
   end)
 
-  if not pcall(core.xgboost_version) then return it("models", function() test.skip "XGBoost's library is not installed" end) end
+  if not pcall(core.xgboost_version) then
+    return it("models", function() test.skip "XGBoost's library is not installed" end)
+  end
 
   it("boosted ones have depth 5 and eta 0.1, a forest is one round; validation chooses the round by AP", function()
     local function part(seed, sign)
-      local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20, noise = 1, seed = seed }
+      local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20,
+        noise = 1, seed = seed }
       return sign == 1 and set or mr.data.dataset{ lists = set.lists, features = -set.features }
     end
-    local one = folds_of.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1, title = "made up" }
+    local one = folds_of.new{ train = part(1, 1), valid = part(2, 1), test = part(3, -1), number = 1, k = 1,
+      title = "made up" }
     local function scores(model) return model{ lists = one.train.lists, features = one.train.features } end
     local o = { rounds = 20, trees = 7, seed = 3 }
     for forest, options in pairs{ [false] = { rounds = 20, depth = 5, eta = 0.1, seed = 3 },
@@ -462,7 +489,8 @@ describe("trees", function()
       local best = 1
       for i, entry in ipairs(run.history) do best = entry.metrics.ap > run.history[best].metrics.ap and i or best end
       equal(run.best.epoch, best)
-      local trained = mr.evaluate(model{ lists = one.valid.lists, features = one.valid.features }, one.valid.lists, { "ap" }).mean.ap
+      local trained =
+        mr.evaluate(model{ lists = one.valid.lists, features = one.valid.features }, one.valid.lists, { "ap" }).mean.ap
       near(run.best.metrics.ap, trained, 1e-6)
     end
   end)
@@ -530,12 +558,14 @@ describe("profit", function()
   it("decay is of Adam's size: 1e-4", function()
     -- users without training rows move by decay alone: their factors go down by the rate in every step
     local score = protocol.fit_profit("relevance", plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7 })
-    local without = stepwise(mf(7), plain.train, { rate = 0.03, decay = 0, epochs = 4, seed = 7, loss = losses.relevance })
+    local without =
+      stepwise(mf(7), plain.train, { rate = 0.03, decay = 0, epochs = 4, seed = 7, loss = losses.relevance })
     check((score:parameters()[2] - without:parameters()[2]):abs():max():item() > 1e-4, "decay moves factors")
   end)
 
   it("validation chooses the epoch among every fifth up to 30, by nDCG@10 or by profit@10", function()
-    for name, metric in pairs{ relevance = "ndcg@10", ["relevance, times profit"] = "profit_10", profit = "profit_10" } do
+    for name, metric in pairs{ relevance = "ndcg@10", ["relevance, times profit"] = "profit_10",
+      profit = "profit_10" } do
       for short, epochs_tried in pairs{ [false] = { 5, 10, 15, 20, 25, 30 }, [true] = { 1, 2 } } do
         local best
         for _, epochs in ipairs(epochs_tried) do
@@ -557,7 +587,8 @@ describe("profit", function()
   end)
 
   it("a movie of which nothing was learned has half of its profit as a score, which the output says", function()
-    local score = protocol.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
+    local score =
+      protocol.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
     near(scores_of(score, plain.test), profits:rows(plain.test.items) * 0.5, 2e-3)
   end)
 end)

@@ -64,7 +64,8 @@ it("DCG in both gains, its ideal and nDCG of the slide's ratings", function()
     local function exp2(y) return 2 ^ y - 1 end
     near(mr.metrics.dcg(scores, lists, { k = p, gain = "linear" }):item(), dcg(grades, p, linear), 1e-9)
     near(mr.metrics.dcg(scores, lists, { k = p }):item(), dcg(grades, p, exp2), 1e-9)
-    near(mr.metrics.ndcg(scores, lists, { k = p }):item(), dcg(grades, p, exp2) / dcg(sorted_down(grades), p, exp2), 1e-9)
+    near(mr.metrics.ndcg(scores, lists, { k = p }):item(),
+      dcg(grades, p, exp2) / dcg(sorted_down(grades), p, exp2), 1e-9)
   end
 end)
 
@@ -92,7 +93,8 @@ it("PureSVD keeps the largest singular vectors", function()
   for r, row in ipairs(kept) do
     for c, value in ipairs(row) do near(value, (r == c and r <= 2) and 4 - r or 0, 1e-9) end
   end
-  local thin = mr.normal({ 7, 2 }, { seed = 1, dtype = "float64" }):matmul(mr.normal({ 2, 5 }, { seed = 2, dtype = "float64" }))
+  local thin =
+    mr.normal({ 7, 2 }, { seed = 1, dtype = "float64" }):matmul(mr.normal({ 2, 5 }, { seed = 2, dtype = "float64" }))
   near((predictors.projected(thin, 2, 5, 1) - thin):abs():max():item(), 0, 1e-9)
 end)
 
@@ -105,7 +107,8 @@ end
 scripts.it("worked_numbers.lua prints the slides' numbers beside the computed ones", {}, function(folder)
   local out = run(folder, "worked_numbers", "")
   for _, line in ipairs{ "AP%s+ranks 1, 3, 6%s+0.72%s+0.7222", "AP%s+ranks 1, 2, 4%s+0.917%s+0.9167",
-    "MAP%s+both queries%s+0.8185%s+0.8194", "MAP@5, every P%(k%) to 5%s+rank 1%s+2.2833", "CG%s+ratings 2, 4, 3, 2, 4%s+15.0000" } do
+    "MAP%s+both queries%s+0.8185%s+0.8194", "MAP@5, every P%(k%) to 5%s+rank 1%s+2.2833",
+    "CG%s+ratings 2, 4, 3, 2, 4%s+15.0000" } do
     check(out:find(line), line .. "\n" .. out)
   end
 end)
@@ -146,11 +149,14 @@ scripts.it("families.lua --smoke: every family on both kinds of data, against sq
   end
 end)
 
-scripts.it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates", { "gnuplot" }, function(folder)
+scripts.it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates",
+  { "gnuplot" }, function(folder)
   local out = twice(folder, "cremonesi", "--smoke --workers 1")
   local at_20 = tonumber(out:match "\nrandom%s+[%d.]+%s+[%d.]+%s+([%d.]+)")
   near(at_20, 20 / 101, 0.15)
-  for _, word in ipairs{ "PureSVD", "biased MF, squared errors", "recall(10), long tail" } do check(out:find(word, 1, true), word) end
+  for _, word in ipairs{ "PureSVD", "biased MF, squared errors", "recall(10), long tail" } do
+    check(out:find(word, 1, true), word)
+  end
 end)
 
 scripts.it("profit.lua --smoke: profits are said to be made up", {}, function(folder)
@@ -166,7 +172,8 @@ it("all.lua has every script of the folder", function()
     check(script.title and script.words and script.takes, script.path)
     listed[script.path:gsub("^%./", "")] = true
   end
-  local with_options = "grep -lE 'mr.args|kept_runs.args|learners.args|common.options' $(find scripts/lecture -name '*.lua')"
+  local with_options =
+    "grep -lE 'mr.args|kept_runs.args|learners.args|common.options' $(find scripts/lecture -name '*.lua')"
   for path in sweeps.capture(with_options):gmatch "[^\n]+" do
     local part = path:find "common" or path:find "learners"
     check(part or listed[path], path .. " is not in all.lua")

@@ -1,5 +1,5 @@
--- The tables of the lecture's scripts, which are run in this process: each number is that of a training or an evaluation that
--- is made again by other code.
+-- The tables of the lecture's scripts, which are run in this process: each number is that of a training or an
+-- evaluation that is made again by other code.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local data_folders, in_process = dofile "tests/support/data_folders.lua", dofile "tests/support/in_process.lua"
@@ -28,13 +28,16 @@ end
 
 scripts.it("profit.lua: settings of the first fold, and what users of all five folds bring", {}, function(folder)
   local ratings = data_folders.movielens(folder, { users = 20, items = 100, mean_activity = 70 })
-  local rows = in_process.section("scripts/lecture/profit.lua", words_of(folder, "--data", folder, "--seed", "2")).tables[1].rows
+  local rows =
+    in_process.section("scripts/lecture/profit.lua", words_of(folder, "--data", folder, "--seed", "2")).tables[1].rows
   local liked, all_profits, folds = protocol.liked(ratings, false), protocol.profits(ratings, 2), {}
   for number = 1, 5 do folds[number] = protocol.liked_fold(liked, number, 2) end
   local function scored(name, kind, row, fold)
     local profits, popular = all_profits[kind], mr.models.popularity{ fold = fold }
     if name == "most liked" then return popular end
-    if name == "most liked, times profit" then return function(batch) return popular(batch) * profits:rows(batch.items) end end
+    if name == "most liked, times profit" then
+      return function(batch) return popular(batch) * profits:rows(batch.items) end
+    end
     return protocol.fit_profit(name, fold, { profits = profits, rate = row[3], epochs = row[4], seed = 2 })
   end
   equal(#rows, 10)
@@ -46,7 +49,8 @@ scripts.it("profit.lua: settings of the first fold, and what users of all five f
       local score = scored(name, kind, row, fold)
       evaluations[number] = protocol.earned(protocol.priced(fold, all_profits[kind]), score)
     end
-    near({ row[5], row[6] }, { mean_of_users(evaluations, "profit_10"), mean_of_users(evaluations, "recall@10") }, 1e-4, name)
+    near({ row[5], row[6] },
+      { mean_of_users(evaluations, "profit_10"), mean_of_users(evaluations, "recall@10") }, 1e-4, name)
     if name == "relevance" then base[kind] = row[5] end
   end
   for _, row in ipairs(rows) do
@@ -57,7 +61,9 @@ scripts.it("profit.lua: settings of the first fold, and what users of all five f
     local best
     for _, rate in ipairs(protocol.profit_rates) do
       local found = protocol.epochs_of(row[2], folds[1], { profits = all_profits[row[1]], rate = rate, seed = 2 })
-      if not best or found.valid > best.valid then best = { valid = found.valid, rate = rate, epochs = found.epochs } end
+      if not best or found.valid > best.valid then
+        best = { valid = found.valid, rate = rate, epochs = found.epochs }
+      end
     end
     equal({ row[3], row[4] }, { best.rate, best.epochs }, row[2])
   end
@@ -79,31 +85,38 @@ scripts.it("families.lua: changes are against squared errors, of ratings among a
       end
     end
   end
-  check(not section.text:find "random" and not section.text:find "untrained", "words are of those that are trained: " .. section.text)
+  check(not section.text:find "random" and not section.text:find "untrained",
+    "words are of those that are trained: " .. section.text)
 end)
 
 local forest = { rounds = 1, trees = 10, depth = 12, eta = 1, subsample = 0.63, colsample_bynode = 0.33, seed = 1 }
 
 -- The losses and objectives of lambdamart.lua by their names in its table.
 local trees = {
-  ["LambdaMART, nDCG"] = { loss = mr.losses.lambdarank{} }, ["LambdaMART, AP"] = { loss = mr.losses.lambdarank{ metric = "ap" } },
-  ["LambdaMART, nDCG, minmax"] = { loss = mr.losses.lambdarank{ bound = "minmax" } }, RankNet = { loss = mr.losses.ranknet{} },
-  ["smooth nDCG"] = { loss = mr.losses.ndcg{} }, ["smooth AP, minmax"] = { loss = mr.losses.ap{ bound = "minmax" } },
+  ["LambdaMART, nDCG"] = { loss = mr.losses.lambdarank{} },
+  ["LambdaMART, AP"] = { loss = mr.losses.lambdarank{ metric = "ap" } },
+  ["LambdaMART, nDCG, minmax"] = { loss = mr.losses.lambdarank{ bound = "minmax" } },
+  RankNet = { loss = mr.losses.ranknet{} }, ["smooth nDCG"] = { loss = mr.losses.ndcg{} },
+  ["smooth AP, minmax"] = { loss = mr.losses.ap{ bound = "minmax" } },
   ["XGBoost rank:ndcg"] = { objective = "rank:ndcg" }, ["XGBoost rank:map"] = { objective = "rank:map" },
   MART = { objective = "reg:squarederror" }, McRank = { objective = "multi:softprob" },
   ["random forest"] = { objective = "reg:squarederror", options = forest },
 }
 
-scripts.it("lambdamart.lua: what each ranker is trained on, and means over folds of their test queries", { "xgboost" }, function()
+scripts.it("lambdamart.lua: what each ranker is trained on, and means over folds of their test queries",
+  { "xgboost" }, function()
   local folds, by_name = data.queries{ smoke = true, data = "" }, {}
   for _, row in ipairs(in_process.section("scripts/lecture/lambdamart.lua", { "--smoke" }).tables[1].rows) do
     local own, sums = trees[row[1]], { 0, 0, 0, 0 }
     by_name[row[1]] = true
     for _, fold in ipairs(folds) do
       local options = { objective = own.objective }
-      for name, value in pairs(own.options or { rounds = 5, depth = 5, eta = 0.1, seed = 1 }) do options[name] = value end
+      for name, value in pairs(own.options or { rounds = 5, depth = 5, eta = 0.1, seed = 1 }) do
+        options[name] = value
+      end
       local model = mr.models.trees(options)
-      mr.fit{ model = model, loss = own.loss, train = fold.train, valid = fold.valid, metrics = { "ap" }, progress = false }
+      mr.fit{ model = model, loss = own.loss, train = fold.train, valid = fold.valid, metrics = { "ap" },
+        progress = false }
       local scores = model{ lists = fold.test.lists, features = fold.test.features }
       for c, value in ipairs{ protocol.judge_trees(scores, fold.test.lists) } do sums[c] = sums[c] + value / #folds end
     end
@@ -140,14 +153,15 @@ local function recall_of(models, folds, n, o)
   return hits / items
 end
 
-scripts.it("cremonesi.lua: settings of the first fold, recall of all items and of the long tail, RMSE over five folds", { "gnuplot" },
-  function(folder)
+scripts.it("cremonesi.lua: settings of the first fold, recall of all items and of the long tail, RMSE over five folds",
+  { "gnuplot" }, function(folder)
   local ratings, fit = data_folders.movielens(folder, { users = 20, items = 60, mean_activity = 25 }), mr.fit
   local predictors, folds = dofile "scripts/lecture/predictors.lua", {}
   for number = 1, 5 do folds[number] = protocol.graded_fold(ratings, number, 3) end
   mr.fit = function() end  -- models are as they begin: their numbers are those of seed and size
   local ok, problem = pcall(function()
-    local words = words_of(folder, "--data", folder, "--seed", "3", "--unseen", "10", "--head", "0.5", "--out", folder .. "/a.svg")
+    local words = words_of(folder, "--data", folder, "--seed", "3", "--unseen", "10", "--head", "0.5",
+      "--out", folder .. "/a.svg")
     local rows = in_process.section("scripts/lecture/cremonesi.lua", words).tables[1].rows
     local o, tail = { unseen = 10, seed = 3 }, protocol.long_tail(ratings, 0.5)
     for i, each in ipairs(predictors.all) do

@@ -1,12 +1,13 @@
--- The protocol of Tang et al. (2023), scripts/objectives/protocol.lua, on made-up queries. Trainings are repeated by a network, its
--- derivatives and Adam written out here; the other answers are worked out beside each test.
+-- The protocol of Tang et al. (2023), scripts/objectives/protocol.lua, on made-up queries. Trainings are repeated by a
+-- network, its derivatives and Adam written out here; the other answers are worked out beside each test.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
 local folder = "scripts/objectives/"
-local protocol, steps, measures = dofile(folder .. "protocol.lua"), dofile(folder .. "steps.lua"), dofile(folder .. "measures.lua")
+local protocol, steps, measures = dofile(folder .. "protocol.lua"), dofile(folder .. "steps.lua"),
+  dofile(folder .. "measures.lua")
 
 local noise = 0
 -- Queries of these lengths with grades 0 to 2; the first feature, far from 0, agrees with the grade by this much.
@@ -22,7 +23,8 @@ local function queries(lengths, agreement)
     lists[l] = {}
     for i = 1, n do
       lists[l][i] = math.floor(3 * next_number() ^ 2)  -- most pairs are equal, so that RankNet's others are upsampled
-      features[#features + 1] = { 50 + 4 * ((agreement or 1) * lists[l][i] + next_number()), next_number(), 0.001 * next_number() }
+      features[#features + 1] =
+        { 50 + 4 * ((agreement or 1) * lists[l][i] + next_number()), next_number(), 0.001 * next_number() }
     end
     lists[l][1], lists[l][2] = 2, 0  -- some order matters in every query
   end
@@ -44,13 +46,15 @@ local function lengths(pairs_of)
   return found
 end
 
--- A network f-5-1 with ReLU, trained by Adam (Kingma & Ba 2015, algorithm 1, with decay added to the gradient), in Lua's own numbers.
+-- A network f-5-1 with ReLU, trained by Adam (Kingma & Ba 2015, algorithm 1, with decay added to the gradient), in
+-- Lua's own numbers.
 local Network = {}
 Network.__index = Network
 
 local function network(features, seed)
   local own = setmetatable({ w = {} }, Network)
-  for i, p in ipairs(mr.models.mlp{ inputs = features, hidden = { 5 }, activation = "relu", seed = seed }:parameters()) do
+  for i, p in ipairs(mr.models.mlp{ inputs = features, hidden = { 5 }, activation = "relu",
+    seed = seed }:parameters()) do
     own.w[i] = p:reshape(p:numel()):totable()
   end
   own.m, own.v, own.t = {}, {}, 0
@@ -146,7 +150,8 @@ end
 local function every_list(lists) return lists.count end
 
 -- Settings of each algorithm in the paper (4.2): the batches of training, the learning rate and the epochs.
-local by_query = { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
+local by_query =
+  { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
   return function(part, kind)
     return batches_of((steps.equal_lengths(part, { size = size, least = kind == "mslr" and 1 or least })), 1)
@@ -193,7 +198,8 @@ local function by_rows(net, part)
   return sum / #scores
 end
 
--- Nine queries of one length and three of another, of which batches leave out the latter; and more than two steps of 64 documents.
+-- Nine queries of one length and three of another, of which batches leave out the latter; and more than two steps of 64
+-- documents.
 local mixed, large = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
 
 describe("recipe paper", function()
@@ -219,7 +225,8 @@ describe("recipe paper", function()
 
   it("by nDCG with the gain 2^y - 1, not that of labels + 1", function()
     -- nDCG+1 would choose an epoch of its own: the choice is by the metric called ndcg
-    local run = protocol.fit_paper(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
+    local run =
+      protocol.fit_paper(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
     equal(run.best.metrics.ndcg, math.max(table.unpack((function()
       local all = {}
       for i, entry in ipairs(run.history) do all[i] = entry.metrics.ndcg end
@@ -261,7 +268,8 @@ end)
 local function sizes_of(name, recipe, kind, part)
   local o, found = protocol.settings(name, recipe, { kind = kind }), {}
   local train_part = o.eight and protocol.of_eight(part) or part
-  local batches, count = protocol.steps(train_part, o, kind == "mslr" and protocol.least "mslr" or protocol.least "mq2008", 1)
+  local batches, count =
+    protocol.steps(train_part, o, kind == "mslr" and protocol.least "mslr" or protocol.least "mq2008", 1)
   for batch in batches:batches{ size = 1 } do
     found[#found + 1] = o.steps == "documents" and batch.lists.rows or batch.lists.count
   end
@@ -286,16 +294,20 @@ it("batch sizes (4.2) of both recipes", function()
   local in_eights_of = joined(eights, { 6 }, { 8, 1 }, eights, { 6 })
   local cases = {
     -- steps begin at documents 1, 65, ..., 641; one that would begin at 705 or later is the last one, which is left out
-    { "MseNetBatched", "paper", "mq2008", times(11, 64), 156 }, { "MseNetBatched", "code", "mq2008", times(11, 64), 156 },
-    { "MseNetBatched", "paper", "mslr", { 64, 6, 9, 64, 6, 7 }, 156 }, { "MseNetBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
+    { "MseNetBatched", "paper", "mq2008", times(11, 64), 156 },
+    { "MseNetBatched", "code", "mq2008", times(11, 64), 156 },
+    { "MseNetBatched", "paper", "mslr", { 64, 6, 9, 64, 6, 7 }, 156 },
+    { "MseNetBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
     -- lengths of fewer than eight queries are left out, of the slice none
     { "ApproxNDCGBatched", "paper", "mq2008", in_eights_of, 149 },
     { "ApproxNDCGBatched", "paper", "mslr", joined(in_eights_of, { 7 }), 156 },
     -- 70 queries of eight documents: 64, and the last step is left out
-    { "ApproxNDCGBatched", "code", "mq2008", { 64 }, 64 }, { "ApproxNDCGBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
+    { "ApproxNDCGBatched", "code", "mq2008", { 64 }, 64 },
+    { "ApproxNDCGBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
     { "NeuralNDCGBatched", "paper", "mq2008", in_eights_of, 149 },
     { "NeuralNDCGBatched", "paper", "mslr", joined(in_eights_of, { 7 }), 156 },
-    { "NeuralNDCGBatched", "code", "mq2008", { 70, 9, 70 }, 149 }, { "NeuralNDCGBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
+    { "NeuralNDCGBatched", "code", "mq2008", { 70, 9, 70 }, 149 },
+    { "NeuralNDCGBatched", "code", "mslr", { 70, 9, 70, 7 }, 156 },
   }
   for _, name in ipairs{ "MseNetQbQ", "ApproxNDCGQbQ", "NeuralNDCGQbQ", "RankNet" } do
     for _, kind in ipairs{ "mq2008", "mslr" } do
@@ -327,7 +339,8 @@ it("RankNet by their code takes 64 pairs at a time, the last step left out", fun
 end)
 
 it("Adam, with decay for ApproxNDCG alone (4.2): one step of a weight of 1 with the derivative -2e-5", function()
-  local rates = { paper = { MseNetBatched = { 1e-3, 1e-3 }, MseNetQbQ = { 1e-3, 1e-3 }, ApproxNDCGBatched = { 1e-4, 1e-4 } },
+  local rates = {
+    paper = { MseNetBatched = { 1e-3, 1e-3 }, MseNetQbQ = { 1e-3, 1e-3 }, ApproxNDCGBatched = { 1e-4, 1e-4 } },
     code = { MseNetBatched = { 5e-5, 5e-5 }, MseNetQbQ = { 1e-3, 1e-3 }, ApproxNDCGBatched = { 1e-4, 1e-3 } } }
   local part = queries{ 8, 8 }
   for _, recipe in ipairs{ "paper", "code" } do
@@ -337,7 +350,8 @@ it("Adam, with decay for ApproxNDCG alone (4.2): one step of a weight of 1 with 
         local rate = rates[recipe][name] and rates[recipe][name][k] or 1e-4
         local slope = 2e-5 - (name:find "^Approx" and 1e-5 or 0)
         for _, given in ipairs{ false, 0.25 } do
-          local options = protocol.training({ name = name, o = o, recipe = recipe, seed = 1, rate = given or nil }, part, 1)
+          local options =
+            protocol.training({ name = name, o = o, recipe = recipe, seed = 1, rate = given or nil }, part, 1)
           local w = mr.tensor({ 1 }, { dtype = "float64" }):requires_grad()
           local optimizer = options.optimizer:bind{ w }
           local sum = (w * -2e-5):sum()
@@ -378,7 +392,8 @@ describe("recipe code", function()
     equal({ all.count, sample.count }, { 250, 100 })
     local few = one_fold(queries(times(10, 3)), queries(times(5, 3)), queries(times(5, 3)))
     equal({ select(2, protocol.code_parts(data_of("mslr", { few }), 1)).count }, { 19 })
-    check(starts(evaluation)[1] ~= starts(select(2, protocol.code_parts(data_of("mq2008", { parts }), 2)))[1], "by seed")
+    check(starts(evaluation)[1] ~= starts(select(2, protocol.code_parts(data_of("mq2008", { parts }), 2)))[1],
+      "by seed")
   end)
 
   it("three seeds, of made-up data one", function()
@@ -388,7 +403,8 @@ describe("recipe code", function()
 
   it("the ranking that is evaluated: of NDCG losses upside down, of two MseNets on MSLR by mistake", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 2 } }, mr.tensor{ 0.9, 0.5, 0.4, 0.1 }
-    -- P@2 by score: rows 1, 2: 1/2; upside down: rows 4, 3: 1/2; P@1 is not among them, so that nDCG+1@2 tells them apart
+    -- P@2 by score: rows 1, 2: 1/2; upside down: rows 4, 3: 1/2; P@1 is not among them, so that nDCG+1@2 tells them
+    -- apart
     local down, up, discount = 3 + 1 / math.log(3, 2), 7 + 1 / math.log(3, 2), 7 + 3 / math.log(3, 2)
     local first = 3 / discount
     local expected = { MseNetBatched = { up / discount, down / discount }, MseNetQbQ = { first, down / discount },
@@ -425,7 +441,8 @@ describe("statistics", function()
     local found, p = protocol.compare(values, { 0, 0, 0, 0, 0, 0, 0, 0 }), 2 / 256
     for i, each in ipairs(found) do
       equal(each.name, protocol.names[i])
-      near(each.p_random, 13 * p, 1e-9)  -- 7 against random orders and 6 against the base; eight of them have the least p
+      -- 7 against random orders and 6 against the base; eight of them have the least p
+      near(each.p_random, 13 * p, 1e-9)
       local change = each.name == "MseNetBatched" and 0 or each.name == "RankNet" and 1 or 1 / 8
       near({ each.change, each.mean }, { change, 4.5 + change }, 1e-9)
       if each.name == "MseNetBatched" then check(each.p ~= each.p, "is not compared with itself")
@@ -442,7 +459,8 @@ describe("statistics", function()
   end)
 
   it("5 %", function()
-    equal({ protocol.significant(0.0499), protocol.significant(0.05), protocol.significant(0 / 0) }, { true, false, false })
+    equal({ protocol.significant(0.0499), protocol.significant(0.05), protocol.significant(0 / 0) },
+      { true, false, false })
   end)
 
   it("a held-out loss rises where its least value is before the last tenth", function()
@@ -454,7 +472,8 @@ describe("statistics", function()
 end)
 
 describe("trainings of recipe code", function()
-  -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in ApproxNDCG's mean.
+  -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in
+  -- ApproxNDCG's mean.
   local function their_loss(name, part)
     if name:find "NDCG" then
       local loss = name:find "^A" and mr.losses.approx_ndcg{ alpha = 1 } or mr.losses.neural_ndcg()
@@ -473,13 +492,14 @@ describe("trainings of recipe code", function()
     if name == "RankNet" then return batches_of(steps.pairs(part, 64, seed), 1) end
     if name:find "QbQ$" then return batches_of(part, 1) end
     local size = name == "ApproxNDCGBatched" and kind == "mq2008" and 64 or nil
-    return batches_of((steps.equal_lengths(part, { size = size, least = kind == "mslr" and 1 or 8, drop = size and true })), 1)
+    return batches_of((steps.equal_lengths(part,
+      { size = size, least = kind == "mslr" and 1 or 8, drop = size and true })), 1)
   end
   local epochs = {
     mq2008 = { MseNetBatched = 300, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 100, ApproxNDCGQbQ = 100,
       NeuralNDCGBatched = 100, NeuralNDCGQbQ = 100 },
-    mslr = { MseNetBatched = 30, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 30, ApproxNDCGQbQ = 30, NeuralNDCGBatched = 30,
-      NeuralNDCGQbQ = 30 },
+    mslr = { MseNetBatched = 30, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 30, ApproxNDCGQbQ = 30,
+      NeuralNDCGBatched = 30, NeuralNDCGQbQ = 30 },
   }
   local function rate_of(name, kind)
     if name == "MseNetBatched" then return 5e-5 end
@@ -495,14 +515,17 @@ describe("trainings of recipe code", function()
   local larger = one_fold(queries(lengths{ { 8, 20 }, { 5, 2 } }), queries{ 8, 8 }, queries{ 6, 6 })
 
   it("learning curves: 70 % of the training part against the rest (4.2), one array without standardising", function()
-    for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 }, { "ApproxNDCGBatched", "mq2008", 100 } } do
+    for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 },
+      { "ApproxNDCGBatched", "mq2008", 100 } } do
       local name, kind = case[1], case[2]
       local data = data_of(kind, { few })
       local part = protocol.code_parts(data, 5)
       if name == "ApproxNDCGBatched" then part = protocol.of_eight(part) end
       local train_part, rest = part:split{ share = 0.3, seed = 5 }
       check(math.abs(rest.count / part.count - 0.3) < 0.06, name)
-      if name == "NeuralNDCGBatched" then train_part, rest = protocol.scaled(train_part, "queries"), protocol.scaled(rest, "queries") end
+      if name == "NeuralNDCGBatched" then
+        train_part, rest = protocol.scaled(train_part, "queries"), protocol.scaled(rest, "queries")
+      end
       local run = protocol.fit_curves(data, { algorithm = name, seeds = 5 }, false)
       equal(#run.history, case[3], name)
       local net, loss, count, sign = network(3, 5), their_loss(name, train_part)
@@ -552,7 +575,8 @@ describe("trainings of recipe code", function()
         equal(part.lists.sizes:totable(), evaluation.lists.sizes:totable(), name)
         near(part.features, evaluation.features, 1e-6, name)
         -- NeuralNDCG's derivatives are small here, so that single precision shows
-        near(scores:totable(), (net:scores(evaluation.features:totable())), name:find "^Neural" and 5e-3 or 1e-3, name .. ", " .. kind)
+        near(scores:totable(), (net:scores(evaluation.features:totable())), name:find "^Neural" and 5e-3 or 1e-3,
+          name .. ", " .. kind)
         check(trained_on > 0 and trained_on <= train_part.count, name)
       end
     end)
@@ -574,8 +598,8 @@ describe("trainings of recipe paper", function()
         local run = protocol.fit_paper(data, { algorithm = name, split = 1, rate = o.rate }, 3, false)
         equal(#run.history, o.epochs[kind], name)
         local documents = name == "MseNetBatched" and kind == "mq2008"
-        near(run.history[#run.history].valid_loss, documents and by_rows(net, valid) or loss_at(net, valid, loss, count, 1), 1e-3,
-          name .. ", " .. kind)
+        near(run.history[#run.history].valid_loss,
+          documents and by_rows(net, valid) or loss_at(net, valid, loss, count, 1), 1e-3, name .. ", " .. kind)
       end
     end)
   end

@@ -1,4 +1,5 @@
--- scripts/objectives/seeds.lua: networks that differ in one bit, how far trainings are apart, and the script on made-up data.
+-- scripts/objectives/seeds.lua: networks that differ in one bit, how far trainings are apart, and the script on made-up
+-- data.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
@@ -27,7 +28,8 @@ it("one weight of a network changes in its last bit, and can be trained", functi
   equal(changed, { 1 })
   local queries = mr.data.synthetic{ kind = "queries", queries = 4, features = 3, seed = 1 }
   local after = weights(model)
-  mr.fit{ model = model, loss = mr.losses.mse(), train = queries, epochs = 1, progress = false, optimizer = mr.optim.adam{ lr = 0.1 } }
+  mr.fit{ model = model, loss = mr.losses.mse(), train = queries, epochs = 1, progress = false,
+    optimizer = mr.optim.adam{ lr = 0.1 } }
   for i, x in ipairs(weights(model)) do check(x ~= after[i] or i <= 6, "the output layer is trained") end
 end)
 

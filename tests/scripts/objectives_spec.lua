@@ -1,13 +1,16 @@
--- Tang et al. (2023): steps, losses and metrics of scripts/objectives against their code written out, and random orders against its numbers.
+-- Tang et al. (2023): steps, losses and metrics of scripts/objectives against their code written out, and random orders
+-- against its numbers.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
 local folder = "scripts/objectives/"
-local measures, steps, protocol = dofile(folder .. "measures.lua"), dofile(folder .. "steps.lua"), dofile(folder .. "protocol.lua")
+local measures, steps, protocol = dofile(folder .. "measures.lua"), dofile(folder .. "steps.lua"),
+  dofile(folder .. "protocol.lua")
 local data, published = dofile(folder .. "data.lua"), dofile(folder .. "published.lua")
 
--- metrics.py, written out. The authors' "ranks" are sorted from the largest to the smallest, of equal ones the last first.
+-- metrics.py, written out. The authors' "ranks" are sorted from the largest to the smallest, of equal ones the last
+-- first.
 local function order_of(ranks)
   local order = {}
   for i = 1, #ranks do order[i] = i end
@@ -77,7 +80,8 @@ describe("metrics of the authors' code", function()
       local n = 2 + seed % 9
       local scores, grades = query(n, seed)
       local lists, ranks = mr.lists{ grades }, approx_ndcg_ranker(scores)
-      local plain, inverted = measures.code(mr.tensor(scores), lists, "scores"), measures.code(mr.tensor(scores), lists, "inverted")
+      local plain, inverted = measures.code(mr.tensor(scores), lists, "scores"),
+        measures.code(mr.tensor(scores), lists, "inverted")
       for _, name in ipairs(measures.names) do
         near(plain[name]:item(), written_out(name, scores, grades), 1e-5, name)
         near(inverted[name]:item(), written_out(name, ranks, grades), 1e-5, name)
@@ -121,14 +125,16 @@ describe("metrics of the authors' code", function()
     near(found["precision@2"]:item(), 0.5)
     near(found.ap:item(), 0.75)
     near(found.ndcg:item(), (1 + 1 / math.log(3, 2)) / 2, 1e-6)
-    near(found["ndcg+1"]:item(), ((3 + 1 / math.log(3, 2)) + (1 + 3 / math.log(3, 2))) / 2 / (3 + 1 / math.log(3, 2)), 1e-6)
+    near(found["ndcg+1"]:item(),
+      ((3 + 1 / math.log(3, 2)) + (1 + 3 / math.log(3, 2))) / 2 / (3 + 1 / math.log(3, 2)), 1e-6)
   end)
 end)
 
 -- Judged queries with features that tell their rows apart.
 local function made_up(lists)
   local grades = mr.lists(lists)
-  return mr.data.dataset{ lists = grades, features = mr.arange(1, grades.rows, { dtype = "float32" }):reshape(grades.rows, 1) }
+  return mr.data.dataset{ lists = grades,
+    features = mr.arange(1, grades.rows, { dtype = "float32" }):reshape(grades.rows, 1) }
 end
 
 local function rows_of(batches)
@@ -186,7 +192,8 @@ describe("losses", function()
   local set = made_up{ { 1, 0, 0, 2 }, { 0, 0, 0 }, { 0, 1, 1 } }
   local scores = mr.tensor({ 0.3, -0.2, 0.5, 0.1, 0.4, 0.2, -0.6, 0.7, -0.1, 0.2 }, { dtype = "float64" })
 
-  it("RankNet: the mean over all pairs, those of unequal grades as often as makes three equally frequent targets", function()
+  it("RankNet: the mean over all pairs, those of unequal grades as often as makes three equally frequent targets",
+    function()
     local grades, s, sum, weight, first = set.lists.relevance:totable(), scores:totable(), 0, 0, 1
     local unequal, equal_pairs = 5 + 2, 1 + 3 + 1
     local times = math.max(1, 2 * equal_pairs / unequal)
@@ -219,14 +226,16 @@ describe("losses", function()
 
   it("ApproxNDCG has alpha = 1: ranks 1 + the sum of 1 / (1 + e^(s_i - s_j))", function()
     local rank = 1 + 1 / (1 + math.exp(0.3))
-    local found = protocol.loss("ApproxNDCGQbQ", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
+    local found = protocol.loss("ApproxNDCGQbQ", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }),
+      mr.lists{ { 1, 0 } })
     near(found:item(), 1 / math.log(1 + rank, 2), 1e-12)
   end)
 end)
 
 it("features as their code standardises them: by array, query, and place", function()
   local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
-  local part = mr.data.dataset{ lists = lists, features = mr.tensor({ { 1 }, { 3 }, { 10 }, { 14 } }, { dtype = "float64" }) }
+  local part =
+    mr.data.dataset{ lists = lists, features = mr.tensor({ { 1 }, { 3 }, { 10 }, { 14 } }, { dtype = "float64" }) }
   local sd = math.sqrt(((1 - 7) ^ 2 + (3 - 7) ^ 2 + (10 - 7) ^ 2 + (14 - 7) ^ 2) / 4 + 1e-5)
   near(protocol.scaled(part, "rows").features:reshape(4):totable(), { -6 / sd, -4 / sd, 3 / sd, 7 / sd }, 1e-12)
   local a, b = 1 / math.sqrt(1 + 1e-5), 2 / math.sqrt(4 + 1e-5)
@@ -253,7 +262,8 @@ it("random orders: the mean over all orders, on the real data, is what one order
     for name, x in pairs(row) do
       if found[name] then
         local own = mr.stats.summary(values[name])
-        local most = name == "precision@2" and 0.5 or 0.35  -- beyond the standard deviation over orders of a single query's value
+        -- beyond the standard deviation over orders of a single query's value
+        local most = name == "precision@2" and 0.5 or 0.35
         near(found[name], x, 3 * most / math.sqrt(row.queries), name_of .. ", " .. name)
         check(own.n == row.queries, name)
       end

@@ -10,7 +10,9 @@ local records = in_process.records
 local folder_of_scripts = "scripts/objectives/"
 local protocol, measures = dofile(folder_of_scripts .. "protocol.lua"), dofile(folder_of_scripts .. "measures.lua")
 
-local function section_of(name, words, patches) return in_process.section(folder_of_scripts .. name .. ".lua", words, patches) end
+local function section_of(name, words, patches)
+  return in_process.section(folder_of_scripts .. name .. ".lua", words, patches)
+end
 
 -- True if a text has these numbers as they are formatted.
 local function says(text, ...)
@@ -28,12 +30,12 @@ end
 local chance = (1 + math.log(2) / math.log(3)) / 2  -- nDCG of two documents, over both orders
 
 local function study_of(path, space, run)
-  return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize", space = space,
-    run = run }
+  return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize",
+    space = space, run = run }
 end
 
--- The made-up scores beyond 0.3 of an algorithm on a query: RankNet has much more, ApproxNDCGBatched less, and others more
--- on one half of the queries and less on the other.
+-- The made-up scores beyond 0.3 of an algorithm on a query: RankNet has much more, ApproxNDCGBatched less, and others
+-- more on one half of the queries and less on the other.
 local halves = { MseNetQbQ = { 0.02, -0.01 }, ApproxNDCGQbQ = { 0.02, -0.01 }, NeuralNDCGBatched = { 0.02, -0.01 },
   NeuralNDCGQbQ = { 0.04, -0.05 } }
 local function effect(algorithm, query)
@@ -43,21 +45,23 @@ end
 
 local function text_rate(algorithm) return algorithm:find "^Mse" and 1e-3 or 1e-4 end
 
--- Recipe `paper`: validation is best at 0.01 on the first fold and at 0.1 on the second. There all values are as above, at
--- the rate of the text 0.05 less, and at others 0.2 less.
+-- Recipe `paper`: validation is best at 0.01 on the first fold and at 0.1 on the second. There all values are as above,
+-- at the rate of the text 0.05 less, and at others 0.2 less.
 local function paper_study(path)
-  return study_of(path, { algorithm = mr.choice(protocol.names), rate = mr.choice(protocol.rates), split = mr.range(1, 2) }, function(trial)
-    local best = trial.rate == (trial.split == 1 and 0.01 or 0.1)
-    local less = best and 0 or trial.rate == text_rate(trial.algorithm) and 0.05 or 0.2
-    local result = { valid = best and 0.9 or 0.5, epoch = 10 * trial.split, trained_on = 40 + trial.split, ndcg = 0.5 + trial.split / 10,
-      per_list = { training = { 4 - less, 2, 1 + trial.split }, held_out = { 5, 3 - less, 3 + 2 * trial.split } } }
-    for k, name in ipairs(measures.names) do
-      local values = {}
-      for q = 1, 6 do values[q] = 0.3 + k / 1000 + q / 100 + effect(trial.algorithm, q) - less end
-      result.per_list[name] = values
-    end
-    return result
-  end)
+  return study_of(path,
+    { algorithm = mr.choice(protocol.names), rate = mr.choice(protocol.rates), split = mr.range(1, 2) }, function(trial)
+      local best = trial.rate == (trial.split == 1 and 0.01 or 0.1)
+      local less = best and 0 or trial.rate == text_rate(trial.algorithm) and 0.05 or 0.2
+      local result = { valid = best and 0.9 or 0.5,
+        epoch = 10 * trial.split, trained_on = 40 + trial.split, ndcg = 0.5 + trial.split / 10,
+        per_list = { training = { 4 - less, 2, 1 + trial.split }, held_out = { 5, 3 - less, 3 + 2 * trial.split } } }
+      for k, name in ipairs(measures.names) do
+        local values = {}
+        for q = 1, 6 do values[q] = 0.3 + k / 1000 + q / 100 + effect(trial.algorithm, q) - less end
+        result.per_list[name] = values
+      end
+      return result
+    end)
 end
 
 local at = {}
@@ -86,16 +90,17 @@ it("recipe paper: the rate of the text and the one chosen on validation of each 
     local found = {}
     for _, row in ipairs(records(section.tables[2])) do found[row.algorithm] = row end
     local ranknet, approx = found.RankNet, found.ApproxNDCGBatched
-    equal({ ranknet["rates chosen"], ranknet["epochs chosen"], ranknet["queries trained on"], ranknet.queries, ranknet.skipped },
-      { "0.01 0.1", "10 20", "41 42", 12, 0 })
+    equal({ ranknet["rates chosen"], ranknet["epochs chosen"], ranknet["queries trained on"], ranknet.queries,
+      ranknet.skipped }, { "0.01 0.1", "10 20", "41 42", 12, 0 })
     near({ ranknet.change, approx.change, ranknet["sd of folds"] }, { 0.6, -0.1, 0.1 / math.sqrt(2) }, 1e-6)
     near({ ranknet.p, approx.p, ranknet["p, random"] }, { 13 * 2 / 4096, 13 * 2 / 4096, 13 * 2 / 4096 }, 1e-9)
     near(ranknet["nDCG@4"] - ranknet["nDCG@2"], 1 / 1000, 1e-6)
     equal({ found.MseNetBatched.change, found.MseNetBatched.p }, {})
-    -- worst, best and random nDCG; one network is above random orders; two differ from MseNetBatched; half the rates are at an end
+    -- worst, best and random nDCG; one network is above random orders; two differ from MseNetBatched; half the rates
+    -- are at an end
     local ndcg = 0.335 + at.nDCG / 1000
-    says(section.text, ("%.4f"):format(ndcg - 0.1), ("%.4f"):format(ndcg + 0.6), ("%.4f"):format(chance), "1 of 7", "7 of 14", "2 are",
-      "MseNet +0.0050", "ApproxNDCG +0.1050", "NeuralNDCG -0.0100")
+    says(section.text, ("%.4f"):format(ndcg - 0.1), ("%.4f"):format(ndcg + 0.6), ("%.4f"):format(chance), "1 of 7",
+      "7 of 14", "2 are", "MseNet +0.0050", "ApproxNDCG +0.1050", "NeuralNDCG -0.0100")
   end)
 end)
 
@@ -103,16 +108,17 @@ it("recipe paper: learning curves are those of the rate of the text, means over 
   sweeps.in_folder(function(folder)
     local results, facets = paper_study(folder .. "/r.db"), mr.plot.facets
     rawset(mr.plot, "facets", function() return { save = function() end } end)
-    local ok, section = pcall(section_of, "learning_curves", { "--sets", "mq2008", "--out", folder .. "/x.svg" }, { runs = function(runs)
-      rawset(runs, "set", function() return two_folds "mq2008" end)
-      rawset(runs, "of", function() return results end)
-    end })
+    local ok, section = pcall(section_of, "learning_curves", { "--sets", "mq2008", "--out", folder .. "/x.svg" },
+      { runs = function(runs)
+        rawset(runs, "set", function() return two_folds "mq2008" end)
+        rawset(runs, "of", function() return results end)
+      end })
     rawset(mr.plot, "facets", facets)
     check(ok, section)
     equal(#section.tables[1].rows, 7)
     for _, row in ipairs(records(section.tables[1])) do
-      near({ row["training, first"], row["training, last"], row["held out, first"], row.lowest, row["at epoch"], row["held out, last"] },
-        { 3.95, 2.5, 5, 2.95, 2, 6 }, 1e-6)
+      near({ row["training, first"], row["training, last"], row["held out, first"], row.lowest, row["at epoch"],
+        row["held out, last"] }, { 3.95, 2.5, 5, 2.95, 2, 6 }, 1e-6)
     end
     says(section.text, "MseNet on made 3.5 and 3.5")
   end)
@@ -152,7 +158,8 @@ it("recipe code: means over seeds, least and largest; a printed number is met be
     equal({ lines["RankNet, as evaluated"], lines["RankNet, printed"], lines["random order, mean over all orders"] },
       { "0.6100 (0.6000 to 0.6200)", "0.61", "0.2500" })
     for _, row in ipairs(records(section.tables[2])) do counts[row.algorithm] = row end
-    equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ }, { 52.0, 22.0, 2.0, nil })
+    equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ },
+      { 52.0, 22.0, 2.0, nil })
     says(section.text, "3.0000", "0.0200")  -- the widest of those evaluated, in nDCG+1
   end)
 end)
@@ -173,19 +180,23 @@ end)
 local function made_runs(folder, recipe)
   local runs = dofile(folder_of_scripts .. "runs.lua")
   rawset(runs.data, "open", two_folds)
-  return runs, { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = recipe, seed = 7, smoke = false }
+  return runs,
+    { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = recipe, seed = 7, smoke = false }
 end
 
 local function column(results, name) return results:columns():column("spec", name) end
 
-it("recipe paper: a study has all algorithms, rates and folds, and keeps the test values at the chosen epoch", function()
+it("recipe paper: a study has all algorithms, rates and folds, and keeps the test values at the chosen epoch",
+  function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, "paper")
     local seen = {}
     rawset(runs.protocol, "fit_paper", function(_, trial, seed, short)
       seen[("%s %g %d %d %s"):format(trial.algorithm, trial.rate, trial.split, seed, short)] = true
       local scores = {}
-      for k, name in ipairs(measures.names) do scores[name] = mr.tensor({ k / 100, 0 / 0, k / 50 }, { dtype = "float64" }) end
+      for k, name in ipairs(measures.names) do
+        scores[name] = mr.tensor({ k / 100, 0 / 0, k / 50 }, { dtype = "float64" })
+      end
       return { scores = scores, best = { epoch = 3, metrics = { ndcg = 0.6 } },
         history = { { loss = 4, valid_loss = 5 }, { loss = 2, valid_loss = 3 } } }, 11
     end)
@@ -200,16 +211,19 @@ it("recipe paper: a study has all algorithms, rates and folds, and keeps the tes
     equal({ first "valid", first "epoch", first "trained_on", first "counted", first "skipped" }, { 0.6, 3, 11, 2, 1 })
     for k, name in ipairs(measures.names) do near(first(name), 0.015 * k, 1e-9, name) end
     near(results:per_list(1, "ndcg@2"):totable()[3], first "ndcg@2" / 0.75, 1e-6)
-    equal({ results:per_list(1, "training"):totable(), results:per_list(1, "held_out"):totable() }, { { 4.0, 2.0 }, { 5.0, 3.0 } })
+    equal({ results:per_list(1, "training"):totable(), results:per_list(1, "held_out"):totable() },
+      { { 4.0, 2.0 }, { 5.0, 3.0 } })
     equal(#runs.trials(results, "RankNet"), 8)
   end)
 end)
 
-it("recipe code: a study has the algorithms that the authors ran, as evaluated, as meant and at random, by nDCG+1", function()
+it("recipe code: a study has the algorithms that the authors ran, as evaluated, as meant and at random, by nDCG+1",
+  function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, "code")
     local seen = {}
-    -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are evaluated
+    -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are
+    -- evaluated
     rawset(runs.protocol, "fit_code", function(_, trial)
       seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
       return { lists = mr.lists{ { 0, 0, 0, 1 } } }, mr.tensor{ 4, 3, 1, 2 }, 11
@@ -220,22 +234,26 @@ it("recipe code: a study has the algorithms that the authors ran, as evaluated, 
     for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
       local row = columns:rows("spec", { algorithm = name })[1]
       local function of(field) return columns:column("spec", field)[row] end
-      near({ of "ap", of "meant ap", of "random ap", of "trained_on" }, { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11 }, 1e-6)
+      near({ of "ap", of "meant ap", of "random ap", of "trained_on" },
+        { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11 }, 1e-6)
       check(of "value" == of "ndcg+1" and of "value" ~= of "ndcg", "a study's metric is nDCG+1")
     end
-    for _, name in ipairs(column(results, "algorithm")) do check(name ~= "RankNet" and name ~= "NeuralNDCGQbQ", name) end
+    for _, name in ipairs(column(results, "algorithm")) do
+      check(name ~= "RankNet" and name ~= "NeuralNDCGQbQ", name)
+    end
     rawset(runs.protocol, "fit_curves", function()
       return { best = { metrics = { ndcg = 0.25 } }, history = { { loss = 4, valid_loss = 5 } } }
     end)
     local curves = runs.curves_of(args, "mslr")
-    equal({ curves:counts(), curves:best().value, curves:per_list(1, "held_out"):totable() }, { { done = 15 }, 0.25, { 5.0 } })
+    equal({ curves:counts(), curves:best().value, curves:per_list(1, "held_out"):totable() },
+      { { done = 15 }, 0.25, { 5.0 } })
   end)
 end)
 
--- Networks under two seeds on two folds of 13 queries. ApproxNDCGBatched is 0.05 better on all queries under seed 1; under
--- seed 2 it is 0.04 better on 19 of the 26 and worse on 7 (p = 0.029). With another last bit it is like that, but with
--- seed 2 another rate is chosen on the second fold, with seed 1 another epoch on the first, and trainings part at the
--- rates 0.01 (in their loss alone) and 0.1.
+-- Networks under two seeds on two folds of 13 queries. ApproxNDCGBatched is 0.05 better on all queries under seed 1;
+-- under seed 2 it is 0.04 better on 19 of the 26 and worse on 7 (p = 0.029). With another last bit it is like that, but
+-- with seed 2 another rate is chosen on the second fold, with seed 1 another epoch on the first, and trainings part at
+-- the rates 0.01 (in their loss alone) and 0.1.
 local function seeds_study(path, o)
   local last_bit = o.start == "last bit"
   return mr.sweep{ name = "made", store = path, workers = 0, metric = "valid", progress = false, direction = "maximize",
@@ -250,9 +268,10 @@ local function seeds_study(path, o)
         values[q] = 0.5 + q / 1000 + (o.algorithm == "MseNetBatched" and 0 or more) - (best and 0 or 0.3)
       end
       local epoch = last_bit and o.seed == 1 and trial.split == 1 and 2 or 3
-      return { valid = best and 0.9 or 0.5, epoch = epoch, ndcg = 0.4 + 0.02 * o.seed + (parted and trial.rate == 0.1 and 0.01 or 0),
+      return { valid = best and 0.9 or 0.5, epoch = epoch,
+        ndcg = 0.4 + 0.02 * o.seed + (parted and trial.rate == 0.1 and 0.01 or 0),
         per_list = { ndcg = values, held_out = { 5, parted and 4.5 or 4, 3 },
-          curve = { 0.5, 0.6, 0.7 + (parted and (trial.rate == 0.1 and 0.002 or 0.0005) or 0) } } }
+        curve = { 0.5, 0.6, 0.7 + (parted and (trial.rate == 0.1 and 0.002 or 0.0005) or 0) } } }
     end }
 end
 
@@ -275,15 +294,18 @@ it("seeds: changes at equal seed with their p-values, and how far trainings of e
       { ndcg, 0, ndcg + (0.05 + second) / 2, ndcg + second, ndcg + 0.05 }, 1e-6)
     near({ approx["least change"], approx["largest change"] }, { second, 0.05 }, 1e-6)
     local half = 12.7062047 * (0.05 - second) / 2  -- Student's t with one degree of freedom
-    equal(approx.change, ("%.4f (%.4f to %.4f)"):format((0.05 + second) / 2, (0.05 + second) / 2 - half, (0.05 + second) / 2 + half))
+    equal(approx.change,
+      ("%.4f (%.4f to %.4f)"):format((0.05 + second) / 2, (0.05 + second) / 2 - half, (0.05 + second) / 2 + half))
     equal({ base.change, approx["p < 0.05"], approx["6 p < 0.05"] }, { nil, "2 of 2", "1 of 2" })
-    near(approx["p, mean of seeds"], 1 / 10001, 1e-9)  -- all signs of 10,000 choices are alike in none but the observed one
+    -- all signs of 10,000 choices are alike in none but the observed one
+    near(approx["p, mean of seeds"], 1 / 10001, 1e-9)
     local by_rate = {}
     for _, row in ipairs(records(section.tables[2])) do by_rate[row.rate] = row end
     local same, loss, apart, chosen = by_rate["0.001"], by_rate["0.01"], by_rate["0.1"], by_rate.chosen
-    equal({ same.trainings, same.differ, loss.differ, loss.apart, apart.differ, apart.apart, apart["median epoch apart"] },
-      { 4, 0, 4, 0, 4, 4, 3 })
-    near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] }, { 0, 0.01, 0.01, 0.02 }, 1e-9)
+    equal({ same.trainings, same.differ, loss.differ, loss.apart, apart.differ, apart.apart,
+      apart["median epoch apart"] }, { 4, 0, 4, 0, 4, 4, 3 })
+    near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] },
+      { 0, 0.01, 0.01, 0.02 }, 1e-9)
     equal({ chosen.trainings, chosen.differ }, { 4, 2 })
   end)
 end)
@@ -307,7 +329,10 @@ it("blanks: one epoch over made-up queries of 120 documents and 136 features is 
     table_paper = function(paper)
       rawset(paper, "view", function()
         local function no_ends() end
-        return { lines = function() return { { title = "made", runs = 1, cell = function() return 0.25 end, ends = no_ends } } end,
+        return {
+          lines = function()
+            return { { title = "made", runs = 1, cell = function() return 0.25 end, ends = no_ends } }
+          end,
           random = function() return 0.5 end, random_ends = no_ends }
       end)
     end })
@@ -322,7 +347,8 @@ it("blanks: one epoch over made-up queries of 120 documents and 136 features is 
   equal({ #rows, rows[1].algorithm, rows[1].what, rows[3].algorithm }, { 3, "RankNet", "made", "random order" })
 end)
 
-it("seeds: a training has the seed of its study, a changed last bit where asked, and keeps nDCG and both curves", function()
+it("seeds: a training has the seed of its study, a changed last bit where asked, and keeps nDCG and both curves",
+  function()
   local asked
   local trainings = in_process.load(folder_of_scripts .. "seeds_runs.lua", { protocol = function(own)
     rawset(own, "fit_paper", function(_, trial, seed, short, change)
@@ -332,8 +358,8 @@ it("seeds: a training has the seed of its study, a changed last bit where asked,
     end)
   end })
   for start, change in pairs{ ["as drawn"] = false, ["last bit"] = trainings.change_last_bit } do
-    local found = trainings.study(two_folds "mq2008", { algorithm = "RankNet", start = start, seed = 4, version = "v", name = "made",
-      short = false }).run{ algorithm = "RankNet", rate = 0.01, split = 2 }
+    local found = trainings.study(two_folds "mq2008", { algorithm = "RankNet", start = start, seed = 4, version = "v",
+      name = "made", short = false }).run{ algorithm = "RankNet", rate = 0.01, split = 2 }
     equal(asked, { 0.01, 4, false, change })
     equal({ found.valid, found.epoch, found.ndcg, found.per_list.ndcg:totable() }, { 0.75, 2, 0.375, { 0.25, 0.5 } })
     equal({ found.per_list.curve:totable(), found.per_list.held_out:totable() }, { { 0.5, 0.75 }, { 3.0, 2.0 } })

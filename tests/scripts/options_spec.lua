@@ -42,14 +42,17 @@ local all = scripts()
 it("every script has a device and a short form, those with a store what goes with it", function()
   check(#all > 35, #all .. " scripts")
   for _, script in ipairs(all) do
-    for _, name in ipairs{ "device", "smoke" } do check(script.options[name], ("%s has no --%s"):format(script.path, name)) end
+    for _, name in ipairs{ "device", "smoke" } do
+      check(script.options[name], ("%s has no --%s"):format(script.path, name))
+    end
     for _, name in ipairs(script.options.store and { "force", "retry", "mix_numerics", "workers" } or {}) do
       check(script.options[name], ("%s has a store and no --%s"):format(script.path, name))
     end
   end
 end)
 
--- Names of the options that --smoke sets, with a value for each that can be read, and of those that have no effect beside it.
+-- Names of the options that --smoke sets, with a value for each that can be read, and of those that have no effect
+-- beside it.
 local function beside_smoke(script)
   local notes, found = script.options.smoke:match "%((.*)%)$" or "", {}
   for note in notes:gmatch "[^;]+" do
@@ -64,7 +67,8 @@ it("what --smoke sets or ignores is refused beside it, before anything is read",
   local count = 0
   for _, script in ipairs(all) do
     for name, value in pairs(beside_smoke(script)) do
-      local ok, text = program.run(("timeout 20 %s %s --smoke --%s %s"):format(sweeps.moonrank, script.path, name, value))
+      local ok, text =
+        program.run(("timeout 20 %s %s --smoke --%s %s"):format(sweeps.moonrank, script.path, name, value))
       local said = text:match("^moonrank: %-%-" .. name .. ": (.*)") or ""
       check(not ok and said:find("--smoke", 1, true), ("%s --%s: %s"):format(script.path, name, text))
       count = count + 1
@@ -78,11 +82,13 @@ it("numbers, names and files that cannot be are refused before anything is read"
   for _, script in ipairs(all) do
     for name, line in pairs(script.options) do
       local least = line:match "%(from (%-?%d+)" or line:match "; from (%-?%d+)"
-      local bad = least and tostring(tonumber(least) - 1) or name == "out" and line:find("file of the figure", 1, true) and "picture.doc"
+      local bad = least and tostring(tonumber(least) - 1) or name == "out"
+        and line:find("file of the figure", 1, true) and "picture.doc"
         or line:find("^%-%-[%w_]+ STRING,%.%.%.") and "" or nil
       if bad then
         local ok, text = program.run(("timeout 20 %s %s --%s=%s"):format(sweeps.moonrank, script.path, name, bad))
-        check(not ok and text:find("^moonrank: %-%-" .. name .. ": expected "), ("%s --%s=%s: %s"):format(script.path, name, bad, text))
+        check(not ok and text:find("^moonrank: %-%-" .. name .. ": expected "),
+          ("%s --%s=%s: %s"):format(script.path, name, bad, text))
         count = count + 1
       end
     end
@@ -92,7 +98,8 @@ end)
 
 -- Numbers that need no data: closed forms, worked examples. The tutorial's first table is one of them, too.
 local function is_exact(path)
-  return (path:find "figure_[13]_" or path:find "thesis/tables_" or path:find "lecture/worked" or path:find "lecture/same") ~= nil
+  return (path:find "figure_[13]_" or path:find "thesis/tables_" or path:find "lecture/worked"
+    or path:find "lecture/same") ~= nil
 end
 
 -- The text above each table: the lines since the one before it, which ends with a blank line.
@@ -122,7 +129,8 @@ it("--smoke: every table and figure of made-up data says so, without any data on
         equal(status, 0, script.path .. ": " .. err)
         local said = said_of_tables(out)
         for i, words in ipairs(said) do
-          check(words:lower():find("made-up", 1, true) or words == of_a_bound, ("%s, table %d: %s"):format(script.path, i, words))
+          check(words:lower():find("made-up", 1, true) or words == of_a_bound,
+            ("%s, table %d: %s"):format(script.path, i, words))
         end
         check(#said > 0, script.path .. " prints a table")
         tables = tables + #said

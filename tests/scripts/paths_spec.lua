@@ -13,13 +13,15 @@ local here = sweeps.capture("pwd"):match "[^\n]+"
 
 -- Paths that no option accepts, and what else is wrong for each kind of path (`path` of a declaration of mr.args).
 local unreadable <const> = { "fifo", "to_fifo", "lost", "self", "null", "full", "file/inside" }
-local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "file", ["new file"] = "folder", ["new folder"] = "file" }
+local wrong <const> = { file = "folder", folder = "file", ["data folder"] = "file", ["new file"] = "folder",
+  ["new folder"] = "file" }
 
 -- Options without a declared path whose value may also be a path.
 local undeclared <const> = { images = "folder", data = "folder" }
 
 -- Makes one path of each kind in a folder; names have an ending. Its own devices keep those of the machine safe.
-local make = [[cd %s && mkdir -p empty && mkdir folder%s && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
+local make =
+  [[cd %s && mkdir -p empty && mkdir folder%s && mkfifo fifo%s && ln -s fifo%s to_fifo%s && ln -s none%s lost%s &&
   ln -s self%s self%s && printf x >file%s && (mknod null%s c 1 3 && mknod full%s c 1 7) 2>made%s; true]]
 
 local function listing(folder)
@@ -59,7 +61,8 @@ for _, script in ipairs(scripts) do
       local smoke, beside = declared.smoke, is_table(declared.smoke)
       for _, other in ipairs(beside and smoke.ignores or {}) do beside = beside and other ~= name end
       beside = beside and (smoke.sets or {})[name] == nil
-      print(("option %s\t%s\t%s\t%s\t%s"):format(script, name, path, (d.endings or {})[1] or "", beside and "--smoke" or ""))
+      print(("option %s\t%s\t%s\t%s\t%s"):format(script, name, path, (d.endings or {})[1] or "",
+        beside and "--smoke" or ""))
     end
   end
 end
@@ -67,10 +70,13 @@ end
 
 local function all_options()
   local names, text = {}, {}
-  for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do names[#names + 1] = ("%q"):format(path) end
+  for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
+    names[#names + 1] = ("%q"):format(path)
+  end
   for name, path in pairs(undeclared) do text[#text + 1] = ("%s = %q"):format(name, path) end
   local list = os.tmpname()
-  sweeps.write(list, ("local scripts, undeclared = { %s }, { %s }\n%s"):format(table.concat(names, ", "), table.concat(text, ", "), lister))
+  sweeps.write(list, ("local scripts, undeclared = { %s }, { %s }\n%s"):format(
+    table.concat(names, ", "), table.concat(text, ", "), lister))
   local said, found = sweeps.capture(("%s %s 2>&1"):format(sweeps.moonrank, list)), {}
   for script, option, path, ending, smoke in said:gmatch "option ([^\t\n]+)\t([^\t]+)\t([^\t]+)\t([^\t]*)\t([^\n]*)" do
     check(wrong[path], ("%s --%s: %s"):format(script, option, path))
@@ -85,12 +91,14 @@ local function requests(folder, options)
   local lines, count = {}, 0
   for _, each in ipairs(options) do
     for _, kind in ipairs{ each.wrong, table.unpack(unreadable) } do
-      local path = folder .. "/" .. (kind == "file/inside" and "file" .. each.ending .. "/inside" or kind) .. each.ending
+      local path = folder .. "/"
+        .. (kind == "file/inside" and "file" .. each.ending .. "/inside" or kind) .. each.ending
       local more = each.option == "folder" and ', "--sets", "folder"' or ""
       if kind ~= "null" and kind ~= "full" or sweeps.capture(("test -c %s && echo yes"):format(path)) ~= "" then
         count = count + 1
-        lines[count] = ("{ script = %q, name = %q, option = %q, kind = %q, words = { %q, %q%s%s } },"):format(here .. "/" .. each.script,
-          each.script, each.option, kind, "--" .. each.option, path, each.smoke and ', "--smoke"' or "", more)
+        lines[count] = ("{ script = %q, name = %q, option = %q, kind = %q, words = { %q, %q%s%s } },"):format(
+          here .. "/" .. each.script, each.script, each.option, kind, "--" .. each.option, path,
+          each.smoke and ', "--smoke"' or "", more)
       end
     end
   end
@@ -110,7 +118,9 @@ it("what leads to something else is refused by every script, before anything is 
     for script, option, kind, about in (said .. "\n== "):gmatch "== (%S+) (%S+) ([%w_/]+): (.-)%f[\n\0]\n?%f[=\0]" do
       local where = ("%s --%s, %s: %s"):format(script, option, kind, about)
       check(about:find(folder .. "/" .. kind:match "^%w+", 1, true), where)
-      for _, words in ipairs{ "attempt to", "std::", "memory", "basic_" } do check(not about:find(words, 1, true), where) end
+      for _, words in ipairs{ "attempt to", "std::", "memory", "basic_" } do
+        check(not about:find(words, 1, true), where)
+      end
       answers = answers + 1
     end
     equal(answers, count, said:sub(-1000))

@@ -40,7 +40,8 @@ scripts.it("sections with studies of their own, between studies of the script th
 end, whole)
 
 it("words for another script have what is asked of runs: retry, force, workers", function()
-  local words = dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
+  local words =
+    dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
   equal(table.concat(words, " "), "--store s.db --retry 1 --workers 2 --force")
   words = dofile "scripts/kept_runs.lua".words({ kept = true, smoke = true, data = "" })
   equal(table.concat(words, " "), "--kept --smoke")

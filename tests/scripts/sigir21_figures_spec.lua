@@ -12,13 +12,16 @@ local nan = 0 / 0
 -- Rows of {loss, nsr, split, score}.
 local function rows_of(list)
   local rows = {}
-  for i, each in ipairs(list) do rows[i] = { loss = each[1], nsr = each[2], split = each[3], score = each[4], dataset = "a" } end
+  for i, each in ipairs(list) do
+    rows[i] = { loss = each[1], nsr = each[2], split = each[3], score = each[4], dataset = "a" }
+  end
   return rows
 end
 
 it("how often a loss is the best: every split at every NSR is a case, ties count for all", function()
   local counts, cases = analysis.best_counts(rows_of{ { "ap", 1, 1, 0.5 }, { "ndcg", 1, 1, 0.6 }, { "nrbp", 1, 1, 0.6 },
-    { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 }, { "nrbp", 5, 1, 0.3 } })
+    { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 },
+    { "nrbp", 5, 1, 0.3 } })
   equal(counts, { ap = 1, ndcg = 1, nrbp = 2 })
   equal(cases, 3)
 end)
@@ -35,7 +38,9 @@ it("marginal means of standardised scores: those of R, balanced and not", functi
   local golden = json.read "tests/golden/linear_models.json"
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g, rows = golden[name], {}
-    for i, loss in ipairs(g.loss) do rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] } end
+    for i, loss in ipairs(g.loss) do
+      rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] }
+    end
     local model = protocol.linear_model(rows)
     for i, mean in ipairs(model:emmeans "loss") do
       near({ mean.mean, mean.low, mean.prediction_high },
@@ -57,8 +62,8 @@ it("one data set and one NSR have no interactions", function()
 end)
 
 it("splits that lack a loss of their kind are left out", function()
-  local rows = rows_of{ { "ap", 1, 1, 1 }, { "nrbp", 1, 1, 5 }, { "ap", 1, 2, 2 }, { "ap", 2, 1, 3 }, { "nrbp", 2, 1, 4 },
-    { "ap", 2, 2, 4 } }
+  local rows = rows_of{ { "ap", 1, 1, 1 }, { "nrbp", 1, 1, 5 }, { "ap", 1, 2, 2 }, { "ap", 2, 1, 3 },
+    { "nrbp", 2, 1, 4 }, { "ap", 2, 2, 4 } }
   for i, row in ipairs(rows) do row.kind = i < 6 and "listwise" or "lambda" end
   local found, left = analysis.complete(rows)
   equal({ #found, left }, { 5, 1 })  -- split 2 at NSR 1; AP is all that there is of LambdaRank
@@ -75,18 +80,19 @@ it("differences of users: means over their splits, without scores that are none"
   local function row(users, positives, scores)
     return { per_list = function() return { users = users, positives = positives, scores = scores } end }
   end
-  local x, y = analysis.differences({ row({ 7, 3, 9 }, { 8, 2, 5 }, { 0.5, 0.25, 1 }), row({ 3, 7 }, { 6, 8 }, { 0.75, nan }) },
-    { row({ 3, 7 }, { 2, 8 }, { 0.125, 0.25 }) })
+  local x, y = analysis.differences({ row({ 7, 3, 9 }, { 8, 2, 5 }, { 0.5, 0.25, 1 }),
+    row({ 3, 7 }, { 6, 8 }, { 0.75, nan }) }, { row({ 3, 7 }, { 2, 8 }, { 0.125, 0.25 }) })
   equal(x, { 2.0, 3.0 })  -- users 3 (2 and 6 positives) and 7; 9 has no partner
   equal(y, { 0.375, 0.25 })
 end)
 
 scripts.it("figures 3 and 5 --smoke", { "gnuplot" }, function(folder)
-  for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ", "one run from" },
-    [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
+  for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ",
+    "one run from" }, [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
     local out = scripts.run(folder, ("sigir21/figure_%d.lua"):format(number), "--smoke", "MOONRANK_DATA=.")
     for _, each in ipairs(words) do check(out:find(each, 1, true), each .. ": " .. out) end
     check(not out:find "In the paper", "no printed result beside made-up data")
-    check(sweeps.read(("%s/results/sigir21/figure_%d.svg"):format(folder, number)):find("Made-up data", 1, true), "figure " .. number)
+    check(sweeps.read(("%s/results/sigir21/figure_%d.svg"):format(folder, number)):find("Made-up data", 1, true),
+      "figure " .. number)
   end
 end)

@@ -1,4 +1,5 @@
--- The losses of the SIGIR'21 recipes against loops over padded matrices, as the authors' code has them (list_loss.py, lambda_loss.py).
+-- The losses of the SIGIR'21 recipes against loops over padded matrices, as the authors' code has them (list_loss.py,
+-- lambda_loss.py).
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local losses = dofile "scripts/sigir21/losses.lua"
@@ -45,7 +46,8 @@ function plain.ap_code(f, y)
   local s, labels = padded(f, y)
   local r = smooth_ranks(s, 1)
   return -sum(longest, function(j)
-    return labels[j] / r[j] * sum(longest, function(k) return labels[k] * (sigmoid(r[j] - r[k]) + (j == k and 0.5 or 0)) end)
+    return labels[j] / r[j] * sum(longest,
+      function(k) return labels[k] * (sigmoid(r[j] - r[k]) + (j == k and 0.5 or 0)) end)
   end)
 end
 
@@ -78,7 +80,8 @@ end
 local function over_pairs(f, y, weight)
   local r = ranks_of(f)
   return sum(#f, function(i)
-    return sum(#f, function(j) return y[i] == 1 and y[j] == 0 and math.abs(weight(r[i], r[j], i)) * sigmoid(f[j] - f[i]) or 0 end)
+    return sum(#f,
+      function(j) return y[i] == 1 and y[j] == 0 and math.abs(weight(r[i], r[j], i)) * sigmoid(f[j] - f[i]) or 0 end)
   end)
 end
 
@@ -100,11 +103,12 @@ function plain.lambda_nrbp(f, y)
 end
 
 local cases = {
-  { "published", "listwise", "ap", plain.ap_published, of_batch = true }, { "code", "listwise", "ap", plain.ap_code, of_batch = true },
-  { "published", "listwise", "rr", plain.rr }, { "code", "listwise", "rr", plain.rr },
-  { "published", "listwise", "nrbp", plain.nrbp }, { "code", "listwise", "nrbp", plain.nrbp },
-  { "published", "lambda", "ndcg", plain.lambda_dcg }, { "code", "lambda", "ndcg", plain.lambda_ndcg },
-  { "published", "lambda", "rr", plain.lambda_rr }, { "code", "lambda", "nrbp(0.9)", plain.lambda_nrbp },
+  { "published", "listwise", "ap", plain.ap_published, of_batch = true },
+  { "code", "listwise", "ap", plain.ap_code, of_batch = true }, { "published", "listwise", "rr", plain.rr },
+  { "code", "listwise", "rr", plain.rr }, { "published", "listwise", "nrbp", plain.nrbp },
+  { "code", "listwise", "nrbp", plain.nrbp }, { "published", "lambda", "ndcg", plain.lambda_dcg },
+  { "code", "lambda", "ndcg", plain.lambda_ndcg }, { "published", "lambda", "rr", plain.lambda_rr },
+  { "code", "lambda", "nrbp(0.9)", plain.lambda_nrbp },
 }
 
 local grades = { { 1, 0, 1, 0, 0, 1 }, { 0, 1 }, { 1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1 }, { 0, 0, 1 } }
@@ -132,7 +136,9 @@ it("losses of the recipes are those of loops over padded lists", function()
     for seed = 1, 3 do
       local x = scores(seed)
       local found, expected = loss(x, lists):totable(), by_loops(case, x:totable())
-      for i = 1, #grades do near(found[i], expected[i], 1e-10, ("%s %s %s, list %d"):format(case[1], case[2], case[3], i)) end
+      for i = 1, #grades do
+        near(found[i], expected[i], 1e-10, ("%s %s %s, list %d"):format(case[1], case[2], case[3], i))
+      end
     end
   end
 end)
@@ -152,7 +158,8 @@ it("their gradients are those of the sum over the batch", function()
         values[i] = values[i] - change
         return total
       end
-      near(gradient[i], (at(step) - at(-step)) / (2 * step), 1e-6, ("%s %s %s, row %d"):format(case[1], case[2], case[3], i))
+      near(gradient[i], (at(step) - at(-step)) / (2 * step), 1e-6,
+        ("%s %s %s, row %d"):format(case[1], case[2], case[3], i))
     end
   end
 end)

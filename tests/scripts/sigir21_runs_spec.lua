@@ -27,8 +27,8 @@ local function part(users, items)
     items = mr.tensor(rows, { dtype = "int64" }) }
 end
 
--- Rows of lists whose negatives are drawn one after the other from a single stream: a number u is item floor(u items) + 1,
--- and is passed over where the list has it or `known` does. `lists`: {relevant items, known items} of each.
+-- Rows of lists whose negatives are drawn one after the other from a single stream: a number u is item floor(u items) +
+-- 1, and is passed over where the list has it or `known` does. `lists`: {relevant items, known items} of each.
 local function by_hand(lists, nsr, items, seed)
   local stream, at, rows = {}, 0, {}
   for block = 1, 3 do
@@ -57,14 +57,16 @@ end
 it("code: negatives of train may be relevant in test; those of test are relevant in neither part", function()
   local fold = { train = part({ 3, 1 }, { { 1, 2 }, { 5 } }), test = part({ 1, 3 }, { { 6 }, { 3 } }) }
   for seed = 1, 20 do  -- of seven items and few free ones, so that each rule decides some draws
-    local expected = by_hand({ { { 1, 2 }, { 1, 2 } }, { { 5 }, { 5 } }, { { 6 }, { 5, 6 } }, { { 3 }, { 1, 2, 3 } } }, 2, 7, seed)
+    local expected =
+      by_hand({ { { 1, 2 }, { 1, 2 } }, { { 5 }, { 5 } }, { { 6 }, { 5, 6 } }, { { 3 }, { 1, 2, 3 } } }, 2, 7, seed)
     equal(rows_of(negatives.drawn(fold, 2, 7, seed)), expected)
   end
 end)
 
 it("code: the stream of negatives does not repeat after 100,000 numbers", function()
   local fold = { train = part({ 1, 2 }, { { 7 }, { 8 } }), test = part({ 1, 2 }, { { 9 }, { 10 } }) }
-  local expected = by_hand({ { { 7 }, { 7 } }, { { 8 }, { 8 } }, { { 9 }, { 7, 9 } }, { { 10 }, { 8, 10 } } }, 60000, 1000000, 5)
+  local expected = by_hand({ { { 7 }, { 7 } }, { { 8 }, { 8 } }, { { 9 }, { 7, 9 } }, { { 10 }, { 8, 10 } } },
+    60000, 1000000, 5)
   local found = rows_of(negatives.drawn(fold, 60000, 1000000, 5))
   local different = #found == #expected and 0 or 1
   for i, item in ipairs(expected) do different = different + (found[i] == item and 0 or 1) end
@@ -82,7 +84,8 @@ local function relevant_in(fold)
 end
 
 it("4.1: MovieLens has relevant ratings of 4 and more, CiteULike-a all; 25 of each user", function()
-  local cases = { movielens = { "movielens", 4, 3.5, "ml-latest-small" }, citeulike_splits = { "citeulike", 1, 0.5, "citeulike-a" } }
+  local cases = { movielens = { "movielens", 4, 3.5, "ml-latest-small" },
+    citeulike_splits = { "citeulike", 1, 0.5, "citeulike-a" } }
   for name, case in pairs(cases) do
     local users, asked = {}, nil
     for i, count in ipairs{ 25, 24, 50 } do users[i] = { relevant = count, value = case[2], other = case[3] } end
@@ -92,7 +95,8 @@ it("4.1: MovieLens has relevant ratings of 4 and more, CiteULike-a all; 25 of ea
       return ratings
     end, function()
       local set = data.open({ data = "there", smoke = false }, name)
-      equal({ asked, set.splits, set.users, set.items }, { "there/" .. case[4], { 1, 2, 3 }, ratings.users, ratings.items })
+      equal({ asked, set.splits, set.users, set.items },
+        { "there/" .. case[4], { 1, 2, 3 }, ratings.users, ratings.items })
       local fold = set.fold(2, 5, 0.1)
       equal({ fold.number, relevant_in(fold) }, { 2, { 50.0, 25.0 } })
       -- 20 of 25 relevant items are in train, a tenth of which validates; five negatives for each
@@ -110,7 +114,9 @@ it("a published split has its own files, the ratio and the share of validation t
       os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
       for name, first in pairs{ train = 1, test = 31 } do
         local lines = { "user,item,rating,user_id,item_id" }
-        for i = first, first + (name == "train" and 9 or 1 + split) do lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i) end
+        for i = first, first + (name == "train" and 9 or 1 + split) do
+          lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i)
+        end
         for i = first + 40, name == "train" and 70 or 71 do lines[#lines + 1] = ("1,%d,0.5,1,%d"):format(i, i) end
         sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
       end
@@ -140,7 +146,8 @@ local function made_runs(folder, train)
     return train{ split = fold.split, seed = o.seed, nsr = fold.nsr, kind = o.kind, loss = o.loss, rate = o.rate,
       factors = o.model.factors, set = fold.set }
   end
-  return runs, { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
+  return runs,
+    { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
     rates = runs.all_rates, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" }, losses = { "nrbp" } }
 end
 
@@ -184,10 +191,12 @@ end)
 local place = {}
 for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place[metric] = i end
 
-local function score_of(rate, split, metric, by) return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000 end
+local function score_of(rate, split, metric, by)
+  return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000
+end
 
--- The result that a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split 1, and
--- RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
+-- The result that a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split
+-- 1, and RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
 local function kept_of(o)
   local result = { valid = 0.5, per_list = { positives = mr.tensor{ 20.0 + o.split }, user = mr.tensor{ 7.0 } } }
   for metric in pairs(place) do
@@ -211,8 +220,8 @@ it("4.2: rows are of the epoch and the rate that the model's own metric chose, f
       local by = row.loss:gsub("^n", "")
       local rate = by == "rbp(0.9)" and 1 or (by == "rbp(0.8)") == (row.split == 0) and 0.1 or 3
       local score, lists = score_of(rate, row.split, row.metric, by), row.per_list()
-      equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate, 5 * place[by],
-        by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
+      equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate,
+        5 * place[by], by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
       near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
       equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
       seen = seen + 1
@@ -243,12 +252,14 @@ end)
 it("models are in the order of splits and metrics, each with its epoch and scores", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, kept_of)
-    local models, order = runs.models(args, { set = "movielens", nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
+    local models, order =
+      runs.models(args, { set = "movielens", nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
     for i, model in ipairs(models) do
       order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
       near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
     end
-    equal(order, { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
+    equal(order,
+      { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
     near({ models[3].chosen_by, models[4].chosen_by }, { 0.8, 0.9 }, 1e-9)
   end)
 end)
@@ -256,12 +267,13 @@ end)
 it("options take some of a recipe's rates and other epochs; made-up data have the first two rates", function()
   local runs = dofile "scripts/sigir21/runs.lua"
   local function training(o)
-    local how = runs.training({ recipe = "code", smoke = o.smoke or false, rates = o.rates or runs.all_rates, epochs = o.epochs or 0 },
-      "lambda", "ap")
+    local how = runs.training({ recipe = "code", smoke = o.smoke or false, rates = o.rates or runs.all_rates,
+      epochs = o.epochs or 0 }, "lambda", "ap")
     return { how.rates, how.epochs }
   end
   equal(training{}, { { 0.001, 0.01, 0.1 }, 120 })
   equal(training{ smoke = true }, { { 0.001, 0.01 }, 120 })
   equal(training{ rates = { 0.1, 10 }, epochs = 7 }, { { 0.1 }, 7 })
-  check(#runs.losses_of({ losses = { "rr", "nrbp" } }, "lambda") == 1 and #runs.losses_of({ losses = { "rr", "nrbp" } }, "listwise") == 2)
+  check(#runs.losses_of({ losses = { "rr", "nrbp" } }, "lambda") == 1
+    and #runs.losses_of({ losses = { "rr", "nrbp" } }, "listwise") == 2)
 end)

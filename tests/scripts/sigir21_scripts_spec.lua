@@ -9,10 +9,13 @@ local protocol = dofile "scripts/sigir21/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 local records = in_process.records
 
-local function section_of(name, words, patches) return in_process.section("scripts/sigir21/" .. name .. ".lua", words, patches) end
+local function section_of(name, words, patches)
+  return in_process.section("scripts/sigir21/" .. name .. ".lua", words, patches)
+end
 
--- A hundred users with 2^3.05 to 2^8 positives. Less AP's, nRBP(0.95)'s scores rise with the logarithm of the positives,
--- from below 0 to above; less nDCG's they are 0.01 everywhere. At NSR 5 they fall, but nDCG has no runs there.
+-- A hundred users with 2^3.05 to 2^8 positives. Less AP's, nRBP(0.95)'s scores rise with the logarithm of the
+-- positives, from below 0 to above; less nDCG's they are 0.01 everywhere. At NSR 5 they fall, but nDCG has no runs
+-- there.
 local users, x, rising, flat = {}, {}, {}, {}
 for u = 1, 100 do
   users[u], x[u] = u, 3 + u / 20
@@ -25,8 +28,8 @@ local function curve_rows()
   for _, nsr in ipairs{ 1, 2, 5 } do
     for _, loss in ipairs{ "nrbp(0.95)", "ap", nsr < 5 and "ndcg" or nil } do
       for _, metric in ipairs(protocol.metrics) do
-        rows[#rows + 1] = { dataset = "made", split = 1, nsr = nsr, kind = "listwise", loss = loss, metric = metric, score = 0.5,
-          per_list = function()
+        rows[#rows + 1] = { dataset = "made", split = 1, nsr = nsr, kind = "listwise", loss = loss, metric = metric,
+          score = 0.5, per_list = function()
             local scores, positives = {}, {}
             for u in ipairs(users) do
               local less = loss == "ap" and rising[u] or loss == "ndcg" and flat[u] or 0
@@ -40,7 +43,8 @@ local function curve_rows()
   return rows
 end
 
-it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves, the tenth and ninetieth percentile", function()
+it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves, the tenth and ninetieth percentile",
+  function()
   local lines, facets, shown = mr.plot.lines, mr.plot.facets, {}
   rawset(mr.plot, "lines", function(o) shown[#shown + 1] = o end)
   rawset(mr.plot, "facets", function() return { save = function() end } end)
@@ -70,13 +74,14 @@ it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves,
   end
   local of_x = shown[1].series[1].x
   near({ of_x[1]:item(), of_x[#of_x]:item() }, { 2 ^ 3.05, 2 ^ 7.95 }, 1e-3)
-  -- seven of fourteen curves rise and none falls; with few positives seven are above and seven below 0, with many all above
+  -- seven of fourteen curves rise and none falls; with few positives seven are above and seven below 0, with many all
+  -- above
   local counts = table.concat(in_process.numbers(section.text:match "\n\n(.*)$"), " ")
   check(counts:find "^7 14 0 " and counts:find " 7 7 14 0", counts)
 end)
 
--- Rows of two data sets with two splits and NSR, and a third split that only AP has. Scores fall with the NSR but by RR,
--- by which they rise and the loss of RR is the best; by nDCG two models of nRBP tie. On b AP is near nRBP.
+-- Rows of two data sets with two splits and NSR, and a third split that only AP has. Scores fall with the NSR but by
+-- RR, by which they rise and the loss of RR is the best; by nDCG two models of nRBP tie. On b AP is near nRBP.
 local function figure_rows()
   local rows = {}
   local base = { rr = 0.3, ap = 0.5, ndcg = 0.5, ["nrbp(0.8)"] = 0.55, ["nrbp(0.9)"] = 0.6, ["nrbp(0.95)"] = 0.6 }
@@ -85,13 +90,16 @@ local function figure_rows()
       local score = base[loss] + split / 100 + (loss == "ap" and dataset == "b" and 0.085 or 0)
       score = score + (metric == "rr" and 0.2 * nsr + (loss == "rr" and 0.5 or 0) or -0.1 * nsr)
       if loss == "nrbp(0.95)" and metric ~= "ndcg" then score = score + 0.002 end
-      rows[#rows + 1] = { dataset = dataset, split = split, nsr = nsr, kind = "listwise", loss = loss, metric = metric, score = score }
+      rows[#rows + 1] = { dataset = dataset, split = split, nsr = nsr, kind = "listwise", loss = loss,
+        metric = metric, score = score }
     end
   end
   for _, dataset in ipairs{ "a", "b" } do
     for nsr = 1, 2 do
       for split = 1, 2 do
-        for _, loss in ipairs{ "rr", "ap", "ndcg", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } do add(dataset, nsr, split, loss) end
+        for _, loss in ipairs{ "rr", "ap", "ndcg", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } do
+          add(dataset, nsr, split, loss)
+        end
       end
     end
   end
@@ -114,10 +122,13 @@ local function figure_of(number)
   return section, in_process.numbers((section.text:gsub("nRBP%b()", "nRBP")))
 end
 
-it("Figure 1: means over splits; how many fall from one NSR to the next, and how often the loss of RR is the lowest", function()
+it("Figure 1: means over splits; how many fall from one NSR to the next, and how often the loss of RR is the lowest",
+  function()
   local section = figure_of(1)
   local rows = {}
-  for _, row in ipairs(records(section.tables[1])) do rows[("%s %s %d"):format(row["method and data"], row.metric, row.NSR)] = row end
+  for _, row in ipairs(records(section.tables[1])) do
+    rows[("%s %s %d"):format(row["method and data"], row.metric, row.NSR)] = row
+  end
   local one, two = rows["Listwise, b AP 1"], rows["Listwise, b AP 2"]
   near({ one.AP, two.AP, one["nRBP(0.95)"], one.RR }, { 0.5, 0.4, 0.517, 0.215 }, 1e-9)
   -- six losses by seven metrics on two data sets, of which those by RR rise; RR is the lowest by six of seven metrics
@@ -128,8 +139,11 @@ end)
 it("Figure 2: how often a loss is the best, ties for all; neither RR nor splits that lack a loss take part", function()
   local section, numbers = figure_of(2)
   local rows = {}
-  for _, row in ipairs(records(section.tables[1])) do rows[("%s %s %s"):format(row["method and data"], row.metric, row.loss)] = row end
-  local last, tied, none = rows["Listwise, a AP nRBP(0.95)"], rows["Listwise, a nDCG nRBP(0.9)"], rows["Listwise, a AP nRBP(0.9)"]
+  for _, row in ipairs(records(section.tables[1])) do
+    rows[("%s %s %s"):format(row["method and data"], row.metric, row.loss)] = row
+  end
+  local last, tied, none = rows["Listwise, a AP nRBP(0.95)"], rows["Listwise, a nDCG nRBP(0.9)"],
+    rows["Listwise, a AP nRBP(0.9)"]
   equal({ last.best, last.cases, tied.best, none.best, rows["Listwise, a RR RR"] }, { 4, 4, 4, 0 })
   -- of 28 cells on each data set nRBP(0.9) shares four; one split is left out
   local found = {}
@@ -137,36 +151,43 @@ it("Figure 2: how often a loss is the best, ties for all; neither RR nor splits 
   equal({ found[28], found[4], found[1] }, { 4, 4, 1 })
 end)
 
-it("Figure 4: whether prediction intervals of the two highest means overlap, of another training than nRBP's", function()
+it("Figure 4: whether prediction intervals of the two highest means overlap, of another training than nRBP's",
+  function()
   local section, numbers = figure_of(4)
   -- On a AP is 0.1 below nRBP(0.95); on b 0.017, where intervals of the means do not overlap, but those of single runs.
-  equal({ table.unpack(numbers, 1, 5) }, { 95, 0, 7, 7, 7 }, section.text)  -- intervals of 95 %; 0 of 7 and 7 of 7 metrics
+  -- intervals of 95 %; 0 of 7 and 7 of 7 metrics
+  equal({ table.unpack(numbers, 1, 5) }, { 95, 0, 7, 7, 7 }, section.text)
   local rows = {}
-  for _, row in ipairs(records(section.tables[1])) do rows[("%s %s %s"):format(row.method, row.metric, row.loss)] = row end
+  for _, row in ipairs(records(section.tables[1])) do
+    rows[("%s %s %s"):format(row.method, row.metric, row.loss)] = row
+  end
   local ap, nrbp = rows["Listwise, b AP AP"], rows["Listwise, b AP nRBP(0.95)"]
   check(ap.mean > rows["Listwise, a AP AP"].mean and ap.to < nrbp["95 % from"] and ap["up to"] > nrbp["one run from"])
 end)
 
--- The models of a loss at a rate, under two seeds, of split 0: less what is published, nDCG is 0.001 or 0.005 by seed, AP
--- 0.004 (at the rate 0.001 it is 0.01) and RBP(0.95) -0.002; other metrics are those that are published.
+-- The models of a loss at a rate, under two seeds, of split 0: less what is published, nDCG is 0.001 or 0.005 by seed,
+-- AP 0.004 (at the rate 0.001 it is 0.01) and RBP(0.95) -0.002; other metrics are those that are published.
 local function near_models(published, o)
   local models = {}
   for i, by in ipairs(protocol.own_metrics(o.loss)) do
-    local less = { ndcg = o.seed == 1 and 0.001 or 0.005, ap = o.rate == 0.001 and 0.01 or 0.004, ["rbp(0.95)"] = -0.002 }
+    local less =
+      { ndcg = o.seed == 1 and 0.001 or 0.005, ap = o.rate == 0.001 and 0.01 or 0.004, ["rbp(0.95)"] = -0.002 }
     models[i] = { split = 0, by = by, epoch = 5, scores = {} }
     for _, metric in ipairs(protocol.metrics) do
-      local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = 0, by = by, metric = metric }
+      local printed = published.at{ kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, split = 0,
+        by = by, metric = metric }
       models[i].scores[metric] = printed and printed + (less[metric] or 0) or 0.5
     end
   end
   return models
 end
 
-it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) and by all seven metrics; medians", function()
+it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) and by all seven metrics; medians",
+  function()
   local published = dofile "scripts/sigir21/published.lua"
   local asked = {}
-  local section = section_of("citeulike", { "--kinds", "listwise", "--losses", "nrbp,rr", "--nsr", "1", "--seeds", "1,2" },
-    { runs = function(runs)
+  local section = section_of("citeulike",
+    { "--kinds", "listwise", "--losses", "nrbp,rr", "--nsr", "1", "--seeds", "1,2" }, { runs = function(runs)
       rawset(runs, "models", function(_, o)
         asked[#asked + 1] = ("%s %g"):format(o.loss, o.rate)
         return near_models(published, o)
@@ -175,9 +196,11 @@ it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) 
     end })
   equal({ asked[1], asked[2], asked[#asked] }, { "rr 0.001", "rr 0.001", "nrbp 10" })
   for _, row in ipairs(records(section.tables[1])) do
-    -- nDCG is 0.003 more in the mean over seeds, at the limit of what is near; AP is not near, so that no model is by all
+    -- nDCG is 0.003 more in the mean over seeds, at the limit of what is near; AP is not near, so that no model is by
+    -- all
     local printed = row["nDCG near"] > 0 or row["RBP(0.95) near"] > 0
-    check(printed and row["RBP(0.95) near"] == row.models and row["AP near"] == 0 and row["all seven near"] == 0, row.loss)
+    check(printed and row["RBP(0.95) near"] == row.models and row["AP near"] == 0 and row["all seven near"] == 0,
+      row.loss)
     near({ row["median of nDCG"], row["median of AP"], row["median of RBP(0.95)"] }, { 0.003, 0.004, -0.002 }, 1e-9)
   end
   local one = records(section.tables[2])[1]
@@ -189,23 +212,26 @@ end)
 
 it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split", function()
   local epochs = { [0] = { 5, 5, 5 }, { 5, 10, 15 }, { 5, 15, 15 }, { 15, 5, 15 } }  -- by split and persistence
-  local section = section_of("models_of_nrbp", { "--nsr", "1", "--sets", "movielens", "--recipe", "code" }, { runs = function(runs)
-    rawset(runs, "set", function() return { title = "made", splits = { 0, 1, 2, 3 } } end)
-    rawset(runs, "models", function(_, o)
-      local models = {}
-      for split = 0, 3 do
-        for i, by in ipairs(protocol.own_metrics "nrbp") do
-          local best = by == "rbp(0.95)" and o.rate == (split == 0 and 3 or 0.1) or by ~= "rbp(0.95)" and o.rate == 10
-          local model = { split = split, by = by, epoch = epochs[split][i], chosen_by = best and 0.9 or 0.5, scores = {} }
-          for m, metric in ipairs(protocol.own_metrics "nrbp") do
-            model.scores[metric] = o.rate / 100 + m / 10 + (by == metric and metric == "rbp(0.8)" and (split == 1 and -0.05 or 0.02) or 0)
+  local section = section_of("models_of_nrbp", { "--nsr", "1", "--sets", "movielens", "--recipe", "code" },
+    { runs = function(runs)
+      rawset(runs, "set", function() return { title = "made", splits = { 0, 1, 2, 3 } } end)
+      rawset(runs, "models", function(_, o)
+        local models = {}
+        for split = 0, 3 do
+          for i, by in ipairs(protocol.own_metrics "nrbp") do
+            local best = by == "rbp(0.95)" and o.rate == (split == 0 and 3 or 0.1) or by ~= "rbp(0.95)" and o.rate == 10
+            local model =
+              { split = split, by = by, epoch = epochs[split][i], chosen_by = best and 0.9 or 0.5, scores = {} }
+            for m, metric in ipairs(protocol.own_metrics "nrbp") do
+              model.scores[metric] =
+                o.rate / 100 + m / 10 + (by == metric and metric == "rbp(0.8)" and (split == 1 and -0.05 or 0.02) or 0)
+            end
+            models[#models + 1] = model
           end
-          models[#models + 1] = model
         end
-      end
-      return models
-    end)
-  end })
+        return models
+      end)
+    end })
   local first, second = table.unpack(section.tables[1].rows)
   equal({ first[3], first[4], second[3], second[4] }, { 0, 3, 1, 0.1 })
   equal({ first[5], first[7], second[5], second[6], second[7] }, { 5, 5, 5, 10, 15 })
@@ -217,19 +243,22 @@ end)
 
 it("the number of factors: one split at NSR 1, each loss at the authors' rate, by nDCG", function()
   local rates, asked = dofile("scripts/sigir21/published.lua").factors.rate, {}
-  local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" }, { runs = function(runs)
-    rawset(runs, "set", function() return { title = "made", splits = { 4, 7 } } end)
-    rawset(runs, "of", function(_, o)
-      asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
-      local scores = { 0.1, o.loss == "ap" and 0.5 + o.factors / 100 or 0.62 }  -- of splits 7 and 4
-      local columns = { rows = function(_, _, where) return { where.split == 4 and 2 or 1 } end,
-        column = function(_, _, name) return name == "ndcg" and scores or { 0.0, 0.0 } end }
-      return { counts = function() return { done = 2 } end, columns = function() return columns end }
-    end)
-  end })
-  equal(asked, { { 1, "listwise", "ap", true, 8 }, { 1, "listwise", "nrbp", true, 8 }, { 1, "listwise", "ap", true, 16 },
-    { 1, "listwise", "nrbp", true, 16 } })
+  local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" },
+    { runs = function(runs)
+      rawset(runs, "set", function() return { title = "made", splits = { 4, 7 } } end)
+      rawset(runs, "of", function(_, o)
+        asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
+        local scores = { 0.1, o.loss == "ap" and 0.5 + o.factors / 100 or 0.62 }  -- of splits 7 and 4
+        local columns = { rows = function(_, _, where) return { where.split == 4 and 2 or 1 } end,
+          column = function(_, _, name) return name == "ndcg" and scores or { 0.0, 0.0 } end }
+        return { counts = function() return { done = 2 } end, columns = function() return columns end }
+      end)
+    end })
+  equal(asked, { { 1, "listwise", "ap", true, 8 }, { 1, "listwise", "nrbp", true, 8 },
+    { 1, "listwise", "ap", true, 16 }, { 1, "listwise", "nrbp", true, 16 } })
   local places = {}
-  for i, row in ipairs(records(section.tables[1])) do places[i] = ("%d %s %.2f %d"):format(row.factors, row.loss, row.nDCG, row.place) end
+  for i, row in ipairs(records(section.tables[1])) do
+    places[i] = ("%d %s %.2f %d"):format(row.factors, row.loss, row.nDCG, row.place)
+  end
   equal(places, { "8 nRBP 0.62 1", "8 AP 0.58 2", "16 AP 0.66 1", "16 nRBP 0.62 2" })
 end)

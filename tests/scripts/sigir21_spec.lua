@@ -14,7 +14,8 @@ local here = scripts.root
 local function printed(folder, words, body)
   local head = ("local runs = dofile %q\nlocal args = runs.args{}\n"):format(here .. "/scripts/sigir21/runs.lua")
   sweeps.write(folder .. "/reads.lua", head .. body)
-  local status, out, err = sweeps.run(folder, "reads.lua", words .. " --store r.db" .. (words:find "--kept" and "" or " --workers 0"))
+  local status, out, err =
+    sweeps.run(folder, "reads.lua", words .. " --store r.db" .. (words:find "--kept" and "" or " --workers 0"))
   return out, status, err
 end
 
@@ -62,7 +63,8 @@ local found = runs.rows_at(args, o)
 table.move(found, 1, #found, #all + 1, all)
 end
 local expected = best(all)
-print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.score and chosen.score == chosen.chosen_by)]]
+print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.score
+  and chosen.score == chosen.chosen_by)]]
   local out, status, err = printed(folder, words, best)
   equal(status, 0, err)
   equal(out, "14\ttrue\n")
@@ -71,7 +73,8 @@ print(#all, chosen and chosen.lr == expected.lr and chosen.score == expected.sco
 print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = "ap", rate = 0.1 }))]]), "0\n")
   local missing = "print((runs.missing(args):gsub('%s+', ' ')))"
   equal(printed(folder, words, missing), "\n")
-  says(printed(folder, words .. " --kept", missing), "Of 20 runs 2 ", "listwise nDCG, listwise AP, listwise RR, listwise nRBP, "
+  says(printed(folder, words .. " --kept", missing),
+    "Of 20 runs 2 ", "listwise nDCG, listwise AP, listwise RR, listwise nRBP, "
     .. "LambdaRank nDCG, LambdaRank AP, LambdaRank nRBP(0.8), LambdaRank nRBP(0.9), LambdaRank nRBP(0.95)")
   says(printed(folder, words .. " --kept --losses rr,ap --rates 0.01,10", missing), "Of 2 runs 1 ", "of LambdaRank AP ")
   local _, failed, said = printed(folder, words .. " --kinds listwise --losses ap --rates 0.01", "runs.rows(args)")
@@ -80,7 +83,8 @@ print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = 
   equal(printed(folder, words .. " --kept --kinds lambda", missing):match "Of %d+ runs %d", "Of 12 runs 2")
 end)
 
-scripts.it("listwise losses and LambdaRank have a section and a results file each; one that lacks runs says so", {}, function(folder)
+scripts.it("listwise losses and LambdaRank have a section and a results file each; one that lacks runs says so",
+  {}, function(folder)
   local sections, files, kinds = dofile "scripts/sections.lua", {}, 0
   for _, script in ipairs(dofile "scripts/sigir21/all.lua") do
     local file = sections.file_name(script)
@@ -118,7 +122,8 @@ scripts.it("a folder in the published layout is a data set; what is wrong with o
   end
   local out, status, err = printed(folder, "--sets folder --folder own", [[
 local set = runs.set(args, "folder")
-print(set.title, #set.splits, set.users, set.items, set.fold(1, 1, 0).train.lists.rows, set.fold(0, 1, 0).test.lists.rows)]])
+print(set.title, #set.splits, set.users, set.items, set.fold(1, 1, 0).train.lists.rows,
+  set.fold(0, 1, 0).test.lists.rows)]])
   equal(status, 0, err)
   equal(out, "own\t2\t3\t8\t18\t6\n")
   for words, message in pairs{ ["--sets folder"] = "folder", ["--folder own"] = "--sets folder",
@@ -131,7 +136,8 @@ print(set.title, #set.splits, set.users, set.items, set.fold(1, 1, 0).train.list
 end)
 
 local function as_sets(part)
-  local sets, users, items, grades, at = {}, part.users:totable(), part.items:totable(), part.lists.relevance:totable(), 0
+  local sets, users, items, grades, at = {}, part.users:totable(), part.items:totable(),
+    part.lists.relevance:totable(), 0
   for l, n in ipairs(part.lists.sizes:totable()) do
     local of = { relevant = {}, negative = {}, count = 0 }
     for i = at + 1, at + n do
@@ -161,16 +167,19 @@ it("the authors' negatives avoid train in train, and both parts in test", functi
         overlap[2] = overlap[2] + (of.relevant[item] and 1 or 0)
       end
     end
-    local wanted, drawn = 2 * fold.train.lists.relevant:double(), fold.train.lists.sizes:double() - fold.train.lists.relevant:double()
+    local wanted, drawn = 2 * fold.train.lists.relevant:double(),
+      fold.train.lists.sizes:double() - fold.train.lists.relevant:double()
     check((wanted - drawn):min():item() >= 0, "no more than asked for")
   end
   check(overlap[1] > 0 and overlap[2] > 0, "test's negatives may have been train's, train's may be relevant in test")
-  equal(negatives.drawn(both, 1, ratings.items, 7).train.fingerprint, negatives.drawn(both, 1, ratings.items, 7).train.fingerprint)
+  equal(negatives.drawn(both, 1, ratings.items, 7).train.fingerprint,
+    negatives.drawn(both, 1, ratings.items, 7).train.fingerprint)
 end)
 
 it("of a user with few other items all are negatives", function()
-  local both = { train = mr.data.dataset{ lists = mr.lists{ { 1, 1, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
-    items = mr.tensor({ 1, 2, 3 }, { dtype = "int64" }) }, valid = false }
+  local both = { train = mr.data.dataset{ lists = mr.lists{ { 1, 1, 1 } },
+    users = mr.tensor({ 1 }, { dtype = "int64" }), items = mr.tensor({ 1, 2, 3 }, { dtype = "int64" }) },
+    valid = false }
   both.test = mr.data.dataset{ lists = mr.lists{ { 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
     items = mr.tensor({ 4 }, { dtype = "int64" }) }
   local fold = negatives.drawn(both, 5, 6, 1)

@@ -9,13 +9,17 @@ scripts.it("quickstart.lua --smoke", {}, function(folder)
   check(text:find("\nTest metrics on made%-up ratings:\n"), "says which data: " .. text)
   check(not text:find("on MovieLens", 1, true), text)
   check(text:find("distribution bound draws %d+ random orders"), "says how many orders")
-  for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do check(text:find(word, 1, true), word) end
+  for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do
+    check(text:find(word, 1, true), word)
+  end
 end)
 
 scripts.it("lecture/lambdamart.lua --smoke", { "xgboost" }, function(folder)
   local text = scripts.run(folder, "lecture/lambdamart.lua", "--smoke")
   check(text:find("means over 2 folds of made%-up queries") and not text:find("nan", 1, true), text)
-  for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do check(text:find(word, 1, true), word) end
+  for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do
+    check(text:find(word, 1, true), word)
+  end
   local ndcg, by_letor = text:match "random forest +([%d.]+) +([%d.]+)"
   check(tonumber(by_letor) < tonumber(ndcg), "queries with fewer than 10 documents count as 0: " .. text)
 end)
@@ -28,14 +32,16 @@ scripts.it("the tutorial runs top to bottom", { "gnuplot" }, function(folder)
   check(sweeps.read(folder .. "/pictures/sqrt_range.svg"):find("<svg", 1, true), "the bound's own")
 end)
 
--- Options of every script that have no effect beside its other options: they end it at once, with a message, instead of being ignored.
+-- Options of every script that have no effect beside its other options: they end it at once, with a message, instead of
+-- being ignored.
 local useless = {
   ["quickstart.lua"] = { "--smoke --epochs 3" },
   ["tutorial/a_new_bound.lua"] = { "--smoke --epochs 3" },
   ["lecture/lambdamart.lua"] = { "--smoke --rounds 3", "--smoke --trees 3" },
   ["study/sweep_template.lua"] = { "--smoke --epochs 3", "--smoke --folds 3" },
   ["study/which_parameters.lua"] = { "--smoke --epochs 3", "--smoke --users 30" },
-  ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2", "--smoke --epochs 3" },
+  ["study/learning_rates.lua"] = { "--smoke --losses ap", "--smoke --rates 0.1", "--smoke --folds 2",
+    "--smoke --epochs 3" },
   ["all.lua"] = { "--smoke --data ." },
   ["thesis/all.lua"] = { "--smoke --samples 10", "--smoke --seeds 2", "--smoke --data ." },
   ["thesis/table_5_1.lua"] = { "--smoke --samples 10", "--smoke --data ." },

@@ -1,5 +1,5 @@
--- Scripts of the thesis that compare bounds or NSR beside Table 5.1, on kept runs that are made up: which values are held
--- against which, Holm's correction, and what is counted. Answers are worked out beside each test.
+-- Scripts of the thesis that compare bounds or NSR beside Table 5.1, on kept runs that are made up: which values are
+-- held against which, Holm's correction, and what is counted. Answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -7,11 +7,12 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local made = dofile "tests/support/made_studies.lua"
-local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of, made.by_key, made.set
+local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of,
+  made.by_key, made.set
 local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
--- How far other bounds are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of twelve
--- users; with nRBP one is above it and one equal to it.
+-- How far other bounds are below the claimed bound: with nDCG all are far below it; with AP one is below it for ten of
+-- twelve users; with nRBP one is above it and one equal to it.
 local below = {
   ndcg = { none = "gain", minmax = "gain", expectation = "gain", expectation_max = "gain", distribution = "gain" },
   ap = { none = "gain", minmax = "mixed", expectation = "gain", expectation_max = "gain", distribution = "gain" },
@@ -49,8 +50,10 @@ it("claim.lua: a claim holds where all five changes are significant by Holm over
     local mixed, lost = all["AP minmax"], all["nRBP expectation"]
     near({ mixed.change, mixed.mean - mixed["its mean"], mixed.p }, { 1 / 24, 1 / 24, ten_of_twelve }, 1e-6)
     -- thirteen comparisons have the least p; the last two are of ten users in twelve, and of equal values
-    near({ lost.change, lost.p, lost["p, Holm"], mixed["p, Holm"] }, { -1 / 8, all_alike, 15 * all_alike, 2 * ten_of_twelve }, 1e-6)
-    equal({ mixed["users or queries"], mixed.wins, mixed.runs, all["nRBP minmax"].change }, { 12, 10 / 12, "4 of 6", 0.0 })
+    near({ lost.change, lost.p, lost["p, Holm"], mixed["p, Holm"] },
+      { -1 / 8, all_alike, 15 * all_alike, 2 * ten_of_twelve }, 1e-6)
+    equal({ mixed["users or queries"], mixed.wins, mixed.runs, all["nRBP minmax"].change },
+      { 12, 10 / 12, "4 of 6", 0.0 })
     local counts = {}
     for _, x in ipairs(in_process.numbers(section.finding)) do counts[#counts + 1] = x end
     equal(counts, { 1, 3, 1 })
@@ -63,14 +66,15 @@ it("nsr_shift.lua: the largest NSR in training against the test's own, by user, 
   sweeps.in_folder(function(folder)
     -- Trained at NSR 3, all users gain at test NSR 1, ten of twelve at test NSR 2; of the nRBP loss all lose.
     local function value(loss, trained, tested, user)
-      local kind = trained == 3 and (loss == "nrbp" and "lose" or tested == 1 and "gain" or tested == 2 and "mixed") or "same"
+      local kind = trained == 3 and (loss == "nrbp" and "lose" or tested == 1 and "gain" or tested == 2 and "mixed")
+        or "same"
       return 0.5 + user / 64 - tested / 8 + (trained < tested and 1 / 32 or 0) + kinds[kind](user)
     end
     local section = in_process.section("scripts/thesis/nsr_shift.lua", {}, { thinning = function(thinning)
       rawset(thinning, "levels", function() return { 1, 2, 3 } end)
       rawset(thinning, "study", function()
-        return study_of(folder, "shift", { loss = mr.choice(losses), bound = mr.choice(thinning.bounds), nsr = mr.choice{ 1, 2, 3 } },
-          function(trial, user)
+        return study_of(folder, "shift", { loss = mr.choice(losses), bound = mr.choice(thinning.bounds),
+          nsr = mr.choice{ 1, 2, 3 } }, function(trial, user)
             local found = {}
             for tested = 1, 3 do found["test_" .. tested] = value(trial.loss, trial.nsr, tested, user) end
             return found
@@ -80,7 +84,8 @@ it("nsr_shift.lua: the largest NSR in training against the test's own, by user, 
     local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "test NSR")
     local usual = 0.5 + 6.5 / 64
     local one, two, three = rows["AP none 1"], rows["AP none 2"], rows["AP distribution_logit 3"]
-    near({ one["trained at 1"], one["trained at 2"], one["trained at 3"] }, { usual - 1 / 8, usual - 1 / 8, usual }, 1e-6)
+    near({ one["trained at 1"], one["trained at 2"], one["trained at 3"] },
+      { usual - 1 / 8, usual - 1 / 8, usual }, 1e-6)
     near({ two["trained at 1"], two["trained at 2"] }, { usual - 1 / 4 + 1 / 32, usual - 1 / 4 }, 1e-6)
     near({ one.change, one.p, two.change, two.p }, { 1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
     equal({ three.change, three.p, three["p, Holm"] }, {})
@@ -92,15 +97,15 @@ it("nsr_shift.lua: the largest NSR in training against the test's own, by user, 
   end)
 end)
 
--- Changes against no bound by metric and bound. At 0.95 four bounds are better and one is worse; at 0.9 all signs are as at
--- 0.95; at 0.8 two are not.
+-- Changes against no bound by metric and bound. At 0.95 four bounds are better and one is worse; at 0.9 all signs are
+-- as at 0.95; at 0.8 two are not.
 local shifts = {
-  ["nrbp(0.95)"] = { minmax = "gain", expectation = "lose", expectation_max = "mixed", distribution = "gain", distribution_log = "gain",
-    distribution_logit = "same" },
-  ["nrbp(0.9)"] = { minmax = "gain", expectation = "lose", expectation_max = "mixed", distribution = "gain", distribution_log = "gain",
-    distribution_logit = "gain" },
-  ["nrbp(0.8)"] = { minmax = "lose", expectation = "gain", expectation_max = "mixed", distribution = "gain", distribution_log = "gain",
-    distribution_logit = "same" },
+  ["nrbp(0.95)"] = { minmax = "gain", expectation = "lose", expectation_max = "mixed", distribution = "gain",
+    distribution_log = "gain", distribution_logit = "same" },
+  ["nrbp(0.9)"] = { minmax = "gain", expectation = "lose", expectation_max = "mixed", distribution = "gain",
+    distribution_log = "gain", distribution_logit = "gain" },
+  ["nrbp(0.8)"] = { minmax = "lose", expectation = "gain", expectation_max = "mixed", distribution = "gain",
+    distribution_log = "gain", distribution_logit = "same" },
 }
 
 it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their agreement with 0.95", function()
@@ -109,12 +114,13 @@ it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their
       runs = function(runs) rawset(runs, "set", function() return set end) end,
       persistence = function(persistence)
         rawset(persistence, "study", function()
-          return study_of(folder, "persistence", { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } },
-            function(trial, user)
+          return study_of(folder, "persistence",
+            { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }, function(trial, user)
               local found = {}
               for metric, by_bound in pairs(shifts) do
                 local factor = trial.loss == "nrbp" and 1 or 2
-                found[metric] = 0.5 + user / 64 + (by_bound[trial.bound] and kinds[by_bound[trial.bound]](user) / factor or 0)
+                found[metric] =
+                  0.5 + user / 64 + (by_bound[trial.bound] and kinds[by_bound[trial.bound]](user) / factor or 0)
               end
               return found
             end, function(trial)
@@ -137,13 +143,15 @@ it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their
     local agreement = by_key(in_process.records(section.tables[2]), "loss", "metric")
     local function of(metric)
       local row = agreement["nRBP " .. metric]
-      return { row.changes, row["sign as at 0.95"], row.better, row.worse, row["significant as at 0.95"], row["opposite to 0.95"] }
+      return { row.changes, row["sign as at 0.95"], row.better, row.worse, row["significant as at 0.95"],
+        row["opposite to 0.95"] }
     end
     -- of ten users in twelve no change is significant after the correction
     equal(of "nRBP(0.95)", { 6, 5, 3, 1, 4, 0 })
     equal(of "nRBP(0.9)", { 6, 5, 4, 1, 4, 0 })
     equal(of "nRBP(0.8)", { 6, 3, 3, 1, 2, 2 })
-    -- ranks at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2; all have the mean 3.5
+    -- ranks at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2; all have the mean
+    -- 3.5
     near(agreement["nRBP nRBP(0.95)"].correlation, 1, 1e-9)
     near(agreement["nRBP nRBP(0.9)"].correlation, 10 / math.sqrt(15.5 * 12.5), 1e-9)
     near(agreement["nRBP nRBP(0.8)"].correlation, -0.5 / 15.5, 1e-9)
@@ -154,7 +162,8 @@ it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their
   end)
 end)
 
-it("stronger_models.lua: changes by bound for each model, Holm over the table, and against the thesis' network", function()
+it("stronger_models.lua: changes by bound for each model, Holm over the table, and against the thesis' network",
+  function()
   sweeps.in_folder(function(folder)
     local section = in_process.section("scripts/thesis/stronger_models.lua", {}, { stronger = function(stronger)
       rawset(stronger, "extent", function() return 60, 2 end)
@@ -163,7 +172,8 @@ it("stronger_models.lua: changes by bound for each model, Holm over the table, a
         for _, model in ipairs(stronger.names) do
           for l, loss in ipairs(losses) do best[model .. " " .. loss] = { rate = l / 10 } end
         end
-        local space = { loss = mr.choice(losses), bound = mr.choice(stronger.bounds), model = mr.choice(stronger.names) }
+        local space =
+          { loss = mr.choice(losses), bound = mr.choice(stronger.bounds), model = mr.choice(stronger.names) }
         return study_of(folder, "stronger", space, function(trial, user)
             local kind = trial.bound == "minmax" and "gain" or trial.bound == "expectation" and "lose"
               or trial.bound == "distribution_logit" and "mixed" or "same"
@@ -175,7 +185,8 @@ it("stronger_models.lua: changes by bound for each model, Holm over the table, a
     local rows = by_key(in_process.records(section.tables[1]), "loss", "model")
     local linear, deep = rows["AP linear"], rows["AP 92-46-23"]
     local usual = 0.5 + 6.5 / 64
-    near({ linear.rate, linear["no bound"], linear["against 46"], deep["against 46"] }, { 0.2, usual - 1 / 16, -1 / 16, 1 / 32 }, 1e-6)
+    near({ linear.rate, linear["no bound"], linear["against 46"], deep["against 46"] },
+      { 0.2, usual - 1 / 16, -1 / 16, 1 / 32 }, 1e-6)
     near({ linear.minmax, linear.expectation, linear.distribution_logit }, { 1 / 8, -1 / 8, 1 / 24 }, 1e-6)
     -- 24 of 36 comparisons have the least p, twelve are of ten users
     near({ linear["p, minmax"], linear["p, distribution_logit"] }, { 36 * all_alike, 12 * ten_of_twelve }, 1e-6)
@@ -186,8 +197,8 @@ end)
 
 it("sampled_expectations.lua: changes are against the exact expectation, Holm over the table", function()
   sweeps.in_folder(function(folder)
-    local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } }, users = mr.arange(1, 4):long(),
-      items = mr.arange(1, 10):long() }
+    local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } },
+      users = mr.arange(1, 4):long(), items = mr.arange(1, 10):long() }
     local own = { title = "made", setting = "nsr", fold = function() return { train = part } end }
     local section = in_process.section("scripts/thesis/sampled_expectations.lua", { "--sets", "movielens" }, {
       runs = function(runs) rawset(runs, "set", function() return own end) end,
@@ -199,8 +210,8 @@ it("sampled_expectations.lua: changes are against the exact expectation, Holm ov
           return mr.bounds.of(metric, { n = n, p = p }).expectation * (samples == 10 and 1.1 or 0.95)
         end)
         rawset(drawn, "study", function()
-          return study_of(folder, "drawn", { loss = mr.choice(losses), bound = mr.choice(drawn.bounds), samples = mr.choice{ 0, 10, 100 } },
-            function(trial, user)
+          return study_of(folder, "drawn", { loss = mr.choice(losses), bound = mr.choice(drawn.bounds),
+            samples = mr.choice{ 0, 10, 100 } }, function(trial, user)
               local kind = trial.samples == 0 and "same" or trial.samples == 10 and "lose" or "mixed"
               return { own = 0.5 + user / 64 + kinds[kind](user) }
             end)
@@ -213,6 +224,7 @@ it("sampled_expectations.lua: changes are against the exact expectation, Holm ov
     near({ few["p, Holm"], many["p, Holm"] }, { 12 * all_alike, 6 * ten_of_twelve }, 1e-6)
     equal({ exact.change, exact.p, exact["mean error"] }, {})
     near({ few.low, few.high }, { -1 / 8, -1 / 8 }, 1e-6)
-    check(section.text:find "12 changes" and section.text:find("10 %", 1, true) and section.text:find("0.1250", 1, true), section.text)
+    check(section.text:find "12 changes" and section.text:find("10 %", 1, true)
+      and section.text:find("0.1250", 1, true), section.text)
   end)
 end)

@@ -1,4 +1,5 @@
--- The figures of the thesis: every script runs with --smoke, prints numbers that can be worked out by hand, and leaves a figure.
+-- The figures of the thesis: every script runs with --smoke, prints numbers that can be worked out by hand, and leaves
+-- a figure.
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -39,7 +40,8 @@ figure("1_1", function(text, svg)
   near(second[1], 1 / log2(3), 1e-4, "relevant on rank 2")
   local worst, ideal = 0, 0
   for r = 2, 6 do worst, ideal = worst + 1 / log2(r + 1), ideal + 1 / log2(r) end
-  near(cells(text, "B:", "all", "5", "relevant", "items", "of", "6", "at", "the", "bottom")[1], worst / ideal, 1e-4, "worst ranking")
+  near(cells(text, "B:", "all", "5", "relevant", "items", "of", "6", "at", "the", "bottom")[1], worst / ideal,
+    1e-4, "worst ranking")
   near(cells(text, "ap", "50")[1], 0.1174, 1e-4, "AP with 10 of 50 at the bottom")
   for _, words in ipairs{ "N = 25", "fraction of relevant items", "nDCG" } do check(svg:find(words, 1, true), words) end
 end)
@@ -72,7 +74,9 @@ figure("3_3", function(text)
 end)
 
 figure("3_4", function(text)
-  for _, loss in ipairs{ "nDCG", "AP", "nRBP" } do near(cells(text, loss, "X(80,20)")[3], -1, 1e-12, "best of " .. loss) end
+  for _, loss in ipairs{ "nDCG", "AP", "nRBP" } do
+    near(cells(text, loss, "X(80,20)")[3], -1, 1e-12, "best of " .. loss)
+  end
   near(cells(text, "nDCG", "X(40,20)")[4], 1, 1e-4, "half relevant: the mean is midway")
   near(cells(text, "nRBP", "X(15,5)")[4], 1, 1e-12, "worst nRBP")
 end)

@@ -1,11 +1,14 @@
--- Scripts of what the thesis says or leaves open beside its tables, with --smoke, on made-up data: what they show is what the store holds.
+-- Scripts of what the thesis says or leaves open beside its tables, with --smoke, on made-up data: what they show is
+-- what the store holds.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local equal, check, near = test.equal, test.check, test.near
 
-local function smoke(folder, name) return (scripts.run(folder, ("thesis/%s.lua"):format(name), "--smoke --workers 0")) end
+local function smoke(folder, name)
+  return (scripts.run(folder, ("thesis/%s.lua"):format(name), "--smoke --workers 0"))
+end
 
 local function study(folder, name) return mr.results(folder .. "/results/thesis/smoke.db", name .. ", made-up data") end
 
@@ -23,16 +26,16 @@ local function numbers(text)
   return found
 end
 
-scripts.it("why_curves_differ.lua --smoke: means of the store, a change is the sum of its parts, chance is that of tied scores",
-  { "gnuplot" }, function(folder)
+scripts.it("why_curves_differ.lua --smoke: means of the store, a change is the sum of its parts, "
+  .. "chance is that of tied scores", { "gnuplot" }, function(folder)
   local out = smoke(folder, "why_curves_differ")
   local results = study(folder, "nDCG by cut-off, mq2008, seed 1")
   local rows, relevant = values_of(results, {}, "rows"), values_of(results, {}, "relevant")
   local function counts(l) return relevant[l] > 0 and relevant[l] < rows[l] end
   -- lists, two medians, three shares, nDCG at 1, 5 and 10, the change and its two parts, chance at 1 and 10
   local n = numbers(out:match "features, label 2 +(%d+ +%d+[^\n]+)")
-  near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts), mean(values_of(results, {}, "ndcg@5"), counts),
-    (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)
+  near({ n[7], n[8], n[9] }, { mean(values_of(results, {}, "ndcg@1"), counts),
+    mean(values_of(results, {}, "ndcg@5"), counts), (mean(values_of(results, {}, "ndcg@10"), counts)) }, 5e-5)
   near(n[11] + n[12], n[10], 2e-4)
   near(n[9] - n[7], n[10], 2e-4)
   local lists = {}
@@ -57,11 +60,13 @@ scripts.it("cutoffs.lua: thinned lists have shapes of the other data set", { "gn
   local results = study(folder, "nDCG by cut-off, movielens, seed 1")
   rows, relevant = values_of(results, {}, "thinned rows"), values_of(results, {}, "thinned relevant")
   check(#rows > 10, #rows .. " lists")
-  for l, n in ipairs(rows) do check(shapes[n .. " " .. relevant[l]], ("%g rows, %g relevant"):format(n, relevant[l])) end
+  for l, n in ipairs(rows) do
+    check(shapes[n .. " " .. relevant[l]], ("%g rows, %g relevant"):format(n, relevant[l]))
+  end
 end)
 
-scripts.it("table_5_1_nrbp.lua --smoke: means by persistence are those of the store, and the signs are counted as shown",
-  {}, function(folder)
+scripts.it("table_5_1_nrbp.lua --smoke: means by persistence are those of the store, "
+  .. "and the signs are counted as shown", {}, function(folder)
   local out = smoke(folder, "table_5_1_nrbp")
   local results = study(folder, "nRBP, movielens, seed 1")
   equal(results:counts(), { done = 21 })
@@ -111,7 +116,8 @@ scripts.it("optimisers.lua --smoke: the best rate by validation, its neighbours 
   near(tonumber(rate) / 10 ^ (best / 2), 1, 0.05)
 end)
 
-scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a drawn mean is near the expectation", {}, function(folder)
+scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a drawn mean is near the expectation",
+  {}, function(folder)
   local out = smoke(folder, "sampled_expectations")
   local results = study(folder, "drawn expectations, movielens, seed 1")
   local exact = mean(values_of(results, { loss = "ap", bound = "expectation", samples = 0 }, "own"))
@@ -125,7 +131,8 @@ scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a 
   end
 end)
 
-scripts.it("stronger_models.lua --recipe published: runs of each recipe are apart in one store, with --force too", {}, function(folder)
+scripts.it("stronger_models.lua --recipe published: runs of each recipe are apart in one store, with --force too",
+  {}, function(folder)
   local function table_of(words)
     local out = scripts.run(folder, "thesis/stronger_models.lua", "--smoke --workers 0 " .. words)
     return (out:gsub("^.-\n(loss)", "%1"))
@@ -145,11 +152,14 @@ scripts.it("stronger_models.lua --recipe published: runs of each recipe are apar
   equal(table_of "--force", honest)
 end)
 
-scripts.it("why_distribution_fails.lua: runs with another number of random orders are a study of their own", {}, function()
+scripts.it("why_distribution_fails.lua: runs with another number of random orders are a study of their own", {},
+  function()
   local runs = dofile "scripts/thesis/runs.lua"
   local of = { recipe = true, samples = true }
-  local function name(recipe, samples, small) return runs.study_name({ recipe = recipe, samples = samples, smoke = small }, "s", of) end
-  equal({ name("honest", 300000), name("published", 300000), name("honest", 100), name("published", 100), name("honest", 1000, true) },
-    { "s", "s, published", "s, 100 samples", "s, published, 100 samples", "s" })
+  local function name(recipe, samples, small)
+    return runs.study_name({ recipe = recipe, samples = samples, smoke = small }, "s", of)
+  end
+  equal({ name("honest", 300000), name("published", 300000), name("honest", 100), name("published", 100),
+    name("honest", 1000, true) }, { "s", "s, published", "s, 100 samples", "s, published, 100 samples", "s" })
   equal(runs.study_name({ recipe = "published", samples = 100 }, "s", {}), "s")
 end)

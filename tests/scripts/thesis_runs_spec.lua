@@ -1,5 +1,5 @@
--- Decisions of the thesis' scripts that stand beside protocol.lua, on small made-up data: what a run is trained with, what
--- it keeps, and what the tables of Table 5.1 make of the kept runs. Answers are worked out beside each test.
+-- Decisions of the thesis' scripts that stand beside protocol.lua, on small made-up data: what a run is trained with,
+-- what it keeps, and what the tables of Table 5.1 make of the kept runs. Answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local program = dofile "tests/support/program.lua"
@@ -10,12 +10,14 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local losses = { "ndcg", "ap", "nrbp" }
 -- The bounds of the thesis, and two of ours.
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
+  "distribution_logit" }
 
--- Runs of a made-up data set. Each learning rate says its loss and bound. `train`, if given, is called with what a run is trained with.
+-- Runs of a made-up data set. Each learning rate says its loss and bound. `train`, if given, is called with what a run
+-- is trained with.
 local function made_runs(folder, train)
-  local runs, set = dofile "scripts/thesis/runs.lua", { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2, tuning = 1,
-    sizes = { 4, 8 }, size = 8, epochs = 5 }
+  local runs, set = dofile "scripts/thesis/runs.lua", { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2,
+    tuning = 1, sizes = { 4, 8 }, size = 8, epochs = 5 }
   rawset(runs.data, "open", function() return set end)
   for _, name in ipairs{ "made", "mq2008" } do
     runs.rates[name] = {}
@@ -34,10 +36,12 @@ local function made_runs(folder, train)
     end)
     rawset(runs.protocol, "outcome", function() return { valid = 0, per_list = {} } end)
   end
-  return runs, { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 300000, smoke = false }
+  return runs,
+    { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 300000, smoke = false }
 end
 
-it("all losses under all bounds run at their rates, on each fold at each setting; nDCG@k is kept of the first seed", function()
+it("all losses under all bounds run at their rates, on each fold at each setting; nDCG@k is kept of the first seed",
+  function()
   sweeps.in_folder(function(folder)
     for seed = 1, 2 do
       local seen, count = {}, 0
@@ -61,7 +65,8 @@ it("all losses under all bounds run at their rates, on each fold at each setting
   end)
 end)
 
-it("4.1.1: sizes are compared on the folds that rates were chosen on, under four bounds, on MQ2008 for label 2", function()
+it("4.1.1: sizes are compared on the folds that rates were chosen on, under four bounds, on MQ2008 for label 2",
+  function()
   sweeps.in_folder(function(folder)
     for name, values in pairs{ made = { 1, 3 }, mq2008 = { 2 } } do
       local seen, count = {}, 0
@@ -98,7 +103,8 @@ it("a training has the bound, rate, size, seed and recipe of its run; the loss's
   end)
   local set = { fold = function() return {} end }
   local function train(loss, bound)
-    pcall(runs.train, args, { set = set, value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
+    pcall(runs.train, args,
+      { set = set, value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
     return { asked.loss.name, asked.loss.bound_name, asked.select, asked.rate, asked.size, asked.seed, asked.recipe }
   end
   args.samples, args.recipe = 77, "published"
@@ -109,7 +115,8 @@ it("a training has the bound, rate, size, seed and recipe of its run; the loss's
 end)
 
 -- The second of three rows is relevant on test, beside two lists without relevant rows; the first is on validation.
-it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and rows and relevant rows of every list", function()
+it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and rows and relevant rows of every list",
+  function()
   local runs, args = made_runs("")
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
   local rows = {}
@@ -121,16 +128,19 @@ it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and 
     end }
   local second = math.log(2) / math.log(3)
   for loss, own in pairs{ ndcg = second, ap = 1 / 2, nrbp = 0.95 } do
-    local found = runs.train(args, { set = set, value = 1, loss = loss, bound = "none", fold = 1, seed = 1, rate = 1e-9, curve = true })
-    near({ found.valid, found.own, found.ndcg, found.ap, found["nrbp(0.95)"], found.rr }, { 1, own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
+    local found = runs.train(args,
+      { set = set, value = 1, loss = loss, bound = "none", fold = 1, seed = 1, rate = 1e-9, curve = true })
+    near({ found.valid, found.own, found.ndcg, found.ap, found["nrbp(0.95)"], found.rr },
+      { 1, own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
     near({ found["ndcg@1"], found["ndcg@2"], found["ndcg@50"] }, { 0, second, second }, 1e-6)
     equal({ found["ndcg@51"], found.lists, found.skipped }, { nil, 1, 2 })
     local lists = found.per_list
-    near({ lists.own[1]:item(), lists.ndcg[1]:item(), lists.ap[1]:item(), lists["nrbp(0.95)"][1]:item(), lists.rr[1]:item() },
-      { own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
+    near({ lists.own[1]:item(), lists.ndcg[1]:item(), lists.ap[1]:item(), lists["nrbp(0.95)"][1]:item(),
+      lists.rr[1]:item() }, { own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
     equal({ lists.rows:totable(), lists.relevant:totable() }, { { 3.0, 3.0, 3.0 }, { 1.0, 0.0, 0.0 } })
   end
-  equal(runs.train(args, { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
+  equal(runs.train(args,
+    { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
 
 it("every loss has under every bound a rate among those that are tried", function()
@@ -139,7 +149,9 @@ it("every loss has under every bound a rate among those that are tried", functio
     local tried = {}
     for _, rate in ipairs(data.open(name, "", true).rates) do tried[rate] = true end
     for _, loss in ipairs(losses) do
-      for _, bound in ipairs(bounds) do check(tried[chosen[name][loss][bound]], ("%s, %s, %s"):format(name, loss, bound)) end
+      for _, bound in ipairs(bounds) do
+        check(tried[chosen[name][loss][bound]], ("%s, %s, %s"):format(name, loss, bound))
+      end
     end
   end
 end)
@@ -154,7 +166,9 @@ it("a study says of how many random orders the distribution bound is drawn, wher
 end)
 
 it("MovieLens has 412 users with 25 relevant items", function()
-  if not program.has_data "ml-latest-small" then return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data" end
+  if not program.has_data "ml-latest-small" then
+    return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data"
+  end
   equal(dofile("scripts/thesis/data.lua").open("movielens", "", false).fold(1, 1, 1).test.count, 412)
 end)
 
@@ -170,34 +184,39 @@ it("networks take as many features as the data have", function()
   if not any then test.skip "no queries in MOONRANK_DATA or ../shared/data" end
 end)
 
--- Twelve users, each tested in both folds with a value of their own, and a 13th whose lists have no relevant rows. Under
--- minmax all are 0.125 better, under expectation worse, under expectation_max ten are 1/16 better and two are worse.
+-- Twelve users, each tested in both folds with a value of their own, and a 13th whose lists have no relevant rows.
+-- Under minmax all are 0.125 better, under expectation worse, under expectation_max ten are 1/16 better and two are
+-- worse.
 local function change_of(bound, user)
   if bound == "minmax" then return 0.125 elseif bound == "expectation" then return -0.125 end
   return bound == "expectation_max" and (user <= 10 and 1 / 16 or -1 / 16) or 0
 end
 
 local function made_study(folder)
-  return mr.sweep{ name = "made", store = folder .. "/made.db", workers = 0, metric = "valid", progress = false, direction = "maximize",
-    space = { loss = mr.choice(losses), bound = mr.choice(bounds), split = mr.range(1, 2), nsr = mr.choice{ 1 } },
-    run = function(trial)
+  return mr.sweep{ name = "made", store = folder .. "/made.db", workers = 0, metric = "valid", progress = false,
+    direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice(bounds), split = mr.range(1, 2),
+    nsr = mr.choice{ 1 } }, run = function(trial)
       local own, names = {}, {}
       for i = 1, 13 do
         local user = trial.split == 1 and i or 14 - i
         names[i] = user
-        own[i] = user == 13 and 0 / 0 or 0.25 + user / 64 + (trial.split == 1 and 1 or -1) / 32 + change_of(trial.bound, user)
+        own[i] = user == 13 and 0 / 0
+          or 0.25 + user / 64 + (trial.split == 1 and 1 or -1) / 32 + change_of(trial.bound, user)
       end
       return { valid = 0, own = 0.5 + trial.split / 10, per_list = { own = own, list = names } }
     end }
 end
 
-local function printed_number(loss, bound) return loss == "ap" and (bound == "none" and 0.36 or bound == "minmax" and 0.5) or nil end
+local function printed_number(loss, bound)
+  return loss == "ap" and (bound == "none" and 0.36 or bound == "minmax" and 0.5) or nil
+end
 
 -- The section of a table, and its rows by loss and bound, as records.
 local function table_of(folder, o, options)
   local compared = dofile "scripts/thesis/compared.lua"
   local study, said = made_study(folder), print
-  rawset(compared.runs, "set", function() return { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5 } end)
+  rawset(compared.runs, "set",
+    function() return { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5 } end)
   rawset(compared.runs, "of", function() return study end)
   rawset(_G, "print", function() end)
   local ok, section = pcall(compared.table, options or { recipe = "honest" }, o)
@@ -213,17 +232,21 @@ end
 
 local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
 
-it("Table 5.1: means, changes by user against no bound, Holm over the table, differences from the printed numbers", function()
+it("Table 5.1: means, changes by user against no bound, Holm over the table, differences from the printed numbers",
+  function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
     equal(#section.tables[1].rows, 21)
     local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
-    near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] }, { usual, usual + 0.125, usual + 1 / 24, 0.1 / math.sqrt(2) }, 1e-6)
+    near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] },
+      { usual, usual + 0.125, usual + 1 / 24, 0.1 / math.sqrt(2) }, 1e-6)
     near({ free.published, free.difference, minmax.difference }, { 0.36, usual - 0.36, usual + 0.125 - 0.5 }, 1e-6)
-    equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped }, { nil, nil, 12, 24, 2 })
+    equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped },
+      { nil, nil, 12, 24, 2 })
     near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 24 }, 1e-6)
     -- all of twelve signs are alike in 2 of 4096 choices; the three losses have six such comparisons of 18
-    near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] }, { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
+    near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] },
+      { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
     near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- 0.039: none, one or two of twelve signs differ from the others
     near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
     near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
@@ -237,7 +260,8 @@ it("Table 5.1: how many bounds are significantly better and worse, which gains a
     local counts = {}
     for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
     equal(counts, { 18, 3, 3 })
-    local most, least = section.text:find("under minmax (+0.1250)", 1, true), section.text:find("under expectation (-0.1250)", 1, true)
+    local most, least = section.text:find("under minmax (+0.1250)", 1, true),
+      section.text:find("under expectation (-0.1250)", 1, true)
     check(most and least and most < least, section.text)
     -- the printed numbers of AP are 0.36 and 0.5
     check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)
@@ -251,7 +275,9 @@ it("Table 5.1: intervals are bootstraps of users, of a change by pairs", functio
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip" })
     local free, mixed = {}, {}
-    for user = 1, 12 do free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user) end
+    for user = 1, 12 do
+      free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user)
+    end
     local mean, change = mr.stats.bootstrap(free), mr.stats.bootstrap{ mixed, free }
     local ends = section.cells[1].intervals
     near(ends.mean[rows["AP none"].at], { mean.low, mean.high }, 1e-6)
@@ -259,13 +285,14 @@ it("Table 5.1: intervals are bootstraps of users, of a change by pairs", functio
   end)
 end)
 
-it("Table 5.1: lists without relevant rows count as 0 where asked; beside made-up data stands no printed number", function()
+it("Table 5.1: lists without relevant rows count as 0 where asked; beside made-up data stands no printed number",
+  function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "zero", published = printed_number },
       { recipe = "honest", made_up = true })
     near(rows["AP none"].mean, usual * 12 / 13, 1e-6)
-    equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding, section.agreement },
-      { 26, 2, nil, nil, nil })
+    equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding,
+      section.agreement }, { 26, 2, nil, nil, nil })
     local users = { [13] = 0 }
     for user = 1, 12 do users[user] = 0.25 + user / 64 end
     local interval = mr.stats.bootstrap(users)
@@ -291,8 +318,9 @@ it("scores of a trial are those of its fold, whatever the order in which trials 
   end)
 end)
 
--- cutoffs.lua with made-up sets: lists of MovieLens have three relevant rows, of which the model puts one on top and two
--- at the bottom, and three others; MQ2008 has in its first fold the lists of `shapes`, in its second one of four rows.
+-- cutoffs.lua with made-up sets: lists of MovieLens have three relevant rows, of which the model puts one on top and
+-- two at the bottom, and three others; MQ2008 has in its first fold the lists of `shapes`, in its second one of four
+-- rows.
 local function made_cutoffs(shapes)
   local runs, asked = nil, {}
   local cutoffs = in_process.load("scripts/thesis/cutoffs.lua", { runs = function(module) runs = module end })
@@ -315,7 +343,8 @@ local function made_cutoffs(shapes)
   end)
   for i, name in ipairs{ "movielens", "mq2008" } do runs.rates[name] = { ndcg = { none = i / 10 } } end
   rawset(runs.protocol, "train", function(_, _, o)
-    asked[("%s %s %g %d %s"):format(o.loss.name, o.loss.bound_name, o.rate, o.seed, table.concat(o.metrics, " "))] = true
+    asked[("%s %s %g %d %s"):format(
+      o.loss.name, o.loss.bound_name, o.rate, o.seed, table.concat(o.metrics, " "))] = true
     return { best = { metrics = { ndcg = 0.75 } } }
   end)
   return cutoffs, asked
@@ -326,14 +355,17 @@ local function values_of(results, where, name)
   return results:per_list(columns:column("spec", "number")[columns:rows("spec", where)[1]], name):totable()
 end
 
-it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes of MQ2008 at label 2, rows by chance", function()
+it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes of MQ2008 at label 2, rows by chance",
+  function()
   -- without relevant rows, or without others, a list has no shape; the last two shapes have too many rows of a kind
-  local cutoffs, asked = made_cutoffs{ { 1, 0 }, { 1, 1, 0, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1, 1, 1, 0 }, { 1, 0, 0, 0, 0 } }
+  local cutoffs, asked = made_cutoffs{ { 1, 0 }, { 1, 1, 0, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1, 1, 1, 0 },
+    { 1, 0, 0, 0, 0 } }
   sweeps.in_folder(function(folder)
     local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "movielens")
     equal(results:counts(), { done = 4 })
     equal(results:best().value, 0.75)
-    for _, key in ipairs{ "ndcg none 0.1 7 ndcg", "movielens 1 1 7", "movielens 3 2 7", "mq2008 2 1 7", "mq2008 2 2 7" } do
+    for _, key in ipairs{ "ndcg none 0.1 7 ndcg", "movielens 1 1 7", "movielens 3 2 7", "mq2008 2 1 7",
+      "mq2008 2 2 7" } do
       check(asked[key], key)
     end
     check(not asked["mq2008 1 1 7"])
@@ -341,7 +373,8 @@ it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes o
     near({ values_of(results, first, "ndcg@1")[1], values_of(results, first, "auc")[1] }, { 1, 1 / 3 }, 1e-6)
     near(values_of(results, first, "ndcg@10")[90], (1 + math.log(2) / math.log(6) + math.log(2) / math.log(7))
       / (1 + math.log(2) / math.log(3) + 1 / 2), 1e-6)
-    local rows, relevant, top = values_of(results, first, "thinned rows"), values_of(results, first, "thinned relevant"), 0
+    local rows, relevant, top = values_of(results, first, "thinned rows"),
+      values_of(results, first, "thinned relevant"), 0
     local count = {}
     for l, n in ipairs(rows) do
       local key = ("%d %d"):format(n, relevant[l])
@@ -352,7 +385,8 @@ it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes o
     equal({ #rows, few + many }, { 90, 90 })
     check(few > 20 and many > 20, "either shape by chance")
     check(top > 0.1 * few and top < 0.6 * few, "each relevant row by chance, in a third of the lists the one on top")
-    equal({ values_of(results, second, "thinned rows")[5], values_of(results, second, "thinned relevant")[5] }, { 4.0, 1.0 })
+    equal({ values_of(results, second, "thinned rows")[5], values_of(results, second, "thinned relevant")[5] },
+      { 4.0, 1.0 })
   end)
 end)
 
@@ -361,7 +395,8 @@ it("curves by k: MQ2008 at label 2, then at label 1 and 2, without thinning", fu
   sweeps.in_folder(function(folder)
     local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "mq2008")
     equal(results:counts(), { done = 4 })
-    check(asked["ndcg none 0.2 7 ndcg"] and asked["mq2008 2 1 7"] and asked["mq2008 1 2 7"] and not asked["mq2008 3 1 7"])
+    check(asked["ndcg none 0.2 7 ndcg"] and asked["mq2008 2 1 7"] and asked["mq2008 1 2 7"]
+      and not asked["mq2008 3 1 7"])
     check(not pcall(values_of, results, { label = 2 }, "thinned rows"))
   end)
 end)

@@ -1,4 +1,5 @@
--- The thesis in one command: all runs, tables and figures and the report with --smoke, on made-up data; what it shows is what the store holds.
+-- The thesis in one command: all runs, tables and figures and the report with --smoke, on made-up data; what it shows
+-- is what the store holds.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -27,15 +28,17 @@ local function says_made_up(text, times)
   for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb" } do
     check(not text:find(name, 1, true), name .. ": " .. (text:match("[^\n]*" .. name .. "[^\n]*") or ""))
   end
-  for _, word in ipairs{ "published<", "published ", "difference<", "In the thesis nDCG@k", "in the thesis it grows" } do
+  for _, word in ipairs{ "published<", "published ", "difference<", "In the thesis nDCG@k",
+    "in the thesis it grows" } do
     check(not text:gsub("published bounds", ""):find(word, 1, true), word)
   end
-  local _, said = text:gsub("Made%-up data, to see that the script runs %(%-%-smoke%): none of the numbers is a result", "")
+  local _, said =
+    text:gsub("Made%-up data, to see that the script runs %(%-%-smoke%): none of the numbers is a result", "")
   check(said >= times, ("said %d times"):format(said))
 end
 
-scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store; then by the other recipe",
-  { "gnuplot" }, function(folder)
+scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store; "
+  .. "then by the other recipe", { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   local html = sweeps.read(folder .. "/results/thesis/report.html")
   for _, words in ipairs{ "Table 5.1: every loss under every bound, made-up ratings", "Figure 1.1: lower bounds",
@@ -47,9 +50,11 @@ scripts.it("all.lua --smoke: a report of its own, the same when it runs again, w
   end
   says_made_up(html, 22)
   says_made_up(out, 22)
-  check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
+  check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import",
+    "nothing is loaded from elsewhere")
   local _, figures = html:gsub("<svg", "")
-  equal(figures, 22)  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
+  -- 1.1, seven of chapter 3, ten of chapter 5, where lists start, better references, curves by k, optimisers
+  equal(figures, 22)
   local _, opened = html:gsub("<section", "")
   local _, closed = html:gsub("</section>", "")
   equal({ opened, closed }, { 36, 36 })
@@ -90,7 +95,9 @@ compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
 scripts.it("Table 5.1 on other data than its runs are of: an error that has both, and no table", {}, function(folder)
   for i, name in ipairs{ "a", "b" } do data_folders.movielens(folder .. "/" .. name, { seed = i }) end
   data_folders.movielens(folder .. "/c", { seed = 1 })
-  local function run(data) return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data) end
+  local function run(data)
+    return sweeps.run(folder, "sweep.lua", "--store s.db --samples 100 --workers 0 --data " .. data)
+  end
   local status, first, err = run "a"
   equal(status, 0, err)
   check(first:find "nDCG  none", first)
@@ -104,7 +111,8 @@ scripts.it("Table 5.1 on other data than its runs are of: an error that has both
   equal(same, first, "the same ratings in another folder")
 end, few_runs)
 
-scripts.it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it", {}, function(folder)
+scripts.it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it",
+  {}, function(folder)
   local out = scripts.run(folder, "thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
   local results = mr.results(folder .. "/results/thesis/smoke.db")
   local best = results:best({ "loss", "bound" })
@@ -144,7 +152,8 @@ scripts.it("stronger_models.lua --smoke: means, changes and rates are those of t
   end
 end)
 
-scripts.it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store", {}, function(folder)
+scripts.it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store",
+  {}, function(folder)
   local out = scripts.run(folder, "thesis/other_data.lua", "--smoke --workers 0 --sets clueweb,citeulike")
   check(not out:find("published", 1, true) and not out:find("printed", 1, true), out)
   local store = folder .. "/results/thesis/smoke.db"
@@ -165,16 +174,19 @@ scripts.it("other_data.lua --smoke: a table for each data set, without printed n
   end
 end)
 
-scripts.it("better_reference.lua --smoke: means and changes by beta are those of the store", { "gnuplot" }, function(folder)
+scripts.it("better_reference.lua --smoke: means and changes by beta are those of the store",
+  { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/better_reference.lua", "--smoke --workers 0")
-  local results, seen = mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, made-up data"), 0
+  local results, seen =
+    mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, made-up data"), 0
   equal(results:counts(), { done = 27 })
   local function mean_of(bound)
     local columns = results:columns()
     local row = columns:rows("spec", { loss = "ap", bound = bound })[1]
     return (mean_without_nan(results:per_list(columns:column("spec", "number")[row], "own"):totable()))
   end
-  for form, beta, mean, rest in out:gmatch "made%-up queries of 46 features +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)" do
+  local row = "made%-up queries of 46 features +label 1 +AP +(%S+) +([%d.]+) +([%d.]+)([^\n]*)"
+  for form, beta, mean, rest in out:gmatch(row) do
     local own, base = mean_of(("%s (beta %g)"):format(form, tonumber(beta))), mean_of(form .. " (beta 0)")
     near(tonumber(mean), own, 5e-5)
     local changes = {}
@@ -186,7 +198,8 @@ scripts.it("better_reference.lua --smoke: means and changes by beta are those of
   equal(seen, 8)
 end)
 
-scripts.it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should", {}, function(folder)
+scripts.it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should",
+  {}, function(folder)
   local function mean_of(convention)
     local script = here .. "/scripts/thesis/table_5_1_mq2008.lua"
     local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --empty " .. convention)
@@ -204,11 +217,12 @@ end)
 it("scores.lua: means of a user over folds and seeds, and comparisons of them", function()
   sweeps.in_folder(function(folder)
     local scores = dofile "scripts/thesis/scores.lua"
-    -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold only and has none once
+    -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold
+    -- only and has none once
     local function study(seed)
-      return mr.sweep{ name = "seed " .. seed, store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid",
-        direction = "maximize", space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) },
-        run = function(trial)
+      return mr.sweep{ name = "seed " .. seed,
+        store = folder .. "/toy.db", workers = 0, progress = false, metric = "valid", direction = "maximize",
+        space = { bound = mr.choice{ "none", "more" }, split = mr.range(1, 2) }, run = function(trial)
           local users, own = trial.split == 1 and { 2, 1 } or { 1, 2, 3 }, {}
           for i, u in ipairs(users) do
             own[i] = 10 * u + trial.split + 100 * seed + (trial.bound == "more" and (u == 1 and 1 or 3) or 0)

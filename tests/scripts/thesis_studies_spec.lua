@@ -1,6 +1,6 @@
 -- Studies of the thesis' questions beside its tables (thinning.lua, drawn.lua, silence.lua, stronger.lua, better.lua,
--- persistence.lua, descent.lua) with a made-up result in place of each training: what a run is trained with, which number chooses, and
--- what is kept. Answers are worked out beside each test.
+-- persistence.lua, descent.lua) with a made-up result in place of each training: what a run is trained with, which
+-- number chooses, and what is kept. Answers are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
@@ -8,7 +8,8 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 local losses = { "ndcg", "ap", "nrbp" }
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log", "distribution_logit" }
+local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
+  "distribution_logit" }
 
 -- A script's module with made-up data `set`. Each pair of loss and bound has a rate of its own: 1.1 is the rate of nDCG
 -- without a bound, 3.7 of nRBP under the logit. `train(set, parts, o)` takes the place of a training.
@@ -41,7 +42,8 @@ end
 -- Calls body(args) with options for a store in a folder of its own.
 local function with_store(body)
   sweeps.in_folder(function(folder)
-    body{ store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 77, smoke = false, seed = 5 }
+    body{ store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 77,
+      smoke = false, seed = 5 }
   end)
 end
 
@@ -68,7 +70,8 @@ local function part_of(users, others, first)
     table.move({ 1, 2 }, 1, 2, #items + 1, items)
     for i = 1, others do lists[l][2 + i], items[#items + 1] = 0, first + i end
   end
-  return mr.data.dataset{ lists = mr.lists(lists), users = mr.arange(1, users):long(), items = mr.tensor(items, { dtype = "int64" }) }
+  return mr.data.dataset{ lists = mr.lists(lists), users = mr.arange(1, users):long(),
+    items = mr.tensor(items, { dtype = "int64" }) }
 end
 
 -- Items of a part that are not relevant, as a set.
@@ -80,7 +83,8 @@ local function others_of(part)
   return found, count
 end
 
-it("NSR in training and test: train and validation have the NSR of the trial, nested; each test NSR is measured", function()
+it("NSR in training and test: train and validation have the NSR of the trial, nested; each test NSR is measured",
+  function()
   local seen, asked = {}, {}
   local set = { setting = "nsr", values = { 1, 2, 3 }, folds = 1, size = 8, epochs = 5, model = function(size, seed)
     equal({ size, seed }, { 8, 5 })
@@ -98,9 +102,9 @@ it("NSR in training and test: train and validation have the NSR of the trial, ne
     local train, train_count = others_of(parts.train)
     local valid, valid_count = others_of(parts.valid)
     local own = o.metrics[1]
-    seen[#seen + 1] = { loss = o.loss.name, bound = o.loss.bound_name, rate = o.rate, seed = o.seed, own = own, metrics = #o.metrics,
-      train = train, train_count = train_count, valid = valid, valid_count = valid_count, has_test = parts.test ~= nil,
-      lists = { parts.train.count, parts.valid.count } }
+    seen[#seen + 1] = { loss = o.loss.name, bound = o.loss.bound_name, rate = o.rate, seed = o.seed, own = own,
+      metrics = #o.metrics, train = train, train_count = train_count, valid = valid, valid_count = valid_count,
+      has_test = parts.test ~= nil, lists = { parts.train.count, parts.valid.count } }
     return trained(own, #seen)
   end)
   with_store(function(args)
@@ -122,27 +126,32 @@ it("NSR in training and test: train and validation have the NSR of the trial, ne
     -- one relevant item on top, one below 2 NSR other items
     local number, row, columns = trial_of(results, { nsr = 1, loss = "ap", bound = "none" })
     for nsr, ap in ipairs{ (1 + 2 / 4) / 2, (1 + 2 / 6) / 2, (1 + 2 / 8) / 2 } do
-      near({ columns:column("spec", "test_" .. nsr)[row], results:per_list(number, "test_" .. nsr)[1]:item() }, { ap, ap }, 1e-6)
+      near({ columns:column("spec", "test_" .. nsr)[row], results:per_list(number, "test_" .. nsr)[1]:item() },
+        { ap, ap }, 1e-6)
     end
     equal(results:per_list(number, "list"):totable(), { 1.0 })
   end)
 end)
 
-it("drawn expectations: each trial has the rate of its bound; means of rankings stand in the formulas of the bounds", function()
+it("drawn expectations: each trial has the rate of its bound; means of rankings stand in the formulas of the bounds",
+  function()
   local seen, bound_of = {}, {}
-  local set = { setting = "nsr", values = { 1, 2 }, folds = 2, size = 8, epochs = 5, fold = function(value, number, seed)
-    return { value = value, number = number, seed = seed, test = { count = 1 } }
-  end }
+  local set = { setting = "nsr", values = { 1, 2 }, folds = 2, size = 8, epochs = 5,
+    fold = function(value, number, seed)
+      return { value = value, number = number, seed = seed, test = { count = 1 } }
+    end }
   local drawn = module_of("drawn", set, function(_, fold, o)
     seen[#seen + 1] = { loss = o.loss.name, rate = o.rate, seed = o.seed, own = o.metrics[1], fold = fold }
     return trained(o.metrics[1], 0.5)
   end)
-  equal(drawn.mean_of("ap", 4, 1, 10), mr.bounds.distribution("ap", { n = 4, p = 1, method = "sampled", samples = 10, seed = 1 }):mean())
+  equal(drawn.mean_of("ap", 4, 1, 10),
+    mr.bounds.distribution("ap", { n = 4, p = 1, method = "sampled", samples = 10, seed = 1 }):mean())
   rawset(drawn, "mean_of", function(metric, n, p, samples)
     equal({ n, p, samples, math.type(n) }, { 4, 1, 10, "integer" })
     return metric == "nrbp_loss" and 0.5 or 0.25
   end)
-  equal({ drawn.samples{ smoke = false }[1], drawn.samples{ smoke = false }[5] }, { 0, 300000 })  -- 300,000: section 4.3
+  -- 300,000: section 4.3
+  equal({ drawn.samples{ smoke = false }[1], drawn.samples{ smoke = false }[5] }, { 0, 300000 })
   with_store(function(args)
     args.smoke = true
     local made = {}
@@ -163,7 +172,8 @@ it("drawn expectations: each trial has the rate of its bound; means of rankings 
   local rates, values = {}, {}
   for i, each in ipairs(seen) do
     local bound = bound_of[i].bound
-    equal({ each.seed, each.fold.value, each.fold.seed, each.own }, { 5, 1, 5, each.loss == "nrbp" and "nrbp(0.95)" or each.loss })
+    equal({ each.seed, each.fold.value, each.fold.seed, each.own },
+      { 5, 1, 5, each.loss == "nrbp" and "nrbp(0.95)" or each.loss })
     local key = type(bound) == "string" and bound or "drawn"
     rates[("%s %s %d %g"):format(each.loss, key, each.fold.number, each.rate)] = true
     if key == "drawn" then values[each.loss .. " " .. each.rate] = bound(one * 0.75, stats):item() end
@@ -172,24 +182,28 @@ it("drawn expectations: each trial has the rate of its bound; means of rankings 
     for fold = 1, 2 do
       for b, bound in pairs{ [3] = "expectation", [4] = "expectation_max" } do
         local rate = l + b / 10
-        check(rates[("%s %s %d %g"):format(loss, bound, fold, rate)] and rates[("%s drawn %d %g"):format(loss, fold, rate)], loss .. bound)
+        check(rates[("%s %s %d %g"):format(loss, bound, fold, rate)]
+          and rates[("%s drawn %d %g"):format(loss, fold, rate)], loss .. bound)
       end
     end
     -- the metric is 0.75, its best 1, its mean over rankings 0.25, of nRBP 0.5
     local mean = loss == "nrbp" and 0.5 or 0.25
-    near({ values[loss .. " " .. l + 0.3], values[loss .. " " .. l + 0.4] }, { 0.75 / mean, (0.75 - mean) / (1 - mean) }, 1e-9)
+    near({ values[loss .. " " .. l + 0.3], values[loss .. " " .. l + 0.4] },
+      { 0.75 / mean, (0.75 - mean) / (1 - mean) }, 1e-9)
   end
 end)
 
-it("lists without a gradient: slopes below 1e-12 count, among lists that are judged; each bound has its rate", function()
+it("lists without a gradient: slopes below 1e-12 count, among lists that are judged; each bound has its rate",
+  function()
   local seen, asked = {}, {}
   -- four lists of one relevant row of two, and one that has none
-  local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 } }, users = mr.arange(1, 5):long(),
-    items = mr.arange(1, 10):long() }
-  local set = { setting = "nsr", values = { 1, 2 }, folds = 1, size = 8, epochs = 5, fold = function(value, number, seed)
-    asked[("%d %d %d"):format(value, number, seed)] = true
-    return { train = part, valid = part, test = part }
-  end }
+  local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 } },
+    users = mr.arange(1, 5):long(), items = mr.arange(1, 10):long() }
+  local set = { setting = "nsr", values = { 1, 2 }, folds = 1, size = 8, epochs = 5,
+    fold = function(value, number, seed)
+      asked[("%d %d %d"):format(value, number, seed)] = true
+      return { train = part, valid = part, test = part }
+    end }
   local model = function(batch) return mr.zeros({ batch.lists.rows }, { dtype = "float64" }) end
   local silence, runs = module_of("silence", set, function(_, _, o)
     o.each_epoch(0, model)
@@ -214,10 +228,12 @@ it("lists without a gradient: slopes below 1e-12 count, among lists that are jud
     local rates = {}
     for _, each in ipairs(seen) do
       equal({ each.seed, each.own }, { 5, "ndcg" })
-      rates[type(each.bound) == "table" and ("%s, %d orders"):format(each.bound.form, each.bound.samples) or each.bound] = each.rate
+      rates[type(each.bound) == "table" and ("%s, %d orders"):format(each.bound.form, each.bound.samples)
+        or each.bound] = each.rate
     end
     -- the thesis' sampled bound and the exact distribution share a rate
-    equal(rates, { none = 1.1, ["distribution, 77 orders"] = 1.5, distribution = 1.5, distribution_log = 1.6, distribution_logit = 1.7 })
+    equal(rates, { none = 1.1, ["distribution, 77 orders"] = 1.5, distribution = 1.5, distribution_log = 1.6,
+      distribution_logit = 1.7 })
     local number = trial_of(results, { nsr = 1, bound = "none" })
     near(results:reports(number).silent.values, { 2 / 4 }, 1e-12)
     -- equal scores lie between the two rankings of a list: one of two random rankings is no better
@@ -228,8 +244,10 @@ it("lists without a gradient: slopes below 1e-12 count, among lists that are jud
   end)
 end)
 
-it("stronger models: rates are chosen without a bound on the first fold; networks have the units of their names", function()
-  local seen, set = {}, { setting = "label", values = { 2, 1 }, folds = 2, size = 8, epochs = 100, rates = { 0.1, 0.3 } }
+it("stronger models: rates are chosen without a bound on the first fold; networks have the units of their names",
+  function()
+  local seen, set = {}, { setting = "label", values = { 2, 1 }, folds = 2, size = 8, epochs = 100,
+    rates = { 0.1, 0.3 } }
   local stronger, runs = module_of("stronger", set, function() error "not to be called" end)
   local attention, attended = mr.models.self_attention, nil
   rawset(mr.models, "self_attention", function(o)
@@ -240,10 +258,11 @@ it("stronger models: rates are chosen without a bound on the first fold; network
   rawset(runs, "train", function(_, o)
     local weights = 0
     for _, parameter in ipairs(o.set.model(8, 3):parameters()) do weights = weights + parameter:numel() end
-    seen[#seen + 1] = { weights = weights, loss = o.loss, bound = o.bound, fold = o.fold, rate = o.rate, value = o.value, seed = o.seed,
-      epochs = o.set.epochs }
+    seen[#seen + 1] = { weights = weights, loss = o.loss, bound = o.bound, fold = o.fold, rate = o.rate,
+      value = o.value, seed = o.seed, epochs = o.set.epochs }
     local likes = weights == 47 and o.loss == "ap" and 0.3 or 0.1
-    return { valid = o.rate == likes and 0.75 or 0.5, own = o.rate == likes and 0.1 or 0.9, per_list = { own = { 0.5 }, list = { 1 } } }
+    return { valid = o.rate == likes and 0.75 or 0.5, own = o.rate == likes and 0.1 or 0.9,
+      per_list = { own = { 0.5 }, list = { 1 } } }
   end)
   with_store(function(args)
     local ok, results, best = pcall(stronger.study, args)
@@ -277,7 +296,8 @@ it("stronger models: rates are chosen without a bound on the first fold; network
 end)
 
 it("a better reference: each bound has the rate of its form; MovieLens at all NSR, MQ2008 for label 1 and 2", function()
-  local better, runs = module_of("better", { setting = "nsr", values = { 1, 2, 3 } }, function() error "not to be called" end)
+  local better, runs =
+    module_of("better", { setting = "nsr", values = { 1, 2, 3 } }, function() error "not to be called" end)
   local asked = {}
   rawset(runs, "sweep", function(_, name, o)
     asked[#asked + 1] = ("%s %s seed %d"):format(name, table.concat(o.values, " "), o.seed)
@@ -285,7 +305,8 @@ it("a better reference: each bound has the rate of its form; MovieLens at all NS
     for _, bound in ipairs(o.bounds) do rates[bound] = o.rate{ loss = "ap", bound = bound } end
     local expected = { none = 2.1 }
     for _, beta in ipairs{ "0", "0.5", "1", "2" } do
-      expected[("distribution (beta %s)"):format(beta)], expected[("distribution_logit (beta %s)"):format(beta)] = 2.5, 2.7
+      expected[("distribution (beta %s)"):format(beta)], expected[("distribution_logit (beta %s)"):format(beta)] =
+        2.5, 2.7
     end
     equal(rates, expected)
     equal(o.rate{ loss = "nrbp", bound = "distribution (beta 1)" }, 3.5)
@@ -295,9 +316,11 @@ it("a better reference: each bound has the rate of its form; MovieLens at all NS
 end)
 
 it("persistence: each of three persistences chooses an epoch and measures the test lists by it", function()
-  local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 5, fold = function(value, number, seed)
-    return { value = value, number = number, seed = seed, test = { users = mr.tensor({ 40 + number }, { dtype = "int64" }) } }
-  end }
+  local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 5,
+    fold = function(value, number, seed)
+      return { value = value, number = number, seed = seed,
+        test = { users = mr.tensor({ 40 + number }, { dtype = "int64" }) } }
+    end }
   local seen = {}
   local persistence = module_of("persistence", set, function(_, fold, o)
     equal({ o.metrics, o.select, o.seed, fold.seed, o.recipe }, { { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" },
@@ -319,15 +342,20 @@ it("persistence: each of three persistences chooses an epoch and measures the te
     end
     local number, row, columns = trial_of(results, { nsr = 3, split = 2, loss = "ap", bound = "minmax" })
     local function column(name) return columns:column("spec", name)[row] end
-    equal({ column "valid", column "nrbp(0.9)", column "epoch_1", column "epoch_2", column "epoch_3" }, { 0.5, 0.25, 10, 20, 30 })
-    equal({ results:per_list(number, "nrbp(0.8)"):totable(), results:per_list(number, "list"):totable() }, { { 0.375 }, { 42.0 } })
+    equal({ column "valid", column "nrbp(0.9)", column "epoch_1", column "epoch_2", column "epoch_3" },
+      { 0.5, 0.25, 10, 20, 30 })
+    equal({ results:per_list(number, "nrbp(0.8)"):totable(), results:per_list(number, "list"):totable() },
+      { { 0.375 }, { 42.0 } })
   end)
 end)
 
-it("optimizers: powers of ten on the first fold, then half steps beside the best; all folds at the best of all", function()
-  local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 40, fold = function(value, number, seed)
-    return { value = value, number = number, seed = seed, test = { users = mr.tensor({ number }, { dtype = "int64" }) } }
-  end }
+it("optimizers: powers of ten on the first fold, then half steps beside the best; all folds at the best of all",
+  function()
+  local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 40,
+    fold = function(value, number, seed)
+      return { value = value, number = number, seed = seed,
+        test = { users = mr.tensor({ number }, { dtype = "int64" }) } }
+    end }
   local calls = {}
   -- exponents are twice the logarithm of the rate; of Adam -3 is the best, of descent 6
   local descent = module_of("descent", set, function(_, fold, o)

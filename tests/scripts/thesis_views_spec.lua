@@ -1,12 +1,13 @@
--- Tables and figures of the thesis that read kept runs beside Table 5.1: what they compute of made-up studies. Answers are
--- worked out beside each test.
+-- Tables and figures of the thesis that read kept runs beside Table 5.1: what they compute of made-up studies. Answers
+-- are worked out beside each test.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local made = dofile "tests/support/made_studies.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
-local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of, made.by_key, made.set
+local losses, bounds, kinds, study_of, by_key, set = made.losses, made.bounds, made.kinds, made.study_of,
+  made.by_key, made.set
 local all_alike, ten_of_twelve = made.all_alike, made.ten_of_twelve
 
 local usual = 0.5 + 6.5 / 64  -- the mean of twelve users
@@ -23,11 +24,12 @@ end
 -- Changes under bounds: all users gain, all lose, ten of twelve gain, none changes.
 local shift = { minmax = "gain", expectation = "lose", expectation_max = "mixed" }
 
--- Patches for the scripts of Figures 5.1 to 5.10: MovieLens at one NSR and MQ2008 at label 2. A user has as many relevant
--- items as its number says.
+-- Patches for the scripts of Figures 5.1 to 5.10: MovieLens at one NSR and MQ2008 at label 2. A user has as many
+-- relevant items as its number says.
 local function figure_runs(folder)
   return { runs = function(runs)
-    rawset(runs, "set", function(_, name) return name == "movielens" and set or { title = "queries", setting = "label" } end)
+    rawset(runs, "set",
+      function(_, name) return name == "movielens" and set or { title = "queries", setting = "label" } end)
     rawset(runs, "of", function(_, name, seed)
       local space = { loss = mr.choice(losses), bound = mr.choice(bounds) }
       space[name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 })
@@ -36,7 +38,9 @@ local function figure_runs(folder)
         return { own = 0.5 + user / 64 + change + (name == "mq2008" and trial.label == 1 and 1 or 0), relevant = user }
       end, function(trial)
         local found = {}
-        for k = 1, runs.deepest do found["ndcg@" .. k] = 1 / k + trial.split / 8 + (trial.bound == "minmax" and 0.25 or 0) end
+        for k = 1, runs.deepest do
+          found["ndcg@" .. k] = 1 / k + trial.split / 8 + (trial.bound == "minmax" and 0.25 or 0)
+        end
         return found
       end)
     end)
@@ -45,7 +49,8 @@ end
 
 it("Figure 5.1: nDCG@k is the mean over folds", function()
   sweeps.in_folder(function(folder)
-    local rows = by_key(in_process.records(section_of("figure_5_1", {}, figure_runs(folder)).tables[1]), "data", "loss", "bound")
+    local rows = by_key(in_process.records(section_of("figure_5_1", {}, figure_runs(folder)).tables[1]),
+      "data", "loss", "bound")
     local free, minmax = rows["made, NSR 1 AP none"], rows["queries, label 2 AP minmax"]
     near({ free["nDCG@1"], free["nDCG@5"], free["nDCG@10"], free["nDCG@50"] },
       { 1 + 3 / 16, 1 / 5 + 3 / 16, 1 / 10 + 3 / 16, 1 / 50 + 3 / 16 }, 1e-6)
@@ -53,7 +58,8 @@ it("Figure 5.1: nDCG@k is the mean over folds", function()
   end)
 end)
 
-it("Figures 5.2 to 5.4: the tenth percentile, the median and the mean of all lists, with a bound and without", function()
+it("Figures 5.2 to 5.4: the tenth percentile, the median and the mean of all lists, with a bound and without",
+  function()
   sweeps.in_folder(function(folder)
     local section = section_of("figure_5_3", {}, figure_runs(folder))
     local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
@@ -62,7 +68,8 @@ it("Figures 5.2 to 5.4: the tenth percentile, the median and the mean of all lis
     -- the bound the lowest values are those of users 1, 2, 3, 11, 4 and 12.
     near({ mixed["10 %, none"], mixed["median, none"], mixed["10 %"], mixed.median },
       { 0.5 + 2 / 64, 0.5 + 6 / 64, 0.5 + 6 / 64, 0.5 + 8 / 64 }, 1e-6)
-    near({ mixed["change of mean"], lost["change of mean"], lost["10 %"] }, { 1 / 24, -1 / 8, 0.5 + 2 / 64 - 1 / 8 }, 1e-6)
+    near({ mixed["change of mean"], lost["change of mean"], lost["10 %"] },
+      { 1 / 24, -1 / 8, 0.5 + 2 / 64 - 1 / 8 }, 1e-6)
     equal({ mixed.lists, mixed.skipped }, { 24, 0 })
     -- of five bounds on two data sets two have a higher tenth percentile, and a higher mean
     local counts = in_process.numbers(section.text:match "lowest tenth(.+)")
@@ -72,10 +79,11 @@ end)
 
 it("Figures 5.5 to 5.7: correlation, mean change and its deviation, wins and losses by user", function()
   sweeps.in_folder(function(folder)
-    local rows = by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
+    local rows =
+      by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
     local mixed, gain = rows["made, NSR 1 expectation_max"], rows["made, NSR 1 minmax"]
-    -- In 64ths: users 1 to 12 have the sum of squares 143 about their mean; changes of 4 and -4 have 320 / 3; the sum of
-    -- products of both is -80.
+    -- In 64ths: users 1 to 12 have the sum of squares 143 about their mean; changes of 4 and -4 have 320 / 3; the sum
+    -- of products of both is -80.
     near({ mixed.correlation, gain.correlation }, { (143 - 80) / math.sqrt(143 * (143 + 320 / 3 - 160)), 1 }, 1e-6)
     near({ mixed.change, mixed["sd of change"], gain.change }, { 1 / 24, math.sqrt(320 / 3 / 11) / 64, 1 / 8 }, 1e-6)
     near({ mixed.better, mixed.worse, gain.better }, { 10 / 12, 2 / 12, 1 }, 1e-9)
@@ -83,7 +91,8 @@ it("Figures 5.5 to 5.7: correlation, mean change and its deviation, wins and los
   end)
 end)
 
-it("Figures 5.8 to 5.10: the fit where users have few and many relevant items, and on which side its interval lies", function()
+it("Figures 5.8 to 5.10: the fit where users have few and many relevant items, and on which side its interval lies",
+  function()
   sweeps.in_folder(function(folder)
     local section = section_of("figure_5_9", {}, figure_runs(folder))
     local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
@@ -96,7 +105,8 @@ it("Figures 5.8 to 5.10: the fit where users have few and many relevant items, a
   end)
 end)
 
-it("optimisers.lua: descent against Adam, changes under each, Holm over each column; rates near the best, and at an edge", function()
+it("optimisers.lua: descent against Adam, changes under each, Holm over each column; "
+  .. "rates near the best, and at an edge", function()
   sweeps.in_folder(function(folder)
     local section = section_of("optimisers", { "--sets", "movielens" }, {
       runs = function(runs) rawset(runs, "set", function() return set end) end,
@@ -117,20 +127,24 @@ it("optimisers.lua: descent against Adam, changes under each, Holm over each col
             -- under descent min-max bounding does the nRBP loss harm
             local opposite = trial.optimiser == "sgd" and trial.loss == "nrbp" and trial.bound == "minmax"
             local change = kinds[opposite and "lose" or shift[trial.bound] or "same"](user)
-            local ahead = trial.optimiser == "sgd" and kinds[trial.loss == "ap" and "mixed" or "gain"](user) * (opposite and 3 or 1) or 0
+            local ahead = trial.optimiser == "sgd"
+              and kinds[trial.loss == "ap" and "mixed" or "gain"](user) * (opposite and 3 or 1) or 0
             return { own = 0.5 + user / 64 + change + ahead }
-          end, function(trial) return { epoch = 10 * trial.split + (trial.optimiser == "sgd" and 100 or 0) } end), best, tuned
+          end, function(trial) return { epoch = 10 * trial.split + (trial.optimiser == "sgd" and 100 or 0) } end),
+            best, tuned
         end)
       end })
     local rows = by_key(in_process.records(section.tables[1]), "loss", "bound")
     local mixed, gain = rows["AP none"], rows["nDCG none"]
-    near({ gain.Adam, gain.SGD, gain["SGD - Adam"], mixed["SGD - Adam"] }, { usual, usual + 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
+    near({ gain.Adam, gain.SGD, gain["SGD - Adam"], mixed["SGD - Adam"] },
+      { usual, usual + 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
     -- of 15 comparisons of optimizers ten have the least p, five are of ten users
     near({ gain.p, mixed.p }, { 15 * all_alike, 5 * ten_of_twelve }, 1e-6)
     -- of 12 changes under Adam six have the least p, three are of ten users
     local minmax, emax = rows["nRBP minmax"], rows["AP expectation_max"]
     near({ minmax["change, Adam"], minmax["change, SGD"], emax["change, SGD"] }, { 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
-    near({ minmax["p, Adam"], emax["p, Adam"], emax["p, SGD"] }, { 12 * all_alike, 6 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
+    near({ minmax["p, Adam"], emax["p, Adam"], emax["p, SGD"] },
+      { 12 * all_alike, 6 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
     equal({ gain["p, Adam"], gain["change, SGD"] }, {})
     local rates = in_process.records(section.tables[2])[1]
     equal({ rates["rate, Adam"], rates["near the best, Adam"], rates["epoch, Adam"] }, { "0.032", "1 of 3", "15" })
@@ -161,26 +175,29 @@ it("better_reference.lua: changes against beta 0 and against no bound, Holm over
     end })
     local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "beta")
     local zero, half, one = rows["AP distribution 0"], rows["AP distribution 0.5"], rows["AP distribution 1"]
-    near({ zero.mean, half["against beta 0"], one["against beta 0"], half["against no bound"] }, { usual, 1 / 8, 1 / 24, 3 / 32 }, 1e-6)
+    near({ zero.mean, half["against beta 0"], one["against beta 0"], half["against no bound"] },
+      { usual, 1 / 8, 1 / 24, 3 / 32 }, 1e-6)
     equal({ zero["against beta 0"], zero["p, beta 0"] }, { "", "" })
     near(zero["against no bound"], -1 / 32, 1e-6)
     -- of 18 changes 15 have the least p, three are of ten users; of 24 all have the least p but three
-    near({ half["p, beta 0"], one["p, beta 0"], half["p, no bound"] }, { 18 * all_alike, 3 * ten_of_twelve, 24 * all_alike }, 1e-6)
+    near({ half["p, beta 0"], one["p, beta 0"], half["p, no bound"] },
+      { 18 * all_alike, 3 * ten_of_twelve, 24 * all_alike }, 1e-6)
     -- against beta 0 12 are better and 3 worse; against none, 12 are better and 9 worse
     local counts = in_process.numbers(section.text:match "Of the changes(.+)")
     equal(table.move(counts, 1, 7, 1, {}), { 0, 12, 18, 3, 12, 24, 9 })
   end)
 end)
 
-it("sizes.lua: the best size without a bound, its gain over the thesis' size, and the best bound at each size", function()
+it("sizes.lua: the best size without a bound, its gain over the thesis' size, and the best bound at each size",
+  function()
   sweeps.in_folder(function(folder)
     local own = { title = "made", setting = "nsr", values = { 1 }, tuning = 1, size = 8, sizes = { 4, 8 } }
     local section = section_of("sizes", {}, { runs = function(runs)
       rawset(runs, "set", function() return own end)
       rawset(runs, "sizes", function()
-        return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false, direction = "maximize",
-          space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2), size = mr.choice{ 4, 8 } },
-          run = function(trial)
+        return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
+          direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" },
+          split = mr.range(1, 2), size = mr.choice{ 4, 8 } }, run = function(trial)
             -- AP ranks best with 4 factors, others with 8; a bound helps with 4 alone
             local more = (trial.size == 4) == (trial.loss == "ap") and 0.25 or 0
             local bound = trial.bound == "minmax" and (trial.size == 4 and 0.125 or -0.125) or 0
@@ -194,7 +211,8 @@ it("sizes.lua: the best size without a bound, its gain over the thesis' size, an
   end)
 end)
 
-it("all_pairs.lua: every loss by every metric, and how often another loss ranks better by a loss's own metric", function()
+it("all_pairs.lua: every loss by every metric, and how often another loss ranks better by a loss's own metric",
+  function()
   sweeps.in_folder(function(folder)
     local section = section_of("all_pairs", {}, { runs = function(runs)
       rawset(runs, "set", function() return set end)
@@ -220,27 +238,33 @@ it("all_pairs.lua: every loss by every metric, and how often another loss ranks 
   end)
 end)
 
-it("why_distribution_fails.lua: lists without a gradient over folds, changes with Holm, and where lists start", function()
+it("why_distribution_fails.lua: lists without a gradient over folds, changes with Holm, and where lists start",
+  function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_distribution_fails", {}, {
       runs = function(runs) rawset(runs, "set", function() return set end) end,
       silence = function(silence)
         rawset(silence, "study", function()
           local shifts = { thesis = "lose", exact = "mixed", distribution_log = "gain", distribution_logit = "same" }
-          return study_of(folder, "silence", { bound = mr.choice(silence.bounds), nsr = mr.choice{ 1 } }, function(trial, user)
-            local start = trial.bound == "none" and user / 16 or nil
-            return { own = 0.5 + user / 64 + kinds[shifts[trial.bound] or "same"](user), start_ndcg = start and (user <= 3 and 0 or start),
-              start_ap = start, start_nrbp = start }
-          end, function(trial)
-            for epoch = 0, 2 do trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or 0 }) end
+          return study_of(folder, "silence", { bound = mr.choice(silence.bounds), nsr = mr.choice{ 1 } },
+            function(trial, user)
+              local start = trial.bound == "none" and user / 16 or nil
+              return { own = 0.5 + user / 64 + kinds[shifts[trial.bound] or "same"](user),
+                start_ndcg = start and (user <= 3 and 0 or start), start_ap = start, start_nrbp = start }
+            end, function(trial)
+            for epoch = 0, 2 do
+              trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or 0 })
+            end
             return { own = 0.5 + trial.split / 8 }
           end)
         end)
       end })
     local rows = by_key(in_process.records(section.tables[1]), "bound")
     local thesis, exact, log = rows["distribution (thesis)"], rows["distribution, exact"], rows.distribution_log
-    near({ thesis.nDCG, thesis["sd of folds"], thesis.change, exact.change }, { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
-    near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] }, { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
+    near({ thesis.nDCG, thesis["sd of folds"], thesis.change, exact.change },
+      { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
+    near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] },
+      { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
     -- of four comparisons two have the least p, one is of ten users
     near({ thesis["p, Holm"], exact["p, Holm"] }, { 4 * all_alike, 2 * ten_of_twelve }, 1e-6)
     equal({ thesis.users, rows.none.change }, { 12 })
@@ -250,17 +274,20 @@ it("why_distribution_fails.lua: lists without a gradient over folds, changes wit
   end)
 end)
 
-it("why_curves_differ.lua: lists with both kinds of rows, the change taken apart by k relevant rows, strata, AUC", function()
+it("why_curves_differ.lua: lists with both kinds of rows, the change taken apart by k relevant rows, strata, AUC",
+  function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_curves_differ", { "--draws", "1" }, {
       runs = function(runs)
         rawset(runs, "set", function(_, name)
-          return { title = name, setting = name == "movielens" and "nsr" or "label", values = name == "movielens" and { 1 } or { 2, 1 } }
+          return { title = name, setting = name == "movielens" and "nsr" or "label",
+            values = name == "movielens" and { 1 } or { 2, 1 } }
         end)
       end,
       cutoffs = function(cutoffs)
         rawset(cutoffs, "study", function(_, name)
-          local space = { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
+          local space =
+            { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
           return study_of(folder, name, space, function(_, user)
             local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
               ["thinned auc"] = 0.625 }

@@ -20,7 +20,9 @@ end)
 
 scripts.it("run_files.lua: two runs in files, compared with letters, in LaTeX and as a picture", {}, function(folder)
   local out = run(folder, "run_files.lua", "--epochs 2")
-  for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do check(out:find(word, 1, true), word .. ": " .. out) end
+  for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do
+    check(out:find(word, 1, true), word .. ": " .. out)
+  end
   for _, name in ipairs{ "mf.run", "popularity.run" } do
     check(mr.data.trec_run(folder .. "/results/tour/" .. name).count > 50, name)
   end
@@ -28,13 +30,16 @@ scripts.it("run_files.lua: two runs in files, compared with letters, in LaTeX an
   equal(again, out)
 end)
 
-scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and ends with learning curves", {}, function(folder)
+scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and ends with learning curves",
+  {}, function(folder)
   local whole = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2 --store whole.db")
   run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
   equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
   local resumed = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2")
   -- how many trials are pruned depends on which of them run at once
-  local function shown(out) return (out:match "loss.*":gsub("[^\n]*left out:[^\n]*\n", ""):gsub("groups have[^\n]*\n", "")) end
+  local function shown(out)
+    return (out:match "loss.*":gsub("[^\n]*left out:[^\n]*\n", ""):gsub("groups have[^\n]*\n", ""))
+  end
   equal(shown(resumed), shown(whole))
   check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
 end)
