@@ -44,14 +44,14 @@ inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
 }
 
 template <class Real>
-void exponentials(Real* x, int64_t n, double gain, double centre) {
+void exponentials(Real* x, int64_t n, double steepness, double centre) {
   constexpr int64_t count = Lanes<double>::count;
   typedef Real Part __attribute__((vector_size(count * sizeof(Real))));  // NOLINT: the attribute needs typedef
   for (int64_t j = 0; j < n; j += count) {
     Part part;
     std::memcpy(&part, x + j, sizeof part);
     const auto wide = __builtin_convertvector(part, Lanes<double>::Vector);
-    part = __builtin_convertvector(exponential((wide - centre) * gain), Part);
+    part = __builtin_convertvector(exponential((wide - centre) * steepness), Part);
     std::memcpy(x + j, &part, sizeof part);
   }
 }

@@ -51,7 +51,7 @@ struct LambdaLoss {
   Span<Row> rows;
   Span<double> spare;
   Span<const Real> scores;
-  Real gain;
+  Real steepness;
   Span<Real> value, derivative;
   Form form = {};
 
@@ -62,7 +62,7 @@ struct LambdaLoss {
   }
 
   /// a (s_j - s_i) of two rows.
-  MR_HD Real wrong_by(int64_t i, int64_t j) const { return score_difference(scores[j], scores[i], gain); }
+  MR_HD Real wrong_by(int64_t i, int64_t j) const { return score_difference(scores[j], scores[i], steepness); }
 
  private:
   /// Every row visits all its partners. Each pair is computed twice, and no lane writes to the slot of another row.
@@ -73,7 +73,7 @@ struct LambdaLoss {
       double slope = 0;
       const double sum = rows[at + k].level > 0 ? over_worse(at, n, at + k, delta, slope) : 0;
       if (derivative.data != nullptr) {
-        derivative[at + k] = static_cast<Real>(gain * (slope + over_better(list, at + k, delta)));
+        derivative[at + k] = static_cast<Real>(steepness * (slope + over_better(list, at + k, delta)));
       }
       return sum;
     });

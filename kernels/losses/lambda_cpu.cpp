@@ -71,12 +71,12 @@ class LambdaLossByTarget {
       check_interrupt();
       const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
       if (!weigh(i, worse, delta)) continue;
-      const double slope = sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i], w_.gain,
-                               worse.slopes.data(), &value);
-      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.gain * slope);
+      const double slope = sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i],
+                               w_.steepness, worse.slopes.data(), &value);
+      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * slope);
     }
     for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
-      w_.derivative[worse.at[j]] += static_cast<Real>(w_.gain * worse.slopes[j]);
+      w_.derivative[worse.at[j]] += static_cast<Real>(w_.steepness * worse.slopes[j]);
     }
     return value;
   }

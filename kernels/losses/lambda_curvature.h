@@ -16,7 +16,7 @@ struct LambdaCurvature {
   Span<Row> rows;
   Span<double> spare;
   Span<const double> scores;
-  double gain;
+  double steepness;
   Form form;
   Span<double> curvature;
 
@@ -28,7 +28,7 @@ struct LambdaCurvature {
     group.each(n, [&](int64_t k) {
       double sum = 0;
       for (int64_t j = at; j < at + n; ++j) sum += of_pair(delta, at + k, j) + of_pair(delta, j, at + k);
-      curvature[at + k] = gain * gain * sum;
+      curvature[at + k] = steepness * steepness * sum;
     });
   }
 
@@ -37,7 +37,7 @@ struct LambdaCurvature {
   MR_HD double of_pair(const Delta& delta, int64_t i, int64_t j) const {
     const Row better = rows[i], worse = rows[j];
     if (!are_pair<Swaps>(i, better, j, worse)) return 0;
-    return delta(better, worse) * form.curvature(score_difference(scores[j], scores[i], gain));
+    return delta(better, worse) * form.curvature(score_difference(scores[j], scores[i], steepness));
   }
 };
 

@@ -9,11 +9,12 @@
 
 namespace mr::cpu {
 
-/// With t_j = gain (s_j - s_i), adds sum_j w_j cost(t_j) to value and w_j slope(t_j) to slopes[j]. Returns sum_j w_j
-/// slope(t_j). Scores may be infinite, but not NaN. A pair with w_j = 0 adds nothing. n is a multiple of pair_padding.
+/// With t_j = steepness (s_j - s_i), adds sum_j w_j cost(t_j) to value and w_j slope(t_j) to slopes[j]. Returns sum_j
+/// w_j slope(t_j). Scores may be infinite, but not NaN. A pair with w_j = 0 adds nothing. n is a multiple of
+/// pair_padding.
 template <class Form>
-using PairFormSum = double (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i, double gain,
-                               double* slopes, double* value);
+using PairFormSum = double (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i,
+                               double steepness, double* slopes, double* value);
 
 struct PairFormLoops {
 #define MR_PAIR_FORM_LOOP(name, Form, ...) \

@@ -28,7 +28,7 @@ inline bool all_zero(const double* w, int64_t n) {
 }
 
 template <class Form>
-double pair_form_sum(const Form& form, const double* s, const double* w, int64_t n, double s_i, double gain,
+double pair_form_sum(const Form& form, const double* s, const double* w, int64_t n, double s_i, double steepness,
                      double* slopes, double* value) {
   using L = Lanes<double>;
   // Computes two vectors of pairs at a time: each is a long chain of dependent operations, and the two chains overlap.
@@ -37,7 +37,7 @@ double pair_form_sum(const Form& form, const double* s, const double* w, int64_t
   for (int64_t j = 0; j < n; j += step) {
     if (all_zero(w + j, step)) continue;
     for (int64_t k = j; k < j + step; k += L::count) {
-      const auto source = L::load(s + k), weight = L::load(w + k), t = gain * (source - s_i);
+      const auto source = L::load(s + k), weight = L::load(w + k), t = steepness * (source - s_i);
       // The argument is 0 if the two scores are equal or the weight is 0: with infinite scores it would be NaN.
       const auto of = form(LaneMath{}, source == s_i || weight == 0 ? L::Vector{} : t, weight);
       const int64_t part = (k - j) / L::count % L::parts;

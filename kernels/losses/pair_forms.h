@@ -103,9 +103,9 @@ struct TanhPair {
 /// LOSS(name, Form, parameter, formula): a loss in which every pair of unequal grades has the weight 1. Lua gets
 ///   core.<name>_loss and core.<name>_curvature. `parameter` is the variable of Form, or else the factor a.
 /// CHANGE(name, Form): LambdaRank's option `pair` takes this name. Its default "logistic" is LogisticPair.
-#define MR_PAIR_FORMS(LOSS, CHANGE)                                            \
-  LOSS(ranknet, LogisticPair, gain, "log(1 + exp(-gain (s_i - s_j)))")         \
-  LOSS(direct_ranker, TanhPair, gain, "log(1 + exp(-tanh(gain (s_i - s_j))))") \
-  LOSS(hinge, HingePair, margin, "max(0, margin - (s_i - s_j))")               \
+#define MR_PAIR_FORMS(LOSS, CHANGE)                                                      \
+  LOSS(ranknet, LogisticPair, steepness, "log(1 + exp(-steepness (s_i - s_j)))")         \
+  LOSS(direct_ranker, TanhPair, steepness, "log(1 + exp(-tanh(steepness (s_i - s_j))))") \
+  LOSS(hinge, HingePair, margin, "max(0, margin - (s_i - s_j))")                         \
   CHANGE(sigmoid, SigmoidPair)
 #define MR_NO_PAIR_FORM(...)

@@ -17,7 +17,8 @@ constexpr int64_t rows_per_bin = 8;
 
 MR_HD inline int64_t first_bin(const Ragged& lists, int64_t list) { return lists.begin(list) / rows_per_bin + list; }
 
-/// A list's bins: x = gain (s - shift) is in bin round(x / width) - first. A list without bins is summed over pairs.
+/// A list's bins: x = steepness (s - shift) is in bin round(x / width) - first. A list without bins is summed over
+/// pairs.
 struct BinSpread {
   double shift = 0, first = 0;
   int64_t bins = 0;
@@ -29,9 +30,9 @@ struct BinPosition {
   int64_t bin;
   Real u;
 
-  MR_HD BinPosition(const BinSpread& spread, Real score, double gain) {
+  MR_HD BinPosition(const BinSpread& spread, Real score, double steepness) {
     constexpr double width = BoxShape<Real>::width;
-    const double x = gain * (static_cast<double>(score) - spread.shift), box = std::rint(x / width);
+    const double x = steepness * (static_cast<double>(score) - spread.shift), box = std::rint(x / width);
     bin = static_cast<int64_t>(box - spread.first);
     u = static_cast<Real>((x - box * width) * (2 / width));
   }
@@ -63,12 +64,12 @@ struct FindSpreads {
 
   MR_HD BinSpread spread(double low, double high, int64_t n) const {
     constexpr double width = BoxShape<typename Work::Number>::width;
-    const double middle = 0.5 * (low + high), span = std::fabs(work.gain()) * (high - low);
+    const double middle = 0.5 * (low + high), span = std::fabs(work.steepness()) * (high - low);
     BinSpread out;
     if (!(span <= width * static_cast<double>(n))) return out;  // infinite and NaN spans return here, too
     if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
-    const double one = std::rint(work.gain() * (low - out.shift) / width),
-                 other = std::rint(work.gain() * (high - out.shift) / width);
+    const double one = std::rint(work.steepness() * (low - out.shift) / width),
+                 other = std::rint(work.steepness() * (high - out.shift) / width);
     const double bins = std::fabs(other - one) + 1;
     if (bins * static_cast<double>(rows_per_bin) > static_cast<double>(n)) return out;
     out.first = one < other ? one : other;
@@ -106,7 +107,7 @@ struct FillKeys {
     bins.rows[row] = row;
     bins.keys[row] = static_cast<uint64_t>(bins.none);
     if (spread.bins == 0) return;
-    const BinPosition<Real> position(spread, work.scores()[row], work.gain());
+    const BinPosition<Real> position(spread, work.scores()[row], work.steepness());
     const int64_t bin = position.bin < 0 ? 0 : position.bin < spread.bins ? position.bin : spread.bins - 1;
     bins.keys[row] = static_cast<uint64_t>(first_bin(work.lists, list) + bin);
     bins.slots[row] = static_cast<int32_t>(slot_of(work.marked(), list, row - work.lists.begin(list)));

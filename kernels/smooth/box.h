@@ -12,9 +12,9 @@ namespace mr::cpu {
 /// Largest number of weights that one translation handles together.
 constexpr int box_weights = 4;
 
-/// The boxes of scores: x = gain (s - shift) lies in box round(x / width) - first, of 0 .. last.
+/// The boxes of scores: x = steepness (s - shift) lies in box round(x / width) - first, of 0 .. last.
 struct BoxGrid {
-  double gain, shift, first, last;
+  double steepness, shift, first, last;
 };
 
 /// Input and output of translations between boxes. For every box: its number, the range of boxes within reach, its
@@ -35,7 +35,7 @@ template <class Real>
 struct BoxLoops {
   /// Computes keys[i] = 2 box + other, and u[i], the position within the box, in [-1, 1].
   void (*assign)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
-  /// u[i] = gain (s - shift) 2 / width, for scores that fit into one box.
+  /// u[i] = steepness (s - shift) 2 / width, for scores that fit into one box.
   void (*centre)(const Real* scores, int64_t n, const BoxGrid& grid, Real* u);
   /// Moments: q[m] = sum_i w_i T_m(u_i). A null w means weights of 1.
   void (*moments)(const Real* u, const Real* w, int64_t n, double* q);

@@ -44,12 +44,12 @@ struct Request {
   const Real* scores;
   int64_t rows, targets, sources;
   bool among;
-  double gain;
+  double steepness;
 
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
-/// The cost of a list by pairs, if its scores times the gain have this span.
+/// The cost of a list by pairs, if its scores times the steepness have this span.
 template <class Real>
 double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
   if (span > ratio_span<double>) return cost.exponential * r.pairs();
@@ -70,7 +70,7 @@ template <class Real>
 bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>& r) {
   const BoxCosts& cost = costs.boxes[r.among ? 1 : 0];
   if (r.pairs() * costs.pairs.exponential <= by_boxes(cost, r, 1, 1)) return false;
-  const BoxSpread spread = box_spread(r.scores, r.rows, r.gain);
+  const BoxSpread spread = box_spread(r.scores, r.rows, r.steepness);
   if (!spread.fits) return false;
   const double bins = spread.last - spread.first + 1;
   const double span = spread.one_box ? 0 : spread.counted ? bins * BoxShape<Real>::width : HUGE_VAL;
@@ -80,13 +80,13 @@ bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>&
   const double across = std::max(bins, most);
   if (by_boxes(cost, r, most, across) <= pairs) return true;
   if (by_boxes(cost, r, spread.one_box ? 1 : 2, across) > pairs) return false;
-  const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.gain, spread));
+  const auto boxes = static_cast<double>(count_boxes(r.scores, r.rows, r.steepness, spread));
   return by_boxes(cost, r, boxes, across) <= pairs;
 }
 
 template <class Real>
 bool fits(const Request<Real>& r) {
-  return box_spread(r.scores, r.rows, r.gain).fits;
+  return box_spread(r.scores, r.rows, r.steepness).fits;
 }
 
 /// False if neither the sources nor the targets are all rows of the list, and they differ.
@@ -103,7 +103,7 @@ Request<Real> request(const SmoothRank<Real>& w, int64_t list) {
           w.targets.size(list),
           w.sources.size(list),
           w.among.data != nullptr,
-          w.gain};
+          w.steepness};
 }
 
 template <class Real>
@@ -113,7 +113,7 @@ Request<Real> request(const SmoothRankVjp<Real>& w, int64_t list) {
           w.targets.size(list),
           w.lists.size(list),
           w.h.data != nullptr,
-          w.gain};
+          w.steepness};
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_
   const Wide shift = Lanes<double>::all(grid.shift), least = Lanes<double>::all(grid.first),
              most = Lanes<double>::all(grid.first + grid.last);
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
-    const Wide x = grid.gain * (Part<Real>::load(from) - shift);
+    const Wide x = grid.steepness * (Part<Real>::load(from) - shift);
     Wide box = multiply_add(x, wide(1 / width), wide(round)) - round;
     box = box >= least ? box : least;  // NaN goes into the lowest box, because every row must have an existing box
     box = box <= most ? box : most;
@@ -65,7 +65,7 @@ void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_
 
 template <class Real>
 void centre(const Real* s, int64_t n, const BoxGrid& grid, Real* u) {
-  const double scale = grid.gain * (2 / BoxShape<Real>::width);
+  const double scale = grid.steepness * (2 / BoxShape<Real>::width);
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     Real at[Part<Real>::count];
     Part<Real>::store(at, (Part<Real>::load(from) - grid.shift) * scale);

@@ -30,10 +30,10 @@ class FarScores {
  public:
   template <class Real>
   FarScores(const BoxRows<Real>& rows, double shift)
-      : sign_(rows.gain < 0 ? -1 : 1), apart_(3 * BoxShape<Real>::max_reach) {
+      : sign_(rows.steepness < 0 ? -1 : 1), apart_(3 * BoxShape<Real>::max_reach) {
     values().clear();
     for (int64_t i = 0; i < rows.n; ++i) {
-      if (is_far(rows.gain * (rows.scores[i] - shift))) values().push_back(sign_ * rows.scores[i]);
+      if (is_far(rows.steepness * (rows.scores[i] - shift))) values().push_back(sign_ * rows.scores[i]);
     }
     std::sort(values().begin(), values().end());
     values().erase(std::unique(values().begin(), values().end()), values().end());
@@ -59,19 +59,19 @@ class FarScores {
 }  // namespace
 
 template <class Real>
-BoxSpread box_spread(const Real* scores, int64_t n, double gain) {
+BoxSpread box_spread(const Real* scores, int64_t n, double steepness) {
   constexpr double width = BoxShape<Real>::width;
   BoxSpread out;
   Real low, high;
   pair_loops<Real>().range(scores, n, &low, &high);
   const double middle = 0.5 * (static_cast<double>(low) + high), span = static_cast<double>(high) - low;
-  if (std::fabs(gain) * span <= width) {
+  if (std::fabs(steepness) * span <= width) {
     out.one_box = true;
     out.shift = middle;
     return out;
   }
   if (std::fabs(middle) > span) out.shift = middle;
-  const double ends[] = {gain * (low - out.shift), gain * (high - out.shift)};
+  const double ends[] = {steepness * (low - out.shift), steepness * (high - out.shift)};
   const double least = std::min(ends[0], ends[1]), most = std::max(ends[0], ends[1]);
   if (std::max(-least, most) < exact_below) {
     out.first = std::nearbyint(least / width);
@@ -80,14 +80,14 @@ BoxSpread box_spread(const Real* scores, int64_t n, double gain) {
     return out;
   }
   for (int64_t i = 0; i < n; ++i) {
-    const double x = gain * (scores[i] - out.shift);
+    const double x = steepness * (scores[i] - out.shift);
     out.fits = out.fits && (std::fabs(x) < exact_below || is_far(x));
   }
   return out;
 }
 
 template <class Real>
-int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread& spread) {
+int64_t count_boxes(const Real* scores, int64_t n, double steepness, const BoxSpread& spread) {
   if (spread.one_box) return 1;
   if (!spread.counted) return n;
   constexpr double width = BoxShape<Real>::width;
@@ -99,7 +99,7 @@ int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread&
   uint8_t* const at = room(seen, bins);
   std::fill_n(at, bins, uint8_t{0});
   for (int64_t i = 0; i < n; ++i) {
-    const double bin = gain * (scores[i] - spread.shift) * (1 / width) - spread.first + 0.5;
+    const double bin = steepness * (scores[i] - spread.shift) * (1 / width) - spread.first + 0.5;
     if (bin >= 0 && bin < static_cast<double>(bins)) at[static_cast<int64_t>(bin)] = 1;
   }
   return std::accumulate(at, at + bins, int64_t{0});
@@ -112,7 +112,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   room(u, rows.n + BoxShape<Real>::padded);
   room(item, rows.n);
   std::fill_n(u.data() + rows.n, BoxShape<Real>::padded, Real(0));
-  const BoxSpread spread = box_spread(rows.scores, rows.n, rows.gain);
+  const BoxSpread spread = box_spread(rows.scores, rows.n, rows.steepness);
   boxes.clear();
   index.clear();
   if (spread.one_box) {
@@ -120,7 +120,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   } else if (spread.counted) {
     room(unsorted_, rows.n);
     room(keys_, rows.n);
-    const BoxGrid grid{rows.gain, spread.shift, spread.first, spread.last - spread.first};
+    const BoxGrid grid{rows.steepness, spread.shift, spread.first, spread.last - spread.first};
     parallel_each((rows.n + plan_piece - 1) / plan_piece, 1, [&](int64_t piece) {
       const int64_t from = piece * plan_piece;
       loops->assign(rows.scores + from, std::min(plan_piece, rows.n - from), grid, rows.rows != nullptr,
@@ -138,7 +138,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
 /// Plans a single box: moves the marked rows to its front.
 template <class Real>
 void BoxPlan<Real>::one_box(const BoxRows<Real>& rows, double shift) {
-  const BoxGrid grid{rows.gain, shift, 0, 0};
+  const BoxGrid grid{rows.steepness, shift, 0, 0};
   boxes.push_back({0, static_cast<int32_t>(rows.marked), static_cast<int32_t>(rows.n)});
   index.push_back(0);
   Real* const to = rows.rows == nullptr ? u.data() : room(unsorted_, rows.n);
@@ -229,7 +229,7 @@ void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& sprea
   room(unsorted_, rows.n);
   room(keys_, rows.n);
   for (int64_t i = 0; i < rows.n; ++i) {
-    const double x = rows.gain * (rows.scores[i] - spread.shift), box = std::nearbyint(x / BoxShape<Real>::width);
+    const double x = rows.steepness * (rows.scores[i] - spread.shift), box = std::nearbyint(x / BoxShape<Real>::width);
     const auto row = static_cast<int32_t>(i);
     if (is_far(x)) {
       sorted.emplace_back(far.number(x, rows.scores[i]), row);

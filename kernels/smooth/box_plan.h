@@ -24,7 +24,7 @@ struct BoxRows {
   int64_t n;
   const int32_t* rows;
   int64_t marked;
-  double gain;
+  double steepness;
 };
 
 /// The spread of a list's scores, computed in one pass.
@@ -37,11 +37,11 @@ struct BoxSpread {
   bool fits = true;
 };
 template <class Real>
-BoxSpread box_spread(const Real* scores, int64_t n, double gain);
+BoxSpread box_spread(const Real* scores, int64_t n, double steepness);
 
 /// An upper bound of the number of non-empty boxes; exact for counted boxes.
 template <class Real>
-int64_t count_boxes(const Real* scores, int64_t n, double gain, const BoxSpread& spread);
+int64_t count_boxes(const Real* scores, int64_t n, double steepness, const BoxSpread& spread);
 
 /// A box. Positions first .. marked_last - 1 hold marked rows, positions marked_last .. last - 1 other rows.
 struct Box {

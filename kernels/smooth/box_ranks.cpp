@@ -152,17 +152,18 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
 
 /// The rows that are used: all rows of the list, or only the marked ones.
 template <class Real>
-BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double gain) {
-  if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), gain};
+BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double steepness) {
+  if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), steepness};
   const int64_t n = marked.size(list);
   Real* const own = room(sums.scores, n);
   for (int64_t i = 0; i < n; ++i) own[i] = scores[marked(list, i)];
-  return {own, n, nullptr, n, gain};
+  return {own, n, nullptr, n, steepness};
 }
 
 template <class Real>
-BoxRows<Real> all_of(const Real* scores, const Ragged& lists, const Chosen& marked, int64_t list, double gain) {
-  return {scores, lists.size(list), marked.rows ? marked.rows + marked.begin(list) : nullptr, marked.size(list), gain};
+BoxRows<Real> all_of(const Real* scores, const Ragged& lists, const Chosen& marked, int64_t list, double steepness) {
+  return {scores, lists.size(list), marked.rows ? marked.rows + marked.begin(list) : nullptr, marked.size(list),
+          steepness};
 }
 
 /// A rank is 1 minus the row's own term, sigma(0) = 1/2, if the row is among the sources.
@@ -177,7 +178,7 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
   const Real* const s = w.scores.data + w.lists.begin(list);
   const bool alike = w.targets == w.sources && w.among.data == nullptr, all_sources = w.sources.rows == nullptr;
   const Chosen& marked = all_sources ? w.targets : w.sources;
-  my.plan.make(alike ? gather(my, s, marked, list, w.gain) : all_of(s, w.lists, marked, list, w.gain), loops);
+  my.plan.make(alike ? gather(my, s, marked, list, w.steepness) : all_of(s, w.lists, marked, list, w.steepness), loops);
   my.add_up(nullptr, nullptr);
   const bool two = w.among.data != nullptr;
   my.collect(two ? 2 : 1, [&](int weight, int m, const Sums& from) {
@@ -214,7 +215,7 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   BoxSums<Real>& my = in_use.of();
   const int64_t at = w.lists.begin(list), first = w.targets.begin(list);
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
-  my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.gain), loops);
+  my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.steepness), loops);
   my.add_up(g, h);
   // Collects sums for four weights: 0 is g of the targets, 1 is 1 for all rows, 2 is g + h of the targets, and 3 is 1
   // for the targets.
@@ -226,7 +227,7 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   my.translate(BoxTable<Real>::derivative);
   const BoxPlan<Real>& plan = my.plan;
   Real* const out = w.out.data + at;
-  const double gain = w.gain;
+  const double steepness = w.steepness;
   for_tasks(static_cast<int64_t>(plan.chunks.size()), [&](int64_t i) {
     const BoxChunk& chunk = plan.chunks[i];
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
@@ -234,16 +235,16 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
       my.evaluate(chunk, chunk.first, middle, {2, 1, 3}, [&](int32_t position, const Real(&sum)[3]) {
         const int32_t slot = plan.item[position];
         const double total = sum[0] - double(g[slot]) * sum[1] - double(h[slot]) * sum[2];
-        out[w.targets(list, slot)] = static_cast<Real>(gain * total);
+        out[w.targets(list, slot)] = static_cast<Real>(steepness * total);
       });
     } else {
       my.evaluate(chunk, chunk.first, middle, {0, 1}, [&](int32_t position, const Real(&sum)[2]) {
         const int32_t slot = plan.item[position];
-        out[w.targets(list, slot)] = static_cast<Real>(gain * (sum[0] - double(g[slot]) * sum[1]));
+        out[w.targets(list, slot)] = static_cast<Real>(steepness * (sum[0] - double(g[slot]) * sum[1]));
       });
     }
     my.evaluate(chunk, middle, chunk.last, {0}, [&](int32_t position, const Real(&sum)[1]) {
-      out[plan.item[position]] = static_cast<Real>(gain * sum[0]);
+      out[plan.item[position]] = static_cast<Real>(steepness * sum[0]);
     });
   });
 }

@@ -17,7 +17,7 @@ struct BoxedRanks {
   Ragged lists = of.lists;
 
   MR_HD const Real* scores() const { return of.scores.data; }
-  MR_HD double gain() const { return of.gain; }
+  MR_HD double steepness() const { return of.steepness; }
   int64_t rows() const { return of.scores.size; }
   MR_HD const Chosen& marked() const { return of.sources.rows == nullptr ? of.targets : of.sources; }
   MR_HD bool boxes_can(int64_t) const {
@@ -51,7 +51,7 @@ struct BoxedDerivatives {
   Ragged lists = of.lists;
 
   MR_HD const Real* scores() const { return of.scores.data; }
-  MR_HD double gain() const { return of.gain; }
+  MR_HD double steepness() const { return of.steepness; }
   int64_t rows() const { return of.scores.size; }
   MR_HD const Chosen& marked() const { return of.targets; }
   MR_HD bool boxes_can(int64_t) const { return true; }
@@ -70,7 +70,7 @@ struct BoxedDerivatives {
       if constexpr (Weights == 4) total = sums[2] - static_cast<double>(of.h[at]) * sums[3];
       total -= static_cast<double>(of.g[at]) * sums[1];
     }
-    of.out[row] = static_cast<Real>(gain() * total);
+    of.out[row] = static_cast<Real>(steepness() * total);
   }
 };
 

@@ -12,9 +12,9 @@
 
 namespace mr {
 
-/// Width of a box in units of gain x score, and number of terms of an expansion. The error of a kernel is rho^-terms
-/// with rho = 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. If the scores of two boxes
-/// differ by more than `cutoff` + ln(rows), sigma counts as 0 or 1 and k as 0.
+/// Width of a box in units of steepness x score, and number of terms of an expansion. The error of a kernel is
+/// rho^-terms with rho = 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. If the scores of
+/// two boxes differ by more than `cutoff` + ln(rows), sigma counts as 0 or 1 and k as 0.
 template <class Real>
 struct BoxShape {
   static constexpr bool single = sizeof(Real) == 4;

@@ -68,7 +68,7 @@ __device__ void add_moments(const Work& work, const Bins<typename Work::Number>&
     for (int64_t position = first + lane; position < last; position += lanes) {
       const int64_t row = bins.rows[position];
       const Real weight = work.weight(w, row, bins.slots[row]);
-      const BinPosition<Real> at(spread, work.scores()[row], work.gain());
+      const BinPosition<Real> at(spread, work.scores()[row], work.steepness());
       chebyshev<box_terms<Real>>(at.u, [&](int m, Real t) { total[m] += weight * t; });
     }
     for (int m = 0; m < box_terms<Real>; ++m) {
@@ -188,7 +188,7 @@ struct EvaluateBins {
     const auto bin = static_cast<int64_t>(bins.keys[position]);
     if (bin == bins.none) return;
     const int64_t row = bins.rows[position], list = list_of(bins.lists, row);
-    const BinPosition<Real> at(bins.spreads[list], work.scores()[row], work.gain());
+    const BinPosition<Real> at(bins.spreads[list], work.scores()[row], work.steepness());
     const Real* const from = expansion + bin * Work::weights * box_padded;
     Real sums[Work::weights] = {};
     chebyshev<box_terms<Real>>(at.u, [&](int m, Real t) {

@@ -53,11 +53,11 @@ class NearTop {
     for (int64_t slot = 0; slot < p; ++slot) {
       const auto x = s[w.targets(list, slot)];
       numbers_ = numbers_ && !std::isnan(x);
-      if (w.gain < 0 ? x < top : x > top) top = x;
+      if (w.steepness < 0 ? x < top : x > top) top = x;
     }
     if (numbers_)
       find(
-          p, w.gain, [&](int64_t slot) { return s[w.targets(list, slot)]; }, top);
+          p, w.steepness, [&](int64_t slot) { return s[w.targets(list, slot)]; }, top);
   }
 
   bool numbers() const { return numbers_; }
@@ -102,11 +102,11 @@ class NearTop {
   }
 
  private:
-  void find(int64_t p, double gain, const auto& score, double top) {
+  void find(int64_t p, double steepness, const auto& score, double top) {
     my_.near.resize(static_cast<size_t>(p));
     my_.slots.resize(static_cast<size_t>(p));
     for (int64_t slot = 0; slot < p; ++slot) {
-      const double x = score(slot), above = x == top ? 0 : gain * (x - top);
+      const double x = score(slot), above = x == top ? 0 : steepness * (x - top);
       my_.near[n_] = above;
       my_.slots[n_] = static_cast<int32_t>(slot);
       n_ += above >= -reach ? 1 : 0;

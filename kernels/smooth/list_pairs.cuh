@@ -51,7 +51,7 @@ struct ListRanks {
     const bool there = slot < w.targets.size(list);
     const PairTarget<Real> target{there ? s[w.targets(list, slot)] : Real(0), Real(0), there};
     const auto over = [&](const Chosen& sources) {
-      const PairSum<RankTerms<Real>, Real, Lanes> sum(lanes, memory, {s, sources, list}, w.gain);
+      const PairSum<RankTerms<Real>, Real, Lanes> sum(lanes, memory, {s, sources, list}, w.steepness);
       return sum(task.from(sources.size(list)), task.to(sources.size(list)), target, together);
     };
     const double rank = over(w.sources);
@@ -80,7 +80,7 @@ struct ListDerivatives {
   template <class Terms>
   __device__ double over(const PairSources<Real>& sources, const PairTask& task, const PairTarget<Real>& target,
                          int together) const {
-    const PairSum<Terms, Real, Lanes> sum(lanes, memory, sources, w.gain);
+    const PairSum<Terms, Real, Lanes> sum(lanes, memory, sources, w.steepness);
     const int64_t n = sources.rows.size(list);
     return sum(task.from(n), task.to(n), target, together);
   }
@@ -101,7 +101,7 @@ struct ListDerivatives {
   }
 
   __device__ void finish(int64_t slot, const PairValues& sums) const {
-    w.out[w.lists.begin(list) + w.targets(list, slot)] = static_cast<Real>(w.gain * sums.first);
+    w.out[w.lists.begin(list) + w.targets(list, slot)] = static_cast<Real>(w.steepness * sums.first);
   }
 
   /// The sum sum_i g_i k_i over the targets, for rows from `first` on that are not targets; one row per lane.
@@ -113,7 +113,7 @@ struct ListDerivatives {
       const bool there = row < n && slot_of(w.targets, list, row) < 0;
       const double sum =
           over<KernelTerms<Real, 1>>(targets(), {0, 0, 1}, {there ? scores()[row] : Real(0), 0, there}, 1);
-      if (there) w.out[w.lists.begin(list) + row] = static_cast<Real>(w.gain * sum);
+      if (there) w.out[w.lists.begin(list) + row] = static_cast<Real>(w.steepness * sum);
     }
   }
 };

@@ -24,7 +24,7 @@ constexpr int64_t least_pairs = 128;
 /// Number of near pairs whose sigmoids are computed together.
 constexpr int64_t together = 4096;
 
-/// Rows chosen from a list, by ascending gain x score.
+/// Rows chosen from a list, by ascending steepness x score.
 struct Sorted {
   std::vector<double> scores;
   std::vector<int32_t> slots;
@@ -75,10 +75,10 @@ template <class Real>
 class NearPairs {
  public:
   NearPairs(const Span<const Real>& scores, const Ragged& lists, const Chosen& targets, int64_t sources, int64_t list,
-            Real gain)
-      : s_(scores.data + lists.begin(list)), n_(lists.size(list)), gain_(gain) {
+            Real steepness)
+      : s_(scores.data + lists.begin(list)), n_(lists.size(list)), steepness_(steepness) {
     if (targets.size(list) * n_ < least_pairs) return;
-    const ScoreSpan<Real> of(s_, n_, gain_);
+    const ScoreSpan<Real> of(s_, n_, steepness_);
     const bool narrow = of.span <= ratio_span<double>;  // also false if the span is NaN, because both ends are infinite
     wide_ = !narrow && !crowded(sources, of.span) && sort(targets, list);
   }
@@ -125,7 +125,7 @@ class NearPairs {
     }
   }
 
-  double apart(double a, double b) const { return a == b ? 0 : gain_ * (a - b); }
+  double apart(double a, double b) const { return a == b ? 0 : steepness_ * (a - b); }
 
  private:
   double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
@@ -147,7 +147,7 @@ class NearPairs {
     double *score = my_.all.scores.data(), *of_target = my_.targets.scores.data();
     int32_t *at = my_.all.slots.data(), *target = my_.targets.slots.data();
     for (int64_t i = 0; i < n_; ++i) {
-      const int32_t row = my_.order[gain_ < 0 ? i : n_ - 1 - i];
+      const int32_t row = my_.order[steepness_ < 0 ? i : n_ - 1 - i];
       *score++ = s_[row];
       *at++ = row;
       if (slot_of[row] < 0) continue;
@@ -177,7 +177,7 @@ class NearPairs {
   NearScratch<Real>& my_ = near_scratch<Real>();
   const Real* s_;
   int64_t n_;
-  double gain_;
+  double steepness_;
   bool wide_ = false;
 };
 
@@ -189,7 +189,7 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
   if (!all && !(w.sources == w.targets)) return false;
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.sources.size(list), list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.sources.size(list), list, w.steepness);
   if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
   const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
     pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
@@ -210,7 +210,7 @@ template <class Real>
 bool near_vjp(const SmoothRankVjp<Real>& w, int64_t list) {
   NearScratch<Real>& my = near_scratch<Real>();
   const auto kept = my.in_use();
-  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.lists.size(list), list, w.gain);
+  const NearPairs<Real> pairs(w.scores, w.lists, w.targets, w.lists.size(list), list, w.steepness);
   if (!pairs.wide() || !pairs.find(my.all)) return false;
   my.sums.assign(my.targets.slots.size(), 0.0);
   const auto over = [&](const Sorted& sources, const Span<const Real>& weight, std::vector<double>& slopes) {
@@ -234,7 +234,7 @@ bool near_vjp(const SmoothRankVjp<Real>& w, int64_t list) {
   for (int64_t i = 0, target = 0; i < my.all.size(); ++i) {
     const int32_t row = my.all.slots[i];
     const double own = my.slot_of[row] < 0 ? 0 : my.sums[target++];
-    out[row] = static_cast<Real>(w.gain * (my.slopes[i] + own));
+    out[row] = static_cast<Real>(w.steepness * (my.slopes[i] + own));
   }
   return true;
 }

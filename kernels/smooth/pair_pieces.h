@@ -76,16 +76,16 @@ Scratch<Real>& scratch() {
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
 
-/// The middle of a list's scores, and their span times the gain.
+/// The middle of a list's scores, and their span times the steepness.
 template <class Score>
 struct ScoreSpan {
   double centre = 0, span = 0;
 
-  ScoreSpan(const Score* s, int64_t n, double gain) {
+  ScoreSpan(const Score* s, int64_t n, double steepness) {
     if (n == 0) return;
     Score low, high;
     pair_loops<Score>().range(s, n, &low, &high);
-    span = std::fabs(gain) * (static_cast<double>(high) - low);
+    span = std::fabs(steepness) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
   /// True if exponentials relative to the middle are normal numbers. Infinite scores give an infinite or NaN span:
@@ -100,7 +100,7 @@ struct ScoreSpan {
 template <class Score, class Real = Score>
 struct Exponentials {
   const Score* scores;
-  double centre, gain;
+  double centre, steepness;
 
   /// Copies the scores of rows row_of(0) .. row_of(n - 1) and pads them with zeros. Returns the padded size.
   int64_t fill(std::vector<Real>& to, int64_t n, const auto& row_of) const {
@@ -108,7 +108,7 @@ struct Exponentials {
     to.resize(static_cast<size_t>(size));
     for (int64_t j = 0; j < n; ++j) to[j] = scores[row_of(j)];
     std::fill(to.begin() + n, to.end(), static_cast<Real>(centre));
-    pair_loops<Real>().exponentials(to.data(), size, gain, centre);
+    pair_loops<Real>().exponentials(to.data(), size, steepness, centre);
     std::fill(to.begin() + n, to.end(), Real(0));
     return size;
   }
@@ -131,14 +131,14 @@ struct Exponentials {
 /// Calls f(exponentials of n scores) and returns true; returns false if the scores span too much. Exponentials are
 /// Real, or double if the span is too wide for Real.
 template <class Real, class Score>
-bool with_exponentials(const Score* scores, int64_t n, double gain, const auto& f) {
-  const ScoreSpan<Score> of(scores, n, gain);
+bool with_exponentials(const Score* scores, int64_t n, double steepness, const auto& f) {
+  const ScoreSpan<Score> of(scores, n, steepness);
   if (of.template fits<Real>()) {
-    f(Exponentials<Score, Real>{scores, of.centre, gain});
+    f(Exponentials<Score, Real>{scores, of.centre, steepness});
     return true;
   }
   if (std::is_same_v<Real, double> || !of.template fits<double>()) return false;
-  f(Exponentials<Score, double>{scores, of.centre, gain});
+  f(Exponentials<Score, double>{scores, of.centre, steepness});
   return true;
 }
 

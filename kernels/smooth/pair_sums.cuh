@@ -55,19 +55,19 @@ struct PairTarget {
   bool there;
 };
 
-/// exp(gain (s - centre)) of the scores in a range, if the range is narrow enough for ratios.
+/// exp(steepness (s - centre)) of the scores in a range, if the range is narrow enough for ratios.
 template <class Real>
 struct RatioScale {
-  double centre, gain;
+  double centre, steepness;
   bool valid;
 
   __device__ RatioScale(const ScoreRange& range, double a)
       : centre(0.5 * (range.low + range.high)),
-        gain(a),
+        steepness(a),
         valid(std::fabs(a) * (range.high - range.low) <= ratio_span<Real>) {}
 
   __device__ Real operator()(Real score) const {
-    const double x = gain * (static_cast<double>(score) - centre);
+    const double x = steepness * (static_cast<double>(score) - centre);
     if constexpr (sizeof(Real) == 8) {
       return std::exp(x);
     } else {
@@ -111,11 +111,11 @@ struct KernelTerms {
 template <class Terms, class Real, int Lanes>
 class PairSum {
  public:
-  __device__ PairSum(const PairLanes<Lanes>& lanes, Two<Real>* memory, const PairSources<Real>& sources, Real gain)
-      : lanes_(lanes), tile_(lanes, memory), sources_(sources), gain_(gain) {}
+  __device__ PairSum(const PairLanes<Lanes>& lanes, Two<Real>* memory, const PairSources<Real>& sources, Real steepness)
+      : lanes_(lanes), tile_(lanes, memory), sources_(sources), steepness_(steepness) {}
 
   __device__ double operator()(int64_t first, int64_t last, const PairTarget<Real>& target, int together) const {
-    const RatioScale<Real> scale(range(first, last, target), gain_);
+    const RatioScale<Real> scale(range(first, last, target), steepness_);
     const Real t = scale.valid ? scale(target.score) : target.score;
     double total = 0;
     for (int64_t from = first; from < last; from += most) {
@@ -174,7 +174,7 @@ class PairSum {
       Real weight = 1;
       if constexpr (Terms::weights > 0) weight = entry(1);
       if constexpr (Terms::weights > 1) weight += entry(2) - target.v;
-      total += Terms::one(score_difference(entry(0), target.score, gain_), weight);
+      total += Terms::one(score_difference(entry(0), target.score, steepness_), weight);
     }
     return total;
   }
@@ -182,7 +182,7 @@ class PairSum {
   const PairLanes<Lanes>& lanes_;
   SourceTile<Real, Terms::weights> tile_;
   PairSources<Real> sources_;
-  Real gain_;
+  Real steepness_;
 };
 
 }  // namespace mr::cuda

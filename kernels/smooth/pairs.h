@@ -17,8 +17,8 @@ template <class Real>
 struct PairLoops {
   /// Least and largest of n scores, n >= 1.
   void (*range)(const Real* scores, int64_t n, Real* low, Real* high);
-  /// x[j] = exp(gain (x[j] - centre)), n a multiple of pair_padding, |exponents| <= 350.
-  void (*exponentials)(Real* x, int64_t n, double gain, double centre);
+  /// x[j] = exp(steepness (x[j] - centre)), n a multiple of pair_padding, |exponents| <= 350.
+  void (*exponentials)(Real* x, int64_t n, double steepness, double centre);
   /// sums[i] = sum_j e_j / (t_i + e_j).
   void (*rank_sums)(const Real* e, int64_t n, const Real* t, int64_t m, double* sums);
   /// totals[j] += sum_i g_i k_ij and sums[i] = sum_j k_ij.

@@ -59,7 +59,7 @@ double exact_rank_sum(const SmoothRank<Real>& w, const Chosen& sources, int64_t 
   const Real* const s = w.scores.data + w.lists.begin(list);
   double total = 0;
   for (int64_t source = 0; source < sources.size(list); ++source) {
-    total += sigmoid(score_difference(s[sources(list, source)], s[i], w.gain));
+    total += sigmoid(score_difference(s[sources(list, source)], s[i], w.steepness));
   }
   return total;
 }
@@ -113,7 +113,7 @@ void exact_ranks(const SmoothRank<Real>& w, const Piece& piece) {
 template <class Real>
 void rank_piece(const SmoothRank<Real>& w, const Piece& piece) {
   const Real* const scores = w.scores.data + w.lists.begin(piece.list);
-  if (!with_exponentials<Real>(scores, w.lists.size(piece.list), w.gain,
+  if (!with_exponentials<Real>(scores, w.lists.size(piece.list), w.steepness,
                                [&](const auto& e) { ranks_by_ratios(w, piece, e); })) {
     exact_ranks(w, piece);
   }
@@ -127,11 +127,11 @@ void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* pa
   for (int64_t k = piece.first; k < piece.last; ++k) {
     double total = 0;
     for (int64_t i = 0; i < p; ++i) {
-      const double kernel = logistic_kernel(score_difference(s[k], s[w.targets(list, i)], w.gain));
+      const double kernel = logistic_kernel(score_difference(s[k], s[w.targets(list, i)], w.steepness));
       total += w.g[first + i] * kernel;
       partial[i] += kernel;
     }
-    w.out[w.lists.begin(list) + k] = static_cast<Real>(w.gain * total);
+    w.out[w.lists.begin(list) + k] = static_cast<Real>(w.steepness * total);
   }
 }
 
@@ -163,7 +163,7 @@ void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentia
                                  converted(my.weights, w.g.data + w.targets.begin(list), p), p, my.totals.data(),
                                  partial);
   Real* const out = w.out.data + w.lists.begin(list) + piece.first;
-  for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.gain * my.totals[k]);
+  for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.steepness * my.totals[k]);
 }
 
 /// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece. Expects the exponentials
@@ -187,7 +187,7 @@ void exact_among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, doubl
   for (int64_t k = piece.first; k < piece.last; ++k) {
     double total = 0;
     for (int64_t i = 0; i < p; ++i) {
-      const Real t = score_difference(s[w.targets(list, i)], s[w.targets(list, k)], w.gain);
+      const Real t = score_difference(s[w.targets(list, i)], s[w.targets(list, k)], w.steepness);
       total += (h[i] - h[k]) * static_cast<double>(logistic_kernel(t));
     }
     sums[k - piece.first] = total;
@@ -204,7 +204,7 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::ve
     double sum = 0;
     for (int64_t part = 0; part < parts; ++part) sum += partial[part * p + k];
     const double own = among[k - piece.first] - w.g[w.targets.begin(list) + k] * sum;
-    out[w.targets(list, k)] += static_cast<Real>(w.gain * own);
+    out[w.targets(list, k)] += static_cast<Real>(w.steepness * own);
   }
 }
 
@@ -229,7 +229,7 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
     vjp_rows(w, piece, e, partial);
     if (with_among) among_targets(w, targets, e, among.data());
   };
-  if (!with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain, by_ratios)) {
+  if (!with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.steepness, by_ratios)) {
     exact_vjp_rows(w, piece, partial);
     if (with_among) exact_among_targets(w, targets, among.data());
   }
@@ -250,7 +250,7 @@ void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const d
     among_targets(w, piece, e, among.data());
   };
   if (w.h.data != nullptr &&
-      !with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.gain, by_ratios)) {
+      !with_exponentials<Real>(w.scores.data + w.lists.begin(list), w.lists.size(list), w.steepness, by_ratios)) {
     exact_among_targets(w, piece, among.data());
   }
   vjp_targets(w, piece, among, partial, parts);

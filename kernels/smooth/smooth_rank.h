@@ -16,8 +16,8 @@ namespace mr {
 
 /// a (s_j - s_i), or 0 for equal scores, also if both are infinite.
 template <class Real>
-MR_HD Real score_difference(Real s_j, Real s_i, Real gain) {
-  return s_j == s_i ? Real(0) : gain * (s_j - s_i);
+MR_HD Real score_difference(Real s_j, Real s_i, Real steepness) {
+  return s_j == s_i ? Real(0) : steepness * (s_j - s_i);
 }
 
 /// Derivative of the sigmoid: k(t) = sigma(t) sigma(-t).
@@ -35,7 +35,7 @@ struct SmoothRank {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets, sources;
-  Real gain;
+  Real steepness;
   Span<Real> ranks, among = {};
   int64_t longest = 0;
   template <class Group>
@@ -53,7 +53,7 @@ struct SmoothRank {
     double rank = 1;
     for (int64_t row = 0; row < n; ++row) {
       const int64_t j = rows(list, row);
-      if (j != i) rank += sigmoid(score_difference(s[j], s[i], gain));
+      if (j != i) rank += sigmoid(score_difference(s[j], s[i], steepness));
     }
     return rank;
   }
@@ -67,7 +67,7 @@ struct SmoothRankVjp {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets;
-  Real gain;
+  Real steepness;
   Span<const Real> g, h;
   Span<Real> out;
   int64_t longest = 0;
@@ -78,19 +78,20 @@ struct SmoothRankVjp {
     group.each(n, [&](int64_t k) {
       double total = 0;
       for (int64_t slot = 0; slot < p; ++slot) {
-        total += g[first + slot] * logistic_kernel(score_difference(s[k], s[targets(list, slot)], gain));
+        total += g[first + slot] * logistic_kernel(score_difference(s[k], s[targets(list, slot)], steepness));
       }
-      out[at + k] = static_cast<Real>(gain * total);
+      out[at + k] = static_cast<Real>(steepness * total);
     });
     group.each(p, [&](int64_t slot) {
       const int64_t k = targets(list, slot);
       double total = 0;
-      for (int64_t j = 0; j < n; ++j) total -= g[first + slot] * logistic_kernel(score_difference(s[j], s[k], gain));
+      for (int64_t j = 0; j < n; ++j)
+        total -= g[first + slot] * logistic_kernel(score_difference(s[j], s[k], steepness));
       for (int64_t other = 0; h.data != nullptr && other < p; ++other) {
-        const Real kernel = logistic_kernel(score_difference(s[targets(list, other)], s[k], gain));
+        const Real kernel = logistic_kernel(score_difference(s[targets(list, other)], s[k], steepness));
         total += (h[first + other] - h[first + slot]) * kernel;
       }
-      out[at + k] += static_cast<Real>(gain * total);
+      out[at + k] += static_cast<Real>(steepness * total);
     });
   }
 };

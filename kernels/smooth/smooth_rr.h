@@ -21,7 +21,7 @@ struct SmoothRrTerms {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets;
-  Real gain;
+  Real steepness;
   Span<const Real> rank;
   Span<Real> terms;
   template <class Group>
@@ -32,7 +32,7 @@ struct SmoothRrTerms {
       double term = 1 / rank_of(at + i);
       for (int64_t j = 0; j < p; ++j) {
         if (j == i) continue;
-        term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], gain)));
+        term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], steepness)));
       }
       terms[at + i] = static_cast<Real>(term);
     });
@@ -84,7 +84,7 @@ struct SmoothLogRr {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets;
-  Real gain;
+  Real steepness;
   Span<const Real> rank;
   Span<double> logs;
   Span<Real> terms, value;
@@ -96,7 +96,7 @@ struct SmoothLogRr {
       double log = -portable::log(static_cast<double>(rank[at + i]));
       for (int64_t j = 0; matters(list) && j < p; ++j) {
         if (j != i)
-          log -= softplus(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], gain)));
+          log -= softplus(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], steepness)));
       }
       logs[at + i] = log;
     });
@@ -123,7 +123,7 @@ struct SmoothRrProductVjp {
   Span<const Real> scores;
   Ragged lists;
   Chosen targets;
-  Real gain;
+  Real steepness;
   Span<const Real> terms, upstream;
   Span<Real> out;
   template <class Group>
@@ -135,14 +135,14 @@ struct SmoothRrProductVjp {
       for (int64_t j = 0; j < p; ++j) {
         if (j == k) continue;
         const double sigma =
-            sigmoid(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, k)], gain)));
+            sigmoid(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, k)], steepness)));
         total += terms[at + k] * sigma - terms[at + j] * (1 - sigma);
       }
       out[row + targets(list, k)] += static_cast<Real>(factor(list) * total);
     });
   }
   MR_HD double factor(int64_t list) const {
-    return (upstream.data == nullptr ? 1.0 : static_cast<double>(upstream[list])) * static_cast<double>(gain);
+    return (upstream.data == nullptr ? 1.0 : static_cast<double>(upstream[list])) * static_cast<double>(steepness);
   }
 };
 

@@ -79,11 +79,11 @@ bool has_series(const Metric& metric, const ListShape& shape, const Finding& fin
   return how.kind != Smoothing::by_samples && is_exact(metric, shape, finding.method) && has_spectrum(metric, shape);
 }
 
-double series_gain(const Metric& metric, const ListShape& shape, const Smoothing& how) {
+double series_steepness(const Metric& metric, const ListShape& shape, const Smoothing& how) {
   const double sd = moments_of(metric, shape).sd;
   check_spread(metric, shape, sd);
   const BoundStats stats = bound_stats(metric, shape, false);
-  return how.gain(sd, stats.max - stats.min);
+  return how.steepness(sd, stats.max - stats.min);
 }
 
 /// Computes a distribution from samples. Returns nothing if another process draws the same samples now and `busy` says
@@ -104,7 +104,7 @@ std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, cons
   // Makes only the table of the smoothed distribution, without the list of values that a RankingDistribution would
   // compute.
   if (has_series(metric, shape, finding, how))
-    return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_gain(metric, shape, how)));
+    return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_steepness(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, finding);
   if (how.kind == Smoothing::by_samples) return std::make_shared<const Distribution>(distribution.listed());
   return distribution.table(how);
@@ -136,7 +136,7 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
   std::vector<ListShape> in_series;
-  std::vector<double> gains;
+  std::vector<double> steepnesses;
   std::vector<size_t> index;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (!has_series(metric, shapes[i], finding, how)) {
@@ -144,10 +144,10 @@ std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListSh
       continue;
     }
     in_series.push_back(shapes[i]);
-    gains.push_back(series_gain(metric, shapes[i], how));
+    steepnesses.push_back(series_steepness(metric, shapes[i], how));
     index.push_back(i);
   }
-  const std::vector<Spectrum> series = Spectrum::of(metric, in_series, gains, device);
+  const std::vector<Spectrum> series = Spectrum::of(metric, in_series, steepnesses, device);
   cpu::parallel_each(static_cast<int64_t>(series.size()), 1, [&](int64_t i) {
     out[index[static_cast<size_t>(i)]] = std::make_shared<const LogitTable>(series[static_cast<size_t>(i)]);
   });

@@ -100,25 +100,25 @@ double Distribution::quantile(double q) const {
   return values()[low];
 }
 
-Smoothed Distribution::smooth(double s, double gain) const {
+Smoothed Distribution::smooth(double s, double steepness) const {
   if (values().size() == 1) return {0.5, 0};
-  const auto first = std::lower_bound(values().begin(), values().end(), s - reach / gain) - values().begin();
+  const auto first = std::lower_bound(values().begin(), values().end(), s - reach / steepness) - values().begin();
   Smoothed out{below(static_cast<size_t>(first)), 0};
-  for (auto i = static_cast<size_t>(first); i < values().size() && values()[i] <= s + reach / gain; ++i) {
-    const double sigma = logistic(gain * (s - values()[i])), weight = probability(i);
+  for (auto i = static_cast<size_t>(first); i < values().size() && values()[i] <= s + reach / steepness; ++i) {
+    const double sigma = logistic(steepness * (s - values()[i])), weight = probability(i);
     out.value += weight * sigma;
-    out.derivative += weight * gain * sigma * logistic(-gain * (s - values()[i]));
+    out.derivative += weight * steepness * sigma * logistic(-steepness * (s - values()[i]));
   }
   return out;
 }
 
 /// If there are many values, they are put into bins of equal width, each represented by the mean of its values. The
-/// error is of second order in width * gain.
-LogitTable Distribution::table(double gain) const {
+/// error is of second order in width * steepness.
+LogitTable Distribution::table(double steepness) const {
   std::vector<double> at, weights;
   if (values().size() <= most_bins) {
     for (size_t i = 0; i < values().size(); ++i) weights.push_back(probability(i));
-    return {values(), weights, gain};
+    return {values(), weights, steepness};
   }
   const double width = (max() - min()) / static_cast<double>(most_bins);
   size_t bin = most_bins;
@@ -133,7 +133,7 @@ LogitTable Distribution::table(double gain) const {
     weights.back() += probability(i);
   }
   for (size_t b = 0; b < at.size(); ++b) at[b] /= weights[b];
-  return {at, weights, gain};
+  return {at, weights, steepness};
 }
 
 }  // namespace mr

@@ -37,16 +37,16 @@ class Distribution {
   const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
   /// The steepness of Eq. 3.13; infinite for a single value.
-  double sample_gain() const { return static_cast<double>(values().size()) / (max() - min()); }
+  double sample_steepness() const { return static_cast<double>(values().size()) / (max() - min()); }
 
   /// The probability of values <= s.
   double cdf(double s) const;
   /// The smallest value with cdf >= q.
   double quantile(double q) const;
-  /// F~ and its derivative at s with steepness `gain`; 1/2 for a single value.
-  Smoothed smooth(double s, double gain) const;
-  /// F~ with steepness `gain` as a table.
-  LogitTable table(double gain) const;
+  /// F~ and its derivative at s with this steepness; 1/2 for a single value.
+  Smoothed smooth(double s, double steepness) const;
+  /// F~ with this steepness as a table.
+  LogitTable table(double steepness) const;
   int64_t bytes() const;
 
  private:

@@ -86,7 +86,7 @@ Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>
   for (size_t l = 0; l < s.size(); ++l) {
     if (!cdfs[l]) continue;
     const Distribution& d = *std::get<std::shared_ptr<const Distribution>>(*cdfs[l]);
-    const Smoothed smoothed = d.smooth(s[l], d.sample_gain());
+    const Smoothed smoothed = d.smooth(s[l], d.sample_steepness());
     value[l] = smoothed.value;
     derivative[l] = smoothed.derivative;
   }
@@ -97,15 +97,15 @@ Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>
 }
 
 DistributionSpec spec_of(const std::string& form, const std::string& method, int64_t samples, int64_t seed,
-                         const std::string& gain, double amount, double beta) {
+                         const std::string& steepness, double amount, double beta) {
   check::finite("beta", beta);
   const DistributionSpec spec{.form = to_form(form),
                               .finding = to_finding(method, samples, seed),
-                              .how = to_smoothing(gain, amount),
+                              .how = to_smoothing(steepness, amount),
                               .beta = beta};
   if (spec.how.kind == Smoothing::by_samples && spec.form != DistributionForm::cdf)
-    throw ArgumentError("gain", "'samples' cannot be used with form '" + form +
-                                    "': outside the sampled values F~ is 0 or 1. Use form 'cdf'");
+    throw ArgumentError("steepness", "'samples' cannot be used with form '" + form +
+                                         "': outside the sampled values F~ is 0 or 1. Use form 'cdf'");
   return spec;
 }
 
@@ -153,7 +153,7 @@ extern const lua::OpTable distribution_bound_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&spec_of>("distribution_spec", "form, method, samples, seed, gain, amount, beta",
+        op<&spec_of>("distribution_spec", "form, method, samples, seed, steepness, amount, beta",
                      "A distribution bound with its options."),
         op<&with_samples_of>(
             "distribution_spec_also", "spec, metric",

@@ -10,24 +10,24 @@
 namespace mr {
 namespace {
 
-// a sigmoid further from its centre than this, in units of 1 / gain, counts as 0 or 1
+// a sigmoid further from its centre than this, in units of 1 / steepness, counts as 0 or 1
 constexpr double reach = 40;
-// how far the table extends beyond the lowest and highest value, in units of 1 / gain
+// how far the table extends beyond the lowest and highest value, in units of 1 / steepness
 constexpr double margin = 8;
-// number of table knots per 1 / gain; limited to `fewest_knots` .. LogitTable::most_knots in all
+// number of table knots per 1 / steepness; limited to `fewest_knots` .. LogitTable::most_knots in all
 constexpr double density = 2;
 constexpr double fewest_knots = 512;  // smallest number of knots of a table
 constexpr double tail = 1e-10;        // a Fourier series is accurate between the quantiles tail and 1 - tail
 
-int64_t knots_for(double gain, double span, double fewest) {
-  return static_cast<int64_t>(std::clamp(std::ceil(density * gain * span), fewest, LogitTable::most_knots));
+int64_t knots_for(double steepness, double span, double fewest) {
+  return static_cast<int64_t>(std::clamp(std::ceil(density * steepness * span), fewest, LogitTable::most_knots));
 }
 
 /// logit F~ and its derivative from F~ and 1 - F~, which are summed separately so that both are accurate when small
 class Sums {
  public:
-  Sums(const std::vector<double>& at, const std::vector<double>& weights, double gain)
-      : at_(at), weights_(weights), gain_(gain), below_(at.size() + 1, 0.0), above_(at.size() + 1, 0.0) {
+  Sums(const std::vector<double>& at, const std::vector<double>& weights, double steepness)
+      : at_(at), weights_(weights), steepness_(steepness), below_(at.size() + 1, 0.0), above_(at.size() + 1, 0.0) {
     const size_t n = at.size();
     for (size_t i = 0; i < n; ++i) below_[i + 1] = below_[i] + weights[i];
     for (size_t i = n; i > 0; --i) above_[i - 1] = above_[i] + weights[i - 1];
@@ -35,21 +35,22 @@ class Sums {
 
   std::pair<double, double> logit(double s) const {
     const auto index = [&](double x) { return std::lower_bound(at_.begin(), at_.end(), x) - at_.begin(); };
-    const auto first = static_cast<size_t>(index(s - reach / gain_)),
-               last = static_cast<size_t>(index(s + reach / gain_));
+    const auto first = static_cast<size_t>(index(s - reach / steepness_)),
+               last = static_cast<size_t>(index(s + reach / steepness_));
     double lower = below_[first], upper = above_[last], slope = 0;
     for (size_t i = first; i < last; ++i) {
-      const double t = gain_ * (s - at_[i]), e = portable::exp(-std::fabs(t)), small = e / (1 + e), large = 1 / (1 + e);
+      const double t = steepness_ * (s - at_[i]), e = portable::exp(-std::fabs(t)), small = e / (1 + e),
+                   large = 1 / (1 + e);
       lower += weights_[i] * (t >= 0 ? large : small);
       upper += weights_[i] * (t >= 0 ? small : large);
       slope += weights_[i] * small * large;
     }
-    return {portable::log(lower) - portable::log(upper), gain_ * slope / (lower * upper)};
+    return {portable::log(lower) - portable::log(upper), steepness_ * slope / (lower * upper)};
   }
 
  private:
   const std::vector<double>&at_, &weights_;
-  double gain_;
+  double steepness_;
   std::vector<double> below_, above_;
 };
 
@@ -58,20 +59,20 @@ class Sums {
 LogitTable::LogitTable(double first, double step, std::vector<double> knots)
     : first_(first), step_(step), knots_(std::move(knots)) {}
 
-LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain) {
+LogitTable::LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double steepness) {
   if (at.size() < 2) {
     add(0, 0, 0);
     return;
   }
-  const Sums sums(at, weights, gain);
-  const double span = at.back() - at.front() + 2 * margin / gain;
-  const int64_t knots = knots_for(gain, span, fewest_knots);
-  first_ = at.front() - margin / gain;
+  const Sums sums(at, weights, steepness);
+  const double span = at.back() - at.front() + 2 * margin / steepness;
+  const int64_t knots = knots_for(steepness, span, fewest_knots);
+  first_ = at.front() - margin / steepness;
   step_ = span / static_cast<double>(knots - 1);
   for (int64_t k = 0; k < knots; ++k) {
     cpu::check_interrupt();
     const auto [logit, slope] = sums.logit(first_ + static_cast<double>(k) * step_);
-    add(logit, slope, gain);
+    add(logit, slope, steepness);
   }
   cap_slopes();
 }
@@ -80,7 +81,7 @@ LogitTable::LogitTable(const Spectrum& spectrum) {
   constexpr int64_t lanes = cpu::frequency_lanes;
   first_ = spectrum.quantile(tail);
   const double span = spectrum.quantile(1 - tail) - first_;
-  const int64_t knots = (knots_for(spectrum.gain(), span, fewest_knots / 2) + lanes - 1) / lanes * lanes;
+  const int64_t knots = (knots_for(spectrum.steepness(), span, fewest_knots / 2) + lanes - 1) / lanes * lanes;
   step_ = span / static_cast<double>(knots - 1);
   double points[lanes];
   Smoothed out[lanes];
@@ -90,16 +91,17 @@ LogitTable::LogitTable(const Spectrum& spectrum) {
     spectrum.at(points, out);
     for (const auto& [value, derivative] : out) {
       const double inside = std::clamp(value, tail / 2, 1 - tail / 2);
-      add(portable::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)), spectrum.gain());
+      add(portable::log(inside / (1 - inside)), std::max(0.0, derivative) / (inside * (1 - inside)),
+          spectrum.steepness());
     }
   }
   cap_slopes();
 }
 
-void LogitTable::add(double logit, double slope, double gain) {
+void LogitTable::add(double logit, double slope, double steepness) {
   if (!knots_.empty()) logit = std::max(logit, knots_[knots_.size() - 2]);
   knots_.push_back(logit);
-  knots_.push_back(std::min(slope, gain));
+  knots_.push_back(std::min(slope, steepness));
 }
 
 /// A cubic between rising knots is monotone if neither slope exceeds three times the secant's (Fritsch & Carlson 1980).

@@ -15,9 +15,9 @@ class LogitTable {
  public:
   static constexpr double most_knots = 4096;
 
-  /// F~(s) = sum of weights[i] sigma(gain (s - at[i])). `at` is ascending; weights are positive with sum 1. A single
-  /// value gives the constant 1/2.
-  LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double gain);
+  /// F~(s) = sum of weights[i] sigma(steepness (s - at[i])). `at` is ascending; weights are positive with sum 1. A
+  /// single value gives the constant 1/2.
+  LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double steepness);
   explicit LogitTable(const Spectrum& spectrum);
   /// A table from knots with the layout of `knots()`.
   LogitTable(double first, double step, std::vector<double> knots);
@@ -34,8 +34,8 @@ class LogitTable {
   int64_t bytes() const { return static_cast<int64_t>(knots_.capacity() * sizeof(double)); }
 
  private:
-  /// Adds a knot. Slopes are limited so that the curve rises and is nowhere steeper than `gain`.
-  void add(double logit, double slope, double gain);
+  /// Adds a knot. Slopes are limited so that the curve rises and is nowhere steeper than `steepness`.
+  void add(double logit, double slope, double steepness);
   void cap_slopes();
 
   double first_ = 0, step_ = 0;

@@ -6,13 +6,13 @@
 
 namespace mr {
 
-Smoothing to_smoothing(const std::string& gain, double amount) {
-  if (gain != "samples" && gain != "kappa" && gain != "gain")
-    throw ArgumentError("gain", "'" + gain + "', expected 'kappa', 'samples' or a number");
-  check::positive(gain == "gain" ? "gain" : "kappa", amount);
-  return {gain == "samples" ? Smoothing::by_samples
-          : gain == "gain"  ? Smoothing::by_gain
-                            : Smoothing::by_kappa,
+Smoothing to_smoothing(const std::string& steepness, double amount) {
+  if (steepness != "samples" && steepness != "kappa" && steepness != "gain")
+    throw ArgumentError("steepness", "'" + steepness + "', expected 'kappa', 'samples' or a number");
+  check::positive(steepness == "gain" ? "steepness" : "kappa", amount);
+  return {steepness == "samples" ? Smoothing::by_samples
+          : steepness == "gain"  ? Smoothing::by_steepness
+                                 : Smoothing::by_kappa,
           amount};
 }
 
@@ -63,7 +63,7 @@ double sd_of(const SharedDistribution& d) { return d->sd(); }
 double min_of(const SharedDistribution& d) { return d->min(); }
 double max_of(const SharedDistribution& d) { return d->max(); }
 std::string method_of(const SharedDistribution& d) { return d->method(); }
-double sample_gain_of(const SharedDistribution& d) { return d->listed().sample_gain(); }
+double sample_steepness_of(const SharedDistribution& d) { return d->listed().sample_steepness(); }
 int64_t value_count(const SharedDistribution& d) { return static_cast<int64_t>(d->listed().values().size()); }
 
 std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
@@ -73,11 +73,11 @@ std::tuple<Tensor, Tensor> pmf_of(const SharedDistribution& d) {
   return {Tensor::from(listed.values()), Tensor::from(probability)};
 }
 
-std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
+std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& s, const std::string& steepness,
                                      double amount) {
   check::not_nan("smooth", "s", s);
   std::vector<double> value, derivative;
-  for (const Smoothed& at : d->smooth(s.to(Dtype::float64).to_vector<double>(), to_smoothing(gain, amount))) {
+  for (const Smoothed& at : d->smooth(s.to(Dtype::float64).to_vector<double>(), to_smoothing(steepness, amount))) {
     value.push_back(at.value);
     derivative.push_back(at.derivative);
   }
@@ -85,10 +85,10 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
 }
 
 /// Like `smooth_of`, but read from the table that bounds use.
-std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& gain,
+std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& steepness,
                                      double amount) {
   check::not_nan("smooth", "s", s);
-  const auto table = d->table(to_smoothing(gain, amount));
+  const auto table = d->table(to_smoothing(steepness, amount));
   std::vector<double> value, derivative;
   for (const double x : s.to(Dtype::float64).to_vector<double>()) {
     value.push_back(table->at(x).value);
@@ -114,9 +114,9 @@ extern const lua::OpTable distribution_functions{
         op<&distribution>("distribution", "metric, n, p, grades, method, samples, seed, beta",
                           "The distribution of a metric over random rankings."),
         op<&distribution_of>("distribution_of", "values, method?", "The distribution of equally likely values."),
-        op<&smooth_of>("distribution_smooth", "distribution, s, gain, amount",
+        op<&smooth_of>("distribution_smooth", "distribution, s, steepness, amount",
                        "F~ and its derivative at every entry of s."),
-        op<&tabled_of>("distribution_tabled", "distribution, s, gain, amount",
+        op<&tabled_of>("distribution_tabled", "distribution, s, steepness, amount",
                        "Like `distribution_smooth`, read from the table that bounds use."),
     }};
 extern const lua::OpTable distribution_methods{
@@ -130,7 +130,7 @@ extern const lua::OpTable distribution_methods{
         op<&min_of>("min", "self", "Smallest value."),
         op<&max_of>("max", "self", "Largest value."),
         op<&method_of>("method", "self", "The method: enumerated, characteristic function, sampled or values."),
-        op<&sample_gain_of>("sample_gain", "self", "Number of distinct values divided by the range (Eq. 3.13)."),
+        op<&sample_steepness_of>("sample_gain", "self", "Number of distinct values divided by the range (Eq. 3.13)."),
         op<&pmf_of>("pmf", "self", "Distinct values and their probabilities."),
     }};
 extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,

@@ -13,8 +13,8 @@ using SharedDistribution = std::shared_ptr<const RankingDistribution>;
 template <>
 inline constexpr const char* lua::class_name<SharedDistribution> = "mr.Distribution";
 
-/// `gain`: "kappa", "samples" (ignores `amount`), or "gain" (`amount` is the steepness a).
-Smoothing to_smoothing(const std::string& gain, double amount);
+/// `steepness`: "kappa", "samples" (ignores `amount`), or "gain" (`amount` is the steepness a).
+Smoothing to_smoothing(const std::string& steepness, double amount);
 /// `method`: "exact", "sampled" or "auto".
 Finding to_finding(const std::string& method, int64_t samples, int64_t seed);
 

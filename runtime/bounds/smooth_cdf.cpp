@@ -26,14 +26,14 @@ bool is_exact(const Metric& metric, const ListShape& shape, Method method) {
                                     " rows with so many grades. Use 'auto' or 'sampled'");
 }
 
-double Smoothing::gain(double sd, double range) const {
-  const double a = kind == by_gain ? amount : amount / sd;
+double Smoothing::steepness(double sd, double range) const {
+  const double a = kind == by_steepness ? amount : amount / sd;
   if (range <= 0 || (a * range >= 1e-9 && a * range <= 1e150)) return a;
   char text[160];
   std::snprintf(text, sizeof text,
                 "%g gives the steepness a = %g for values of range %g, expected a times the range from 1e-9 to 1e150",
                 amount, range, a);
-  throw ArgumentError(kind == by_gain ? "steepness" : "kappa", text);
+  throw ArgumentError(kind == by_steepness ? "steepness" : "kappa", text);
 }
 
 std::vector<MetricSampling> samplings_of(const std::vector<Metric>& metrics, const ListShape& shape,
@@ -89,18 +89,18 @@ const Distribution& RankingDistribution::listed() const {
                            "or method = \"sampled\" to list some");
 }
 
-double RankingDistribution::gain(const Smoothing& how) const {
-  return how.kind == Smoothing::by_samples ? listed().sample_gain() : how.gain(sd(), max() - min());
+double RankingDistribution::steepness(const Smoothing& how) const {
+  return how.kind == Smoothing::by_samples ? listed().sample_steepness() : how.steepness(sd(), max() - min());
 }
 
 std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, const Smoothing& how) const {
   std::vector<Smoothed> out;
   const bool summed = listed_ && (how.kind == Smoothing::by_samples || listed_->values().size() <= most_summed);
   if (summed) {
-    const double a = gain(how);
+    const double a = steepness(how);
     for (const double x : s) out.push_back(listed_->smooth(x, a));
   } else if (exact_ && has_spectrum(exact_->metric, exact_->shape)) {
-    const Spectrum spectrum(exact_->metric, exact_->shape, gain(how));
+    const Spectrum spectrum(exact_->metric, exact_->shape, steepness(how));
     for (const double x : s) out.push_back(spectrum.at(x));
   } else {
     const auto read = table(how);
@@ -110,7 +110,7 @@ std::vector<Smoothed> RankingDistribution::smooth(const std::vector<double>& s, 
 }
 
 std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& how) const {
-  const double a = gain(how);
+  const double a = steepness(how);
   {
     const std::lock_guard lock(mutex_);
     const auto found = tables_.find(a);

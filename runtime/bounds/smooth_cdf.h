@@ -23,12 +23,12 @@ bool is_exact(const Metric& metric, const ListShape& shape, Method method);
 /// How the steepness a of F~ is given: kappa, with a = kappa / sd; a itself; or Eq. 3.13, (number of distinct values) /
 /// (max - min).
 struct Smoothing {
-  enum Kind : int8_t { by_kappa, by_gain, by_samples } kind = by_kappa;
+  enum Kind : int8_t { by_kappa, by_steepness, by_samples } kind = by_kappa;
   double amount = 8;
 
   /// The steepness a for a distribution of this standard deviation and range. Throws if a is so small that F~ is 1/2
   /// everywhere, or so large that sums overflow.
-  double gain(double sd, double range) const;
+  double steepness(double sd, double range) const;
 };
 
 /// How a distribution is computed. `automatic`: exactly if feasible, else from samples.
@@ -63,7 +63,7 @@ class RankingDistribution {
   std::vector<Smoothed> smooth(const std::vector<double>& s, const Smoothing& how) const;
   /// F~ as a table, computed once per steepness.
   std::shared_ptr<const LogitTable> table(const Smoothing& how) const;
-  double gain(const Smoothing& how) const;
+  double steepness(const Smoothing& how) const;
 
  private:
   struct Exact {

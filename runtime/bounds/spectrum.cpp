@@ -122,8 +122,8 @@ struct Spectrum::Source {
   }
 };
 
-Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source)
-    : gain_(gain) {
+Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device, Source& source)
+    : steepness_(steepness) {
   const BoundStats stats = bound_stats(metric, shape, false);
   low_ = stats.min;
   high_ = stats.max;
@@ -144,16 +144,17 @@ Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, De
   source.recursion->set_step(step_);
 }
 
-Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device) : gain_(gain) {
+Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device)
+    : steepness_(steepness) {
   Source source;
-  *this = Spectrum(metric, shape, gain, device, source);
+  *this = Spectrum(metric, shape, steepness, device, source);
   while (!add_terms(source, most_terms)) {
   }
   finish();
 }
 
 std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListShape>& shapes,
-                                   const std::vector<double>& gains, Device device) {
+                                   const std::vector<double>& steepnesses, Device device) {
   constexpr int64_t blocks = RankingRecursion::calls_per_launch;
   // number of list shapes per GPU launch: the recursion states of all of them are in memory at once
   constexpr size_t most_at_once = 256;
@@ -161,7 +162,7 @@ std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListS
   std::vector<Source> sources(shapes.size());
   std::vector<size_t> growing;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    out.push_back(Spectrum(metric, shapes[i], gains[i], device, sources[i]));
+    out.push_back(Spectrum(metric, shapes[i], steepnesses[i], device, sources[i]));
     growing.push_back(i);
   }
   while (!growing.empty()) {
@@ -194,7 +195,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
     source.next(step_, re, im);
     double last = 0;
     for (int64_t j = 0; j < lanes; ++j) {
-      const double t = step_ * static_cast<double>(terms() + 1), psi = kernel(std::numbers::pi * t / gain_);
+      const double t = step_ * static_cast<double>(terms() + 1), psi = kernel(std::numbers::pi * t / steepness_);
       if (j >= lanes / 2) last = std::max(last, std::sqrt(re[j] * re[j] + im[j] * im[j]) * psi);
       coefficients_.insert(coefficients_.end(), {re[j] * psi, im[j] * psi, re[j] * psi / t, im[j] * psi / t});
     }

@@ -21,12 +21,12 @@ bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
  public:
-  /// `gain` is the steepness a. Throws if that takes too many frequencies. The recursion over ranks runs on `device`.
-  Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device = Device::cpu);
+  /// `steepness` is the a of F~. Throws if it needs too many frequencies. The recursion over ranks runs on `device`.
+  Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device = Device::cpu);
 
   /// Spectra of many shapes, each with its own steepness. On the GPU all recursions share the same launches.
   static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
-                                  const std::vector<double>& gains, Device device);
+                                  const std::vector<double>& steepnesses, Device device);
 
   /// F~ and its derivative, with an error of about 1e-12.
   Smoothed at(double s) const;
@@ -35,22 +35,22 @@ class Spectrum {
   /// The s with F~(s) = level, within a millionth of the standard deviation.
   double quantile(double level) const;
 
-  double gain() const { return gain_; }
+  double steepness() const { return steepness_; }
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
   /// Computes the terms of one series.
   struct Source;
-  Spectrum(const Metric& metric, const ListShape& shape, double gain, Device device, Source& source);
+  Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device, Source& source);
   /// Adds phi(k dt) times the kernel's transform for the next `blocks` of k. Returns true when terms are negligible.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }
 
   void set_period();
   /// How far the kernel's tails extend beyond the values.
-  double reach() const { return 36 / gain_; }
+  double reach() const { return 36 / steepness_; }
 
-  double gain_, low_, high_, mean_;
+  double steepness_, low_, high_, mean_;
   double period_ = 0, step_ = 0;  // period of the Fourier series, and distance between its frequencies
   double constant_ = 0;
   // [terms][4]: real and imaginary parts of phi psi and of phi psi / t, where phi is the characteristic function of the

@@ -25,7 +25,7 @@ Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
                                           .rows = rows.span(),
                                           .spare = spare.span<double>(),
                                           .scores = scores.span<const double>(),
-                                          .gain = pairs.gain,
+                                          .steepness = pairs.steepness,
                                           .form = pairs.form,
                                           .curvature = out.span<double>()};
   cpu::parallel_each(lists.count(), 1, [&](int64_t list) {
@@ -41,15 +41,17 @@ Tensor taken(const Tensor& scores, const Lists& lists) {
   return scores.data().to(Device::cpu).to(Dtype::float64);
 }
 
-Tensor lambda_curvature(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
+Tensor lambda_curvature(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness) {
   const Tensor here = taken(scores, lists);
-  return metric_pairs(here, lists, metric, gain).visit([&](const auto& pairs) { return curvature_of(here, pairs); });
+  return metric_pairs(here, lists, metric, steepness).visit([&](const auto& pairs) {
+    return curvature_of(here, pairs);
+  });
 }
 
 Tensor declared_lambda_curvature(const Tensor& scores, const Lists& lists, const Tensor& gains, const Tensor& discounts,
-                                 const Tensor& norms, double gain) {
+                                 const Tensor& norms, double steepness) {
   const Tensor here = taken(scores, lists);
-  return curvature_of(here, declared_pairs(here, lists, gains, discounts, norms, gain));
+  return curvature_of(here, declared_pairs(here, lists, gains, discounts, norms, steepness));
 }
 
 template <class Form>
@@ -58,20 +60,20 @@ Tensor pair_curvature(const Tensor& scores, const Lists& lists, double parameter
   return curvature_of(here, equal_weights<Form>(here, lists, parameter));
 }
 
-Tensor ranknet_all_pairs_curvature(const Tensor& scores, const Lists& lists, double gain, double upsample,
+Tensor ranknet_all_pairs_curvature(const Tensor& scores, const Lists& lists, double steepness, double upsample,
                                    std::optional<Tensor> upsample_of) {
   const Tensor here = taken(scores, lists);
-  return curvature_of(here, all_pairs(here, lists, gain, upsample, upsample_of));
+  return curvature_of(here, all_pairs(here, lists, steepness, upsample, upsample_of));
 }
 
-Tensor ndcg_loss_1_curvature(const Tensor& scores, const Lists& lists, double gain) {
+Tensor ndcg_loss_1_curvature(const Tensor& scores, const Lists& lists, double steepness) {
   const Tensor here = taken(scores, lists);
-  return curvature_of(here, ndcg_1_pairs(here, lists, gain));
+  return curvature_of(here, ndcg_1_pairs(here, lists, steepness));
 }
 
-Tensor ndcg_loss_2_curvature(const Tensor& scores, const Lists& lists, double gain, double mu, bool with_swaps) {
+Tensor ndcg_loss_2_curvature(const Tensor& scores, const Lists& lists, double steepness, double mu, bool with_swaps) {
   const Tensor here = taken(scores, lists);
-  return curvature_of(here, ndcg_2_pairs(here, lists, gain, mu, with_swaps));
+  return curvature_of(here, ndcg_2_pairs(here, lists, steepness, mu, with_swaps));
 }
 
 }  // namespace
@@ -83,15 +85,17 @@ Tensor ndcg_loss_2_curvature(const Tensor& scores, const Lists& lists, double ga
 extern const lua::OpTable curvature_functions{
     lua::OpTable::functions,
     nullptr,
-    {lua::op<&lambda_curvature>("lambda_curvature", "scores, lists, metric, gain",
+    {lua::op<&lambda_curvature>("lambda_curvature", "scores, lists, metric, steepness",
                                 "Second derivatives of LambdaRank's loss by each score alone; float64, on the CPU."),
-     lua::op<&declared_lambda_curvature>("declared_lambda_curvature", "scores, lists, gains, discounts, norms, gain",
+     lua::op<&declared_lambda_curvature>("declared_lambda_curvature",
+                                         "scores, lists, gains, discounts, norms, steepness",
                                          "Second derivatives of declared_lambda_loss by each score alone."),
-     lua::op<&ranknet_all_pairs_curvature>("ranknet_all_pairs_curvature", "scores, lists, gain, upsample, upsample_of?",
+     lua::op<&ranknet_all_pairs_curvature>("ranknet_all_pairs_curvature",
+                                           "scores, lists, steepness, upsample, upsample_of?",
                                            "Second derivatives of ranknet_all_pairs_loss by each score alone."),
-     lua::op<&ndcg_loss_1_curvature>("ndcg_loss_1_curvature", "scores, lists, gain",
+     lua::op<&ndcg_loss_1_curvature>("ndcg_loss_1_curvature", "scores, lists, steepness",
                                      "Second derivatives of ndcg_loss_1 by each score alone."),
-     lua::op<&ndcg_loss_2_curvature>("ndcg_loss_2_curvature", "scores, lists, gain, mu, with_swaps",
+     lua::op<&ndcg_loss_2_curvature>("ndcg_loss_2_curvature", "scores, lists, steepness, mu, with_swaps",
                                      "Second derivatives of ndcg_loss_2 by each score alone."),
      MR_PAIR_FORMS(MR_LOSS, MR_NO_PAIR_FORM)}};
 

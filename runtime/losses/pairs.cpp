@@ -23,8 +23,8 @@ Ranking ranked(const Tensor& scores, const Lists& lists) { return rank_rows(scor
 
 }  // namespace
 
-MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  check::positive("gain", gain);
+MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness) {
+  check::positive("steepness", steepness);
   check_complete(metric);
   if (metric.definition->swaps == nullptr)
     throw ArgumentError("metric", "'" + metric.name + "', expected a metric for which the change by a swap is known");
@@ -33,12 +33,12 @@ MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric&
                                       metric.definition->name + "{top = 4}");
   Ranking ranking = rank_rows(scores, lists, Ties::stable, metric.threshold());
   OwnedSwaps swaps = metric.definition->swaps(ranking, metric);
-  return {std::move(ranking), std::move(swaps), gain};
+  return {std::move(ranking), std::move(swaps), steepness};
 }
 
-PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,
+PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double steepness, double upsample,
                                 const std::optional<Tensor>& upsample_of) {
-  check::positive("gain", gain);
+  check::positive("steepness", steepness);
   check::positive("upsample", upsample);
   const Device device = scores.device();
   const Tensor own = upsample_of ? upsample_of->to(device) : Tensor();
@@ -47,12 +47,12 @@ PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double
     check::per_list("upsample_of", own, lists);
   }
   const TargetPairs pairs{upsample, upsample_of ? own.span<const double>() : Span<const double>{}};
-  return {ranked(scores, lists), pairs, gain, {}, Chosen{lists.view(device), nullptr}, {own}};
+  return {ranked(scores, lists), pairs, steepness, {}, Chosen{lists.view(device), nullptr}, {own}};
 }
 
 PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, const Tensor& gains,
-                                    const Tensor& discounts, const Tensor& norms, double gain) {
-  check::positive("gain", gain);
+                                    const Tensor& discounts, const Tensor& norms, double steepness) {
+  check::positive("steepness", steepness);
   check::per_row("gains", gains, lists);
   check::per_list("norms", norms, lists);
   for (const auto& [name, x] : {std::pair("gains", gains), {"discounts", discounts}, {"norms", norms}})
@@ -64,23 +64,23 @@ PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, co
   const Device device = scores.device();
   const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
   const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};
-  return {ranked(scores, lists), swaps, gain, {}, {}, {g, d, n}};
+  return {ranked(scores, lists), swaps, steepness, {}, {}, {g, d, n}};
 }
 
-PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double gain) {
-  check::positive("gain", gain);
+PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double steepness) {
+  check::positive("steepness", steepness);
   const GainPairs pairs{discounts_of(lists, scores.device()).span<const double>(),
                         ideal_dcg(lists, scores.device()).span<const double>()};
-  return {ranked(scores, lists), pairs, gain};
+  return {ranked(scores, lists), pairs, steepness};
 }
 
-PairLoss<DistancePairs> ndcg_2_pairs(const Tensor& scores, const Lists& lists, double gain, double mu,
+PairLoss<DistancePairs> ndcg_2_pairs(const Tensor& scores, const Lists& lists, double steepness, double mu,
                                      bool with_swaps) {
-  check::positive("gain", gain);
+  check::positive("steepness", steepness);
   check::positive("mu", mu);
   const DistancePairs pairs{discounts_of(lists, scores.device()).span<const double>(),
                             ideal_dcg(lists, scores.device()).span<const double>(), mu, with_swaps};
-  return {ranked(scores, lists), pairs, gain};
+  return {ranked(scores, lists), pairs, steepness};
 }
 
 }  // namespace mr

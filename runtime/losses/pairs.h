@@ -23,7 +23,7 @@ template <class Swaps, class Form = LogisticPair>
 struct PairLoss {
   Ranking ranking;
   Swaps swaps;
-  double gain;
+  double steepness;
   Form form = {};
   std::optional<Chosen> better = {};
   std::vector<Tensor> tables = {};  // tensors with the memory that `swaps` points to
@@ -43,7 +43,7 @@ MR_PAIR_FORMS(MR_PAIR_NAMES, MR_NO_PAIR_FORM)
 /// Returns `pairs` with another cost per pair, `form`.
 template <class Form, class Swaps>
 PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
-  return {std::move(pairs.ranking), std::move(pairs.swaps), pairs.gain, form,
+  return {std::move(pairs.ranking), std::move(pairs.swaps), pairs.steepness, form,
           std::move(pairs.better),  std::move(pairs.tables)};
 }
 
@@ -51,14 +51,14 @@ PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
 struct MetricPairs {
   Ranking ranking;
   OwnedSwaps swaps;
-  double gain;
+  double steepness;
 
   /// Calls use(pairs) with the pairs as a PairLoss.
   template <class Use>
   auto visit(Use use) && {
     return std::visit(
         [&]<class Swaps>(const Swaps& views) {
-          return use(PairLoss<Swaps>{std::move(ranking), views, gain});
+          return use(PairLoss<Swaps>{std::move(ranking), views, steepness});
         },
         swaps.views);
   }
@@ -67,7 +67,7 @@ struct MetricPairs {
 // `metric_pairs` and the functions below throw ArgumentError if an argument is wrong. They rank rows by `scores`, on
 // the device of `scores`.
 
-MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double gain);
+MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness);
 
 /// All pairs of rows with unequal grades, each with the weight 1. `parameter` is the member of Form, or the factor of
 /// score differences if Form has no member.
@@ -80,13 +80,14 @@ PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists
   else
     return {std::move(ranking), PairSwaps{}, 1, Form{parameter}};
 }
-PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double gain, double upsample,
+PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double steepness, double upsample,
                                 const std::optional<Tensor>& upsample_of);
 /// Pairs weighted by a metric that is given by a gain per row, a discount for the ranks 1, 3/2, 2,
 /// ... and a norm per list, all float64.
 PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, const Tensor& gains,
-                                    const Tensor& discounts, const Tensor& norms, double gain);
-PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double gain);
-PairLoss<DistancePairs> ndcg_2_pairs(const Tensor& scores, const Lists& lists, double gain, double mu, bool with_swaps);
+                                    const Tensor& discounts, const Tensor& norms, double steepness);
+PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double steepness);
+PairLoss<DistancePairs> ndcg_2_pairs(const Tensor& scores, const Lists& lists, double steepness, double mu,
+                                     bool with_swaps);
 
 }  // namespace mr

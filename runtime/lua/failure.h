@@ -39,7 +39,7 @@ struct Failure {
 };
 
 /// Describes a bound function: its name, its arguments, its documentation and its types.
-/// `arguments` looks like "scores, lists, gain?".
+/// `arguments` looks like "scores, lists, steepness?".
 struct OpRow {
   const char* name;
   lua_CFunction function;

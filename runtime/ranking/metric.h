@@ -55,7 +55,7 @@ struct MetricDefinition {
   /// The change of the metric by a swap of two rows, for LambdaRank.
   OwnedSwaps (*swaps)(const Ranking&, const Metric&) = nullptr;
   /// The smooth form, differentiable in the scores.
-  Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double gain) = nullptr;
+  Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double steepness) = nullptr;
   /// Closed forms of the metric over all rankings of a list.
   const ClosedForms* closed = nullptr;
   const char* about = "";  // description and source of the metric, if mr.metrics does not document it

@@ -19,10 +19,10 @@ struct Problem {
   Tensor scores;
   Lists lists;
   const ChosenRows* targets;
-  double gain;
+  double steepness;
 
   Problem(const Tensor& s, const Lists& l, float threshold, double a)
-      : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), gain(a) {}
+      : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), steepness(a) {}
 
   Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
@@ -35,7 +35,7 @@ struct Problem {
                                        .lists = ragged(),
                                        .targets = at,
                                        .sources = sources,
-                                       .gain = static_cast<Real>(gain),
+                                       .steepness = static_cast<Real>(steepness),
                                        .ranks = out.span<Real>(),
                                        .among = among.defined() ? among.span<Real>() : Span<Real>{},
                                        .longest = lists.longest()});
@@ -52,7 +52,7 @@ struct Problem {
         .smooth_rank_vjp(lists.count(), {.scores = scores.span<const Real>(),
                                          .lists = ragged(),
                                          .targets = targets->view(),
-                                         .gain = static_cast<Real>(gain),
+                                         .steepness = static_cast<Real>(steepness),
                                          .g = g.span<const Real>(),
                                          .h = h.defined() ? h.span<const Real>() : Span<const Real>{},
                                          .out = out.span<Real>(),
@@ -66,17 +66,17 @@ struct Problem {
         .smooth_rr_product_vjp(lists.count(), {.scores = scores.span<const Real>(),
                                                .lists = ragged(),
                                                .targets = targets->view(),
-                                               .gain = static_cast<Real>(gain),
+                                               .steepness = static_cast<Real>(steepness),
                                                .terms = terms.span<const Real>(),
                                                .upstream = upstream,
                                                .out = out.span<Real>()});
   }
 };
 
-void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double gain) {
+void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double steepness) {
   check::per_row("scores", scores, lists);
   check::not_nan(operation, "scores", scores);
-  check::positive("steepness", gain);
+  check::positive("steepness", steepness);
 }
 
 float checked_threshold(double relevant) {
@@ -124,9 +124,9 @@ constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
 
 }  // namespace
 
-Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
-  check_scores("smooth_ndcg", scores, lists, gain);
-  const Problem p(scores, lists, any_gain(), gain);
+Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double steepness) {
+  check_scores("smooth_ndcg", scores, lists, steepness);
+  const Problem p(scores, lists, any_gain(), steepness);
   const int64_t slopes = recording({scores}) ? p.targets->total : 0;
   const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
   const auto metric = [p, slope]<class Real>(const SmoothMetricViews<Real>& v) {
@@ -141,9 +141,9 @@ Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double gain) {
   return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
 
-Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_ap", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_ap(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_ap", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_ap(p.lists.count(), {v});
   };
@@ -152,9 +152,9 @@ Tensor smooth_ap(const Tensor& scores, const Lists& lists, double gain, double r
   return smooth_metric("smooth_ap", scores, p, rank, among, metric, nothing_more);
 }
 
-Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_nrbp_loss", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_nrbp_loss", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_nrbp_loss(p.lists.count(), {v});
   };
@@ -181,9 +181,9 @@ Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, con
 
 }  // namespace
 
-Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_rr", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_rr(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_rr", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
   return of_rr_terms("smooth_rr", scores, p, rank, terms,
@@ -192,7 +192,7 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
                        table.smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
                                                                .lists = p.ragged(),
                                                                .targets = p.targets->view(),
-                                                               .gain = static_cast<Real>(p.gain),
+                                                               .steepness = static_cast<Real>(p.steepness),
                                                                .rank = rank.span<const Real>(),
                                                                .terms = terms.span<Real>()});
                        table.smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
@@ -202,9 +202,9 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, double gain, double r
 namespace {
 
 /// The products of smooth RR, per relevant row.
-Tensor smooth_first(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_first", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_first(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_first", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   const Tensor products = Tensor::empty({p.targets->total}, scores.dtype(), scores.device());
   const Tensor value = Tensor::empty(scores.shape(), scores.dtype(), scores.device());
   const auto at_targets = [p, products]<class Real>(const Span<const Real>& upstream, const Tensor& out) {
@@ -220,7 +220,7 @@ Tensor smooth_first(const Tensor& scores, const Lists& lists, double gain, doubl
         .smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
                                            .lists = p.ragged(),
                                            .targets = p.targets->view(),
-                                           .gain = static_cast<Real>(p.gain),
+                                           .steepness = static_cast<Real>(p.steepness),
                                            .rank = {},
                                            .terms = products.span<Real>()});
     at_targets(Span<const Real>{}, value);
@@ -236,9 +236,9 @@ Tensor smooth_first(const Tensor& scores, const Lists& lists, double gain, doubl
   });
 }
 
-Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_log_rr", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_log_rr", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
   const auto values = [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
@@ -247,7 +247,7 @@ Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, doub
         .smooth_log_rr(p.lists.count(), {.scores = p.scores.span<const Real>(),
                                          .lists = p.ragged(),
                                          .targets = p.targets->view(),
-                                         .gain = static_cast<Real>(p.gain),
+                                         .steepness = static_cast<Real>(p.steepness),
                                          .rank = rank.span<const Real>(),
                                          .logs = logs.span<double>(),
                                          .terms = terms.span<Real>(),
@@ -256,10 +256,10 @@ Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double gain, doub
   return of_rr_terms("smooth_log_rr", scores, p, rank, terms, values);
 }
 
-Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
-  check_scores("smooth_rank", scores, lists, gain);
+Tensor smooth_rank(const Tensor& scores, const Lists& lists, double steepness) {
+  check_scores("smooth_rank", scores, lists, steepness);
   // with threshold -1 all rows are targets, because every grade is at least -1
-  const Problem p(scores, lists, -1, gain);
+  const Problem p(scores, lists, -1, steepness);
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
     Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
@@ -269,15 +269,15 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double gain) {
 }
 
 /// The ranks among the relevant rows, A_i, of every row. Not differentiable.
-Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double gain, double relevant) {
-  check_scores("smooth_rank_among_relevant", scores, lists, gain);
-  const Problem p(scores, lists, checked_threshold(relevant), gain);
+Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
+  check_scores("smooth_rank_among_relevant", scores, lists, steepness);
+  const Problem p(scores, lists, checked_threshold(relevant), steepness);
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
 }
 
-Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double gain) {
+Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double steepness) {
   if (!metric.has_smooth()) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
-  return metric.definition->smooth(scores, lists, metric, gain);
+  return metric.definition->smooth(scores, lists, metric, steepness);
 }
 
 }  // namespace

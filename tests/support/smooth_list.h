@@ -36,7 +36,7 @@ struct List {
   std::vector<Real> scores, g, h;
   std::vector<int64_t> offsets, marked_offsets;
   std::vector<int32_t> marked;
-  Real gain = 1;
+  Real steepness = 1;
 
   explicit List(std::vector<Real> s, int64_t every = 3) : scores(std::move(s)) {
     offsets = {0, static_cast<int64_t>(scores.size())};
@@ -66,12 +66,12 @@ struct List {
     to.assign(static_cast<size_t>(targets.size(0)), Real(-1));
     if (among) among->assign(to.size(), Real(-1));
     const Span<Real> second = among ? span<Real>(*among) : Span<Real>{};
-    return {span<const Real>(scores), lists(), targets, sources, gain, span<Real>(to), second};
+    return {span<const Real>(scores), lists(), targets, sources, steepness, span<Real>(to), second};
   }
   SmoothRankVjp<Real> vjp(std::vector<Real>& to, bool with_h = true) {
     to.assign(scores.size(), Real(-1));
     const auto of_h = with_h ? span<const Real>(h) : Span<const Real>{};
-    return {span<const Real>(scores), lists(), relevant(), gain, span<const Real>(g), of_h, span<Real>(to)};
+    return {span<const Real>(scores), lists(), relevant(), steepness, span<const Real>(g), of_h, span<Real>(to)};
   }
 };
 
@@ -82,7 +82,7 @@ struct Oracle {
 
   long double apart(int64_t j, int64_t i) const {
     const long double a = list.scores[j], b = list.scores[i];
-    return a == b ? 0 : list.gain * (a - b);
+    return a == b ? 0 : list.steepness * (a - b);
   }
   static long double kernel(long double t) {
     const long double e = std::exp(-std::fabs(t));
@@ -107,7 +107,7 @@ struct Oracle {
         total += (static_cast<long double>(list.h[i]) - list.h[own]) * kernel(apart(list.marked[i], k));
       }
     }
-    return list.gain * total;
+    return list.steepness * total;
   }
 };
 

@@ -8,13 +8,13 @@
 
 namespace mr::test {
 
-/// F~(s) = mean of sigma(gain (s - x)), and its derivative.
-inline Smoothed smoothed_sum(const std::vector<double>& values, double gain, double s) {
+/// F~(s) = mean of sigma(steepness (s - x)), and its derivative.
+inline Smoothed smoothed_sum(const std::vector<double>& values, double steepness, double s) {
   long double value = 0, derivative = 0;
   for (const double x : values) {
-    const double t = gain * (s - x), e = std::exp(-std::fabs(t));
+    const double t = steepness * (s - x), e = std::exp(-std::fabs(t));
     value += (t >= 0 ? 1 : e) / (1 + e);
-    derivative += gain * e / ((1 + e) * (1 + e));
+    derivative += steepness * e / ((1 + e) * (1 + e));
   }
   const auto count = static_cast<long double>(values.size());
   return {static_cast<double>(value / count), static_cast<double>(derivative / count)};

@@ -18,8 +18,8 @@ OwnedSwaps swaps(const Ranking&, const Metric& metric) {
   return {.views = ApSwaps{.k = metric.k, .by_cutoff = metric.by_cutoff}, .owned = {}};
 }
 
-Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  return smooth_ap(scores, lists, gain, metric.relevant);
+Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness) {
+  return smooth_ap(scores, lists, steepness, metric.relevant);
 }
 
 const ClosedForms closed{

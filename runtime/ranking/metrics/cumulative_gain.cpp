@@ -54,8 +54,8 @@ OwnedSwaps swaps(const Ranking& r, const Metric& metric) {
           .owned = {discounts, norms}};
 }
 
-Tensor smooth(const Tensor& scores, const Lists& lists, const Metric&, double gain) {
-  return smooth_ndcg(scores, lists, gain);
+Tensor smooth(const Tensor& scores, const Lists& lists, const Metric&, double steepness) {
+  return smooth_ndcg(scores, lists, steepness);
 }
 
 const ClosedForms closed{.discount = &discount_at, .with_cutoff = true};

@@ -18,8 +18,8 @@ OwnedSwaps swaps(const Ranking&, const Metric& metric) {
   return {.views = FirstSwaps{.k = metric.k, .reciprocal = reciprocal}, .owned = {}};
 }
 
-Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  return smooth_rr(scores, lists, gain, metric.relevant);
+Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness) {
+  return smooth_rr(scores, lists, steepness, metric.relevant);
 }
 
 const ClosedForms closed{

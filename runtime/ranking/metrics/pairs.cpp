@@ -26,8 +26,8 @@ Tensor bpref(const Ranking& r, const Metric& metric, double empty) {
   return values<Bpref>(r, metric, empty, [](const auto& table) { return table.bpref; });
 }
 
-Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double gain) {
-  return smooth_nrbp_loss(scores, lists, gain, metric.relevant);
+Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness) {
+  return smooth_nrbp_loss(scores, lists, steepness, metric.relevant);
 }
 
 /// The term of a relevant row: the number of rows above it. The shift subtracts pairs of two relevant rows.

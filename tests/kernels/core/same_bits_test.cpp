@@ -84,8 +84,8 @@ TEST_CASE("PairFormLoops have the same bits with AVX2 and AVX-512") {
       for (int64_t j = n; j < size; ++j) weights[j] = 0;
       std::vector<double> slopes(size), sums(1);
       const auto add = [&](const auto& form, auto loop) {
-        for (const double gain : {1.1, 0.02})
-          sums.push_back(loop(form, s.data(), weights.data(), size, 0.3, gain, slopes.data(), &sums[0]));
+        for (const double steepness : {1.1, 0.02})
+          sums.push_back(loop(form, s.data(), weights.data(), size, 0.3, steepness, slopes.data(), &sums[0]));
       };
 #define MR_ADD(name, Form, ...) add(Form{}, loops.name);
       MR_PAIR_FORMS(MR_ADD, MR_ADD)

@@ -107,10 +107,10 @@ void run_smooth(const Case<Real>& c, Results& results) {
   const size_t p = c.targets.size();
   std::vector<Real> rank(p), among(p), terms(p), g(p), h(p), value(4), upstream(4, Real(1.5)), out(c.scores.size());
   std::vector<double> slope(p);
-  const Real gain = 1.25;
-  table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), {c.lists(), nullptr}, gain, span(rank)});
-  table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), c.chosen(), gain, span(among)});
-  table.smooth_rr_terms(c.count(), {span(c.scores), c.lists(), c.chosen(), gain, span<Real>(rank), span(terms)});
+  const Real steepness = 1.25;
+  table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), {c.lists(), nullptr}, steepness, span(rank)});
+  table.smooth_rank(c.count(), {span(c.scores), c.lists(), c.chosen(), c.chosen(), steepness, span(among)});
+  table.smooth_rr_terms(c.count(), {span(c.scores), c.lists(), c.chosen(), steepness, span<Real>(rank), span(terms)});
   results.add(rank);
   results.add(among);
   results.add(terms);
@@ -124,7 +124,7 @@ void run_smooth(const Case<Real>& c, Results& results) {
     results.add(value);
     run(backward);
     results.add(g);
-    table.smooth_rank_vjp(c.count(), {span(c.scores), c.lists(), c.chosen(), gain, span<Real>(g),
+    table.smooth_rank_vjp(c.count(), {span(c.scores), c.lists(), c.chosen(), steepness, span<Real>(g),
                                       uses_h ? Span<const Real>(span<Real>(h)) : Span<const Real>{}, span(out)});
     results.add(out);
   };
@@ -136,8 +136,8 @@ void run_smooth(const Case<Real>& c, Results& results) {
   both([&](const auto& v) { table.smooth_ap(c.count(), {v}); }, true);
   both([&](const auto& v) { table.smooth_nrbp_loss(c.count(), {v}); }, false);
   both([&](const auto& v) { table.smooth_rr(c.count(), {v, span<Real>(terms)}); }, false);
-  table.smooth_rr_product_vjp(
-      c.count(), {span(c.scores), c.lists(), c.chosen(), gain, span<Real>(terms), span<Real>(upstream), span(out)});
+  table.smooth_rr_product_vjp(c.count(), {span(c.scores), c.lists(), c.chosen(), steepness, span<Real>(terms),
+                                          span<Real>(upstream), span(out)});
   results.add(out);
   table.smooth_first(c.count(), {c.lists(), c.chosen(), span<Real>(terms), {}, span(out)});
   results.add(out);
@@ -187,7 +187,7 @@ void run_lambda(const Case<Real>& c, Results& results) {
                       .rows = span(rows),
                       .spare = span(spare),
                       .scores = span(c.scores),
-                      .gain = Real(1.25),
+                      .steepness = Real(1.25),
                       .value = span(value),
                       .derivative = span(derivative)});
     });

@@ -40,7 +40,7 @@ struct Batch {
   std::vector<Real> scores, g, h;
   std::vector<int64_t> offsets{0}, marked_offsets{0};
   std::vector<int32_t> marked;
-  Real gain = Real(1.5);
+  Real steepness = Real(1.5);
   static constexpr int64_t every = 3;
 
   Batch(const std::string& shape, const std::vector<int64_t>& sizes) {
@@ -77,11 +77,11 @@ Results<Real> by_boxes(const Batch<Real>& batch, int64_t least_pairs = 1) {
   const Ragged lists{offsets.data(), count};
   const Chosen marked{{marked_offsets.data(), count}, rows.data()}, all{lists, nullptr};
   const auto ranks = [&](const Chosen& targets, const Chosen& sources, Span<Real> to, Span<Real> second) {
-    cuda::smooth_rank<Real>(count, {scores.span(), lists, targets, sources, batch.gain, to, second, longest},
+    cuda::smooth_rank<Real>(count, {scores.span(), lists, targets, sources, batch.steepness, to, second, longest},
                             least_pairs);
   };
   const auto vjp = [&](Span<const Real> by_h, Span<Real> to) {
-    cuda::smooth_rank_vjp<Real>(count, {scores.span(), lists, marked, batch.gain, g.span(), by_h, to, longest},
+    cuda::smooth_rank_vjp<Real>(count, {scores.span(), lists, marked, batch.steepness, g.span(), by_h, to, longest},
                                 least_pairs);
   };
   ranks(marked, all, rank.span(), among.span());
@@ -103,7 +103,7 @@ struct Oracle {
   int64_t rows() const { return batch.offsets[list + 1] - batch.offsets[list]; }
   long double apart(int64_t j, int64_t i) const {
     const long double a = batch.scores[batch.offsets[list] + j], b = batch.scores[batch.offsets[list] + i];
-    return a == b ? 0 : batch.gain * (a - b);
+    return a == b ? 0 : batch.steepness * (a - b);
   }
   static long double kernel(long double t) {
     const long double e = std::exp(-std::fabs(t));
@@ -128,7 +128,7 @@ struct Oracle {
         total += difference * kernel(apart(batch.marked[first + i], k));
       }
     }
-    return batch.gain * total;
+    return batch.steepness * total;
   }
 };
 

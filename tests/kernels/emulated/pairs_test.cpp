@@ -39,7 +39,7 @@ struct Batch {
   std::vector<Real> scores, g, h;
   std::vector<int64_t> offsets{0}, marked_offsets{0};
   std::vector<int32_t> marked;
-  Real gain = Real(1.25);
+  Real steepness = Real(1.25);
 
   Batch(const std::string& shape, const std::vector<int64_t>& sizes, const std::vector<int64_t>& every) {
     for (size_t list = 0; list < sizes.size(); ++list) add(shape, sizes[list], every[list % every.size()]);
@@ -74,16 +74,16 @@ struct Results {
 
 /// Which rows are targets and which are sources: the relevant and all; all and all; all and the relevant.
 template <class Real, class Ranks, class Vjp>
-void run_all(const Span<const Real>& scores, const Ragged& lists, const Chosen& marked, Real gain,
+void run_all(const Span<const Real>& scores, const Ragged& lists, const Chosen& marked, Real steepness,
              const Span<const Real>& g, const Span<const Real>& h, Span<Real> rank, Span<Real> among,
              Span<Real> row_rank, Span<Real> row_among, Span<Real> out, Span<Real> ap_out, const Ranks& ranks,
              const Vjp& vjp) {
   const Chosen all{lists, nullptr};
-  ranks(SmoothRank<Real>{scores, lists, marked, all, gain, rank, among});
-  ranks(SmoothRank<Real>{scores, lists, all, all, gain, row_rank});
-  ranks(SmoothRank<Real>{scores, lists, all, marked, gain, row_among});
-  vjp(SmoothRankVjp<Real>{scores, lists, marked, gain, g, {}, out});
-  vjp(SmoothRankVjp<Real>{scores, lists, marked, gain, g, h, ap_out});
+  ranks(SmoothRank<Real>{scores, lists, marked, all, steepness, rank, among});
+  ranks(SmoothRank<Real>{scores, lists, all, all, steepness, row_rank});
+  ranks(SmoothRank<Real>{scores, lists, all, marked, steepness, row_among});
+  vjp(SmoothRankVjp<Real>{scores, lists, marked, steepness, g, {}, out});
+  vjp(SmoothRankVjp<Real>{scores, lists, marked, steepness, g, h, ap_out});
 }
 
 template <class Real>
@@ -96,8 +96,8 @@ Results on_device(const Batch<Real>& batch) {
   const auto& table = *cuda_table<SmoothKernels<Real>>();
   const int64_t count = batch.count();
   run_all<Real>(
-      scores.span(), {offsets.data(), count}, {{marked_offsets.data(), count}, marked.data()}, batch.gain, g.span(),
-      h.span(), rank.span(), among.span(), row_rank.span(), row_among.span(), out.span(), ap_out.span(),
+      scores.span(), {offsets.data(), count}, {{marked_offsets.data(), count}, marked.data()}, batch.steepness,
+      g.span(), h.span(), rank.span(), among.span(), row_rank.span(), row_among.span(), out.span(), ap_out.span(),
       [&](const SmoothRank<Real>& work) { table.smooth_rank(count, work); },
       [&](const SmoothRankVjp<Real>& work) { table.smooth_rank_vjp(count, work); });
   return {as<double>(rank.values()),      as<double>(among.values()), as<double>(row_rank.values()),
@@ -119,7 +119,7 @@ Results plain(const Batch<Real>& batch) {
     for (int64_t list = 0; list < count; ++list) work(SerialGroup{}, list);
   };
   run_all<double>(view(scores), {batch.offsets.data(), count},
-                  {{batch.marked_offsets.data(), count}, batch.marked.data()}, batch.gain, view(g), view(h),
+                  {{batch.marked_offsets.data(), count}, batch.marked.data()}, batch.steepness, view(g), view(h),
                   span(to.ranks), span(to.among), span(to.all_ranks), span(to.all_among), span(to.derivatives),
                   span(to.ap_derivatives), each_list, each_list);
   return to;

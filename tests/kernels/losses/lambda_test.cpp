@@ -69,7 +69,7 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, con
                                            .rows = slots(rows),
                                            .spare = slots(spare),
                                            .scores = view(scores),
-                                           .gain = Real(1.5),
+                                           .steepness = Real(1.5),
                                            .value = slots(value),
                                            .derivative = slots(derivative),
                                            .form = form};

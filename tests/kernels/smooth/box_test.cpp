@@ -63,14 +63,14 @@ TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes agree with sums over a
   check_list(list);
 }
 
-TEMPLATE_TEST_CASE("smooth ranks by boxes handle gains, ties, shifts, outliers and infinite scores", "", float,
+TEMPLATE_TEST_CASE("smooth ranks by boxes handle any steepness, ties, shifts, outliers and infinite scores", "", float,
                    double) {
   using Scores = std::vector<TestType>;
   const TestType infinity = std::numeric_limits<TestType>::infinity(), huge = std::numeric_limits<TestType>::max();
   const std::string name = GENERATE("duplicates", "outlier", "low outlier", "both", "infinite", "all infinite", "huge",
-                                    "shifted", "gain", "small gain", "edges");
+                                    "shifted", "steepness", "small steepness", "edges");
   Scores s = List<TestType>::make("normal", 400);
-  TestType gain = 1;
+  TestType steepness = 1;
   if (name == "duplicates") {
     for (size_t i = 0; i < s.size(); ++i) s[i] = static_cast<TestType>(i % 7);
   }
@@ -89,17 +89,17 @@ TEMPLATE_TEST_CASE("smooth ranks by boxes handle gains, ties, shifts, outliers a
   }
   if (name == "shifted") {
     for (TestType& x : s) x += 1e4;
-    gain = TestType(0.3);
+    steepness = TestType(0.3);
   }
-  if (name == "gain") gain = TestType(17.3);
-  if (name == "small gain") gain = TestType(0.01);
+  if (name == "steepness") steepness = TestType(17.3);
+  if (name == "small steepness") steepness = TestType(0.01);
   if (name == "edges") {
     for (size_t i = 0; i < s.size(); ++i) s[i] = static_cast<TestType>(0.25 * double(i) - 40);
   }
   CAPTURE(name);
   for (const int64_t every : {1, 2, 3, 50}) {
     List<TestType> list(s, every);
-    list.gain = gain;
+    list.steepness = steepness;
     CAPTURE(every);
     check_list(list);
   }
@@ -112,10 +112,10 @@ TEMPLATE_TEST_CASE("smooth ranks by boxes are accurate for groups of equal score
     for (size_t i = 0; i < s.size(); i += 100) s[i] = TestType(0.001) * static_cast<TestType>(i % 700);
     List<TestType> list(s, 1);
     CAPTURE(distance);
-    for (const TestType gain : {TestType(1), TestType(-1)}) {  // the few below those rows, and above them
-      list.gain = gain;
+    for (const TestType steepness : {TestType(1), TestType(-1)}) {  // the few below those rows, and above them
+      list.steepness = steepness;
       for (const auto& [name, loops] : all_loops<TestType>()) {
-        CAPTURE(name, gain);
+        CAPTURE(name, steepness);
         cpu::box_ranks(list.ranks(list.all(), list.all(), found), 0, loops);
         check_ranks(Oracle<TestType>{list}, list.all(), list.all(), found);
       }

@@ -40,9 +40,10 @@ struct Case {
   std::vector<Real> scores, rank;
   std::vector<int64_t> offsets, target_offsets{0};
   std::vector<int32_t> targets;
-  Real gain;
+  Real steepness;
 
-  Case(const std::string& shape, int64_t n, int64_t every, double by) : offsets{0, n, n, n + 1, 2 * n + 2}, gain(by) {
+  Case(const std::string& shape, int64_t n, int64_t every, double by)
+      : offsets{0, n, n, n + 1, 2 * n + 2}, steepness(by) {
     for (int64_t i = 0; i < offsets.back(); ++i) scores.push_back(static_cast<float>(score_of(shape, i)));
     for (int64_t list = 0; list < count(); ++list) {
       for (int64_t i = every / 2; every > 0 && i < offsets[list + 1] - offsets[list]; i += every) {
@@ -61,17 +62,17 @@ struct Case {
   Chosen chosen() const { return {{target_offsets.data(), count()}, targets.data()}; }
 
   SmoothRrTerms<Real> terms(std::vector<Real>& out) const {
-    return {view(scores), lists(), chosen(), gain, view(rank), slots(out)};
+    return {view(scores), lists(), chosen(), steepness, view(rank), slots(out)};
   }
   SmoothRrProductVjp<Real> vjp(const std::vector<Real>& of, std::vector<Real>& out) const {
-    return {view(scores), lists(), chosen(), gain, view(of), {}, slots(out)};
+    return {view(scores), lists(), chosen(), steepness, view(of), {}, slots(out)};
   }
   /// By the ranks.
   SmoothRankVjp<Real> rank_vjp(const std::vector<Real>& g, std::vector<Real>& out) const {
-    return {view(scores), lists(), chosen(), gain, view(g), {}, slots(out)};
+    return {view(scores), lists(), chosen(), steepness, view(g), {}, slots(out)};
   }
   SmoothLogRr<Real> logs(std::vector<double>& log, std::vector<Real>& shares, std::vector<Real>& value) const {
-    return {view(scores), lists(), chosen(), gain, view(rank), slots(log), slots(shares), slots(value)};
+    return {view(scores), lists(), chosen(), steepness, view(rank), slots(log), slots(shares), slots(value)};
   }
 };
 
@@ -87,12 +88,12 @@ void plainly(const Plain& c, const Work& work) {
 double least_part(const Plain& c, int64_t list, const std::vector<double>& terms) {
   double first = -HUGE_VAL, second = -HUGE_VAL, largest = 0;
   for (int64_t i = c.target_offsets[list]; i < c.target_offsets[list + 1]; ++i) {
-    const double x = (c.gain < 0 ? -1 : 1) * c.scores[c.offsets[list] + c.targets[i]];
+    const double x = (c.steepness < 0 ? -1 : 1) * c.scores[c.offsets[list] + c.targets[i]];
     second = x > first ? first : std::max(second, x);
     first = std::max(first, x);
     largest = std::max(largest, terms[i]);
   }
-  return largest * sigmoid(std::fabs(c.gain) * score_difference(second, first, 1.0));
+  return largest * sigmoid(std::fabs(c.steepness) * score_difference(second, first, 1.0));
 }
 
 /// The derivative of the plain form by all scores, for an upstream derivative of 1.
@@ -116,11 +117,11 @@ TEMPLATE_TEST_CASE("smooth RR and its derivative agree with the plain form withi
                    double) {
   constexpr double rounding = rounding_of(sizeof(TestType)), share = share_of(sizeof(TestType));
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000), every = GENERATE(0, 1, 3);
-  const double gain = GENERATE(1.0, -0.75);
+  const double steepness = GENERATE(1.0, -0.75);
   for (const std::string& shape : shapes) {
-    CAPTURE(shape, n, every, gain);
-    const Case<TestType> c(shape, n, every, gain);
-    const Plain plain(shape, n, every, gain);
+    CAPTURE(shape, n, every, steepness);
+    const Case<TestType> c(shape, n, every, steepness);
+    const Plain plain(shape, n, every, steepness);
     std::vector<TestType> terms(c.targets.size(), TestType(7)), found(c.scores.size());
     std::vector<double> expected(terms.size()), dropped(terms.size());
     cpu_table<SmoothKernels<TestType>>().smooth_rr_terms(c.count(), c.terms(terms));
@@ -147,7 +148,7 @@ TEMPLATE_TEST_CASE("smooth RR and its derivative agree with the plain form withi
       const double part = p > 1 ? least_part(plain, list, expected) : 0;
       REQUIRE(total_dropped <= share * part + least);
       for (int64_t i = c.offsets[list]; i < c.offsets[list + 1]; ++i) {
-        REQUIRE(std::fabs(lost[i]) <= 3 * std::fabs(gain) * share * part + least);
+        REQUIRE(std::fabs(lost[i]) <= 3 * std::fabs(steepness) * share * part + least);
         REQUIRE(std::fabs(found[i] - by_products[i]) <= rounding * static_cast<double>(p + 1) * total + least);
       }
     }

@@ -57,12 +57,12 @@ TEMPLATE_TEST_CASE("near_ranks and near_vjp agree with sums over all pairs for w
                    double) {
   const std::string name = GENERATE("spread", "ties", "clusters", "infinite", "huge", "shifted");
   const int64_t n = GENERATE(31, 32, 33, 127, 128, 129, 256, 600, 1000);
-  const TestType gain = GENERATE(TestType(1), TestType(-1), TestType(0.7));
-  CAPTURE(name, n, gain);
+  const TestType steepness = GENERATE(TestType(1), TestType(-1), TestType(0.7));
+  CAPTURE(name, n, steepness);
   if (name == "infinite" && n > 129) return;  // too many are equal
   for (const int64_t every : {1, 2}) {
     List<TestType> list(spread_scores<TestType>(name, n), every);
-    list.gain = gain;
+    list.steepness = steepness;
     CAPTURE(every);
     check_near(list);
   }

@@ -62,12 +62,13 @@ TEST_CASE("Distribution::table agrees with the smoothed sum over all values") {
   }
 }
 
-TEST_CASE("Distribution::smooth with the thesis' gain agrees with the sum over all values") {
+TEST_CASE("Distribution::smooth with the thesis' steepness agrees with the sum over all values") {
   for (const int64_t n : {2, 31, 128, 5000}) {
     const std::vector<double> values = made_up(n);
     const Distribution d(values);
     for (double s = d.min() - 0.1; s <= d.max() + 0.1; s += 0.0093) {
-      const Smoothed found = d.smooth(s, d.sample_gain()), expected = test::smoothed_sum(values, d.sample_gain(), s);
+      const Smoothed found = d.smooth(s, d.sample_steepness()),
+                     expected = test::smoothed_sum(values, d.sample_steepness(), s);
       CHECK(found.value == Approx(expected.value).margin(1e-13));
       CHECK(found.derivative == Approx(expected.derivative).epsilon(1e-9).margin(1e-11));
     }
@@ -151,7 +152,7 @@ TEST_CASE("smooth_cdfs reuses results for equal shape, seed and smoothing, and i
   const auto thesis = std::get<std::shared_ptr<const Distribution>>(*of(shape, 1, {Smoothing::by_samples, 8}));
   CHECK(table->bytes() < 50000);
   CHECK(thesis->bytes() > 20000 * 7);
-  CHECK(table->at(0.7).value == Approx(thesis->smooth(0.7, thesis->sample_gain()).value).margin(0.02));
+  CHECK(table->at(0.7).value == Approx(thesis->smooth(0.7, thesis->sample_steepness()).value).margin(0.02));
 }
 
 // Each run is a process without cached samples, which prints every loss and gradient in hexadecimal. With 20 shapes
@@ -167,8 +168,9 @@ TEST_CASE("losses with sampled bounds have the same bits for every number of thr
       local lists = mr.lists(many)
       local scores = mr.normal({lists.rows}, {seed = 6, dtype = 'float64'}):requires_grad()
       for _, loss in ipairs{'ndcg', 'ap', 'nrbp'} do
-        for _, gain in ipairs{'kappa', 'samples'} do
-          local values = mr.losses[loss]{bound = mr.bounds.distribution_bound{method = 'sampled', samples = 5000, gain = gain}}(scores, lists)
+        for _, steepness in ipairs{'kappa', 'samples'} do
+          local bound = mr.bounds.distribution_bound{method = 'sampled', samples = 5000, steepness = steepness}
+          local values = mr.losses[loss]{bound = bound}(scores, lists)
           values:sum():backward()
           for _, x in ipairs(values:totable()) do print(('%a'):format(x)) end
         end

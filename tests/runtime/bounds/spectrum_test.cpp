@@ -55,13 +55,14 @@ TEST_CASE("Spectrum and its table agree with the sum over all arrangements of re
       const std::vector<double> values = enumerated(name, n, p);
       const Distribution all(values);
       for (const double kappa : {8.0, 20.0}) {
-        const double gain = kappa / all.sd();
-        const Spectrum spectrum(to_metric(name), {n, p, {}}, gain);
+        const double steepness = kappa / all.sd();
+        const Spectrum spectrum(to_metric(name), {n, p, {}}, steepness);
         const LogitTable table(spectrum);
         double worst = 0, worst_slope = 0, table_worst = 0, table_slope = 0;
         for (int i = -10; i <= 60; ++i) {
           const double s = all.min() + (all.max() - all.min()) * i / 50;
-          const Smoothed expected = test::smoothed_sum(values, gain, s), found = spectrum.at(s), read = table.at(s);
+          const Smoothed expected = test::smoothed_sum(values, steepness, s), found = spectrum.at(s),
+                         read = table.at(s);
           worst = std::max(worst, std::fabs(found.value - expected.value));
           worst_slope = std::max(worst_slope, std::fabs(found.derivative - expected.derivative) * all.sd());
           table_worst = std::max(table_worst, std::fabs(read.value - expected.value));
@@ -96,10 +97,10 @@ TEST_CASE("RankingRecursion agrees with the plain recursion that a GPU runs") {
                                                      {"ap", {1000, 250, {}, 1}},
                                                      {"nrbp_loss", {129, 31, {}, -1}}}) {
     const Metric metric = to_metric(name);
-    const double gain = 8 / std::sqrt(bound_stats(metric, shape, true).variance);
+    const double steepness = 8 / std::sqrt(bound_stats(metric, shape, true).variance);
     const Increments add = increments_of(metric, shape);
     RankingRecursion fast(add, shape, Device::cpu);
-    const double step = gain / 40;
+    const double step = steepness / 40;
     fast.set_step(step);
     const bool cumulative = name == "ap";
     const Increase increase = increase_of(shape, add.kind);
@@ -147,19 +148,19 @@ TEST_CASE("Spectrum::of gives many shapes on the GPU the series that each gets o
   const double beta = GENERATE(0.0, 1.5);
   const Metric metric = to_metric(name);
   std::vector<ListShape> shapes;
-  std::vector<double> gains;
+  std::vector<double> steepnesses;
   for (const int64_t n : {2, 3, 20, 33, 60}) {
     for (const int64_t p : {1, 2, 19, 31}) {
       if (p >= n) continue;
       shapes.push_back({n, p, {}, beta});
-      gains.push_back(kappa / moments_of(metric, shapes.back()).sd);
+      steepnesses.push_back(kappa / moments_of(metric, shapes.back()).sd);
     }
   }
-  const std::vector<Spectrum> together = Spectrum::of(metric, shapes, gains, Device::cuda);
+  const std::vector<Spectrum> together = Spectrum::of(metric, shapes, steepnesses, Device::cuda);
   REQUIRE(together.size() == shapes.size());
   double worst = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
-    const Spectrum alone(metric, shapes[i], gains[i]);
+    const Spectrum alone(metric, shapes[i], steepnesses[i]);
     CHECK(together[i].terms() == alone.terms());
     const BoundStats stats = bound_stats(metric, shapes[i], true);
     for (int k = 0; k <= 10; ++k) {
@@ -177,13 +178,13 @@ TEST_CASE("tables of exact distributions are monotone and within 2e-6 of the sum
       const Metric metric = to_metric(name);
       const Distribution all(atoms_of(metric, {n, p, {}}));
       for (const double kappa : {8.0, 20.0}) {
-        const double gain = kappa / all.sd();
-        const Spectrum spectrum(metric, {n, p, {}}, gain);
+        const double steepness = kappa / all.sd();
+        const Spectrum spectrum(metric, {n, p, {}}, steepness);
         const LogitTable table(spectrum);
         double worst = 0, slope = 0, exact = 0;
         for (int i = -1; i <= 14; ++i) {
           const double s = all.min() + (all.max() - all.min()) * (i + 0.37) / 13;
-          const Smoothed expected = all.smooth(s, gain), found = table.at(s);
+          const Smoothed expected = all.smooth(s, steepness), found = table.at(s);
           worst = std::max(worst, std::fabs(found.value - expected.value));
           slope = std::max(slope, std::fabs(found.derivative - expected.derivative) * all.sd());
           exact = std::max(exact, std::fabs(spectrum.at(s).value - expected.value));
@@ -246,11 +247,11 @@ TEST_CASE("inversions_pmf has the symmetry and variance of Mann-Whitney's U, and
 TEST_CASE("the closed form of the nRBP loss agrees with the recursion over ranks") {
   const Metric loss = to_metric("nrbp_loss");
   const Distribution listed(atoms_of(loss, {200, 50, {}}));  // 7,500 pairs: the closed form
-  const double gain = 8 / listed.sd();
-  const Spectrum spectrum(loss, {200, 50, {}}, gain);
+  const double steepness = 8 / listed.sd();
+  const Spectrum spectrum(loss, {200, 50, {}}, steepness);
   for (double z = -6; z <= 6; z += 0.37) {
     const double s = listed.mean() + z * listed.sd();
-    CHECK(spectrum.at(s).value == Approx(listed.smooth(s, gain).value).margin(1e-11));
+    CHECK(spectrum.at(s).value == Approx(listed.smooth(s, steepness).value).margin(1e-11));
   }
 }
 

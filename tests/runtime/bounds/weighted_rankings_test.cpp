@@ -67,10 +67,10 @@ Atoms all_orders(const std::string& name, const std::vector<float>& grades, doub
   return out;
 }
 
-double smoothed(const Atoms& atoms, double gain, double s) {
+double smoothed(const Atoms& atoms, double steepness, double s) {
   double sum = 0;
   for (size_t i = 0; i < atoms.values.size(); ++i)
-    sum += atoms.weights[i] / (1 + std::exp(-gain * (s - atoms.values[i])));
+    sum += atoms.weights[i] / (1 + std::exp(-steepness * (s - atoms.values[i])));
   return sum;
 }
 
@@ -91,12 +91,12 @@ void agrees(const std::string& name, const std::vector<float>& grades, double be
   CHECK(moments.mean == Approx(expected.mean()).margin(1e-12));
   CHECK(moments.sd == Approx(expected.sd()).epsilon(1e-9).margin(1e-12));
   if (!has_spectrum(metric, shape) || expected.values().size() == 1) return;
-  const double gain = 8 / expected.sd();
-  const Spectrum spectrum(metric, shape, gain);
+  const double steepness = 8 / expected.sd();
+  const Spectrum spectrum(metric, shape, steepness);
   worst = 0;
   for (int i = -3; i <= 43; ++i) {
     const double s = expected.min() + (expected.max() - expected.min()) * i / 40;
-    worst = std::max(worst, std::fabs(spectrum.at(s).value - smoothed(orders, gain, s)));
+    worst = std::max(worst, std::fabs(spectrum.at(s).value - smoothed(orders, steepness, s)));
   }
   CHECK(worst < 1e-9);
 }
