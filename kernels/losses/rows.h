@@ -7,11 +7,11 @@
 #include <variant>
 
 #include "kernels/core/table.h"
-#include "kernels/losses/lambda.h"
 #include "kernels/losses/listwise.h"
-#include "kernels/losses/neural_ndcg.h"
+#include "kernels/losses/neural/neural_ndcg.h"
 #include "kernels/losses/own_scores.h"
-#include "kernels/losses/pair_weights.h"
+#include "kernels/losses/pairs/lambda.h"
+#include "kernels/losses/pairs/pair_weights.h"
 #include "kernels/losses/pointwise.h"
 #include "kernels/losses/sampled.h"
 #include "kernels/losses/slope.h"

@@ -1,7 +1,7 @@
 // Pointwise and listwise losses on the CPU. Some compute exponentials by vectors, the others run the plain form. Losses
 // whose time grows faster than the rows of a list check for Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
-#include "kernels/losses/neural_matrix.h"
+#include "kernels/losses/neural/neural_matrix.h"
 #include "kernels/losses/rows.h"
 #include "kernels/losses/vector_losses.h"
 #include "kernels/losses/vector_own_scores.h"

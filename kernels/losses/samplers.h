@@ -9,7 +9,7 @@
 #include "kernels/core/logarithms.h"
 #include "kernels/core/rng.h"
 #include "kernels/core/view.h"
-#include "kernels/losses/pair_forms.h"
+#include "kernels/losses/pairs/pair_forms.h"
 #include "kernels/smooth/smooth_rank.h"
 
 namespace mr {

@@ -7,7 +7,7 @@
 
 #include "kernels/core/scratch.h"
 #include "kernels/ranking/ranks.h"
-#include "kernels/smooth/box_table.h"
+#include "kernels/smooth/boxes/box_table.h"
 #include "kernels/smooth/pair_pieces.h"
 
 namespace mr::cpu {

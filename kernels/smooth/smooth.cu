@@ -1,5 +1,5 @@
 #include "kernels/device/launch.cuh"
-#include "kernels/smooth/box_ranks.cuh"
+#include "kernels/smooth/boxes/box_ranks.cuh"
 #include "kernels/smooth/rows.h"
 
 namespace mr {

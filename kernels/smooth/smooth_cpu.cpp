@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "kernels/core/launch_cpu.h"
-#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/boxes/box_ranks.h"
 #include "kernels/smooth/front_rows.h"
 #include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/pair_pieces.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "runtime/bounds/sort_numbers.h"
+#include "runtime/bounds/samples/sort_numbers.h"
 
 namespace mr {
 namespace {

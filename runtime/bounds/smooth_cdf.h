@@ -10,7 +10,7 @@
 
 #include "runtime/bounds/distribution.h"
 #include "runtime/bounds/moments.h"
-#include "runtime/bounds/sample_store.h"
+#include "runtime/bounds/samples/sample_store.h"
 
 namespace mr {
 

@@ -15,8 +15,8 @@
 #include <histedit.h>
 
 #include "runtime/io/character_set.h"
-#include "runtime/io/new_file.h"
-#include "runtime/io/regular_file.h"
+#include "runtime/io/files/new_file.h"
+#include "runtime/io/files/regular_file.h"
 #include "runtime/lua/interrupt.h"
 
 namespace mr::cli {

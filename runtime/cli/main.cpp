@@ -15,8 +15,8 @@
 #include "runtime/cli/spec_folder.h"
 #include "runtime/cli/surroundings.h"
 #include "runtime/cluster/cluster.h"
-#include "runtime/io/catalogue.h"
-#include "runtime/io/user_folder.h"
+#include "runtime/io/downloads/catalogue.h"
+#include "runtime/io/files/user_folder.h"
 #include "runtime/lua/interrupt.h"
 #include "runtime/lua/state.h"
 

@@ -9,8 +9,8 @@
 
 #include "runtime/cli/line_reader.h"
 #include "runtime/cli/run.h"
-#include "runtime/io/regular_file.h"
-#include "runtime/io/user_folder.h"
+#include "runtime/io/files/regular_file.h"
+#include "runtime/io/files/user_folder.h"
 #include "runtime/lua/interrupt.h"
 
 namespace mr::cli {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "kernels/core/simd.h"
-#include "runtime/bounds/sample_folder.h"
+#include "runtime/bounds/samples/sample_folder.h"
 #include "runtime/cli/run.h"
 #include "runtime/cluster/start_worker.h"
 #include "runtime/lua/lua.h"

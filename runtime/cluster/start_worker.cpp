@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "runtime/cluster/cluster.h"
-#include "runtime/io/regular_file.h"
+#include "runtime/io/files/regular_file.h"
 
 extern char** environ;
 

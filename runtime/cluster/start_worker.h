@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "runtime/io/channel.h"
+#include "runtime/io/processes/channel.h"
 
 namespace mr::cluster {
 

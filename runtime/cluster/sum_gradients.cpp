@@ -5,7 +5,7 @@
 
 #include "runtime/autograd/node.h"
 #include "runtime/cluster/cluster.h"
-#include "runtime/io/sha256.h"
+#include "runtime/io/files/sha256.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 

@@ -2,7 +2,7 @@
 #include <csignal>
 
 #include "runtime/cluster/start_worker.h"
-#include "runtime/io/channel.h"
+#include "runtime/io/processes/channel.h"
 #include "runtime/lua/bind.h"
 
 namespace mr::lua {

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "kernels/core/threads.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 
 namespace mr {
 

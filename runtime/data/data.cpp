@@ -6,12 +6,12 @@
 
 #include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
-#include "runtime/data/letor.h"
-#include "runtime/data/letor_cache.h"
-#include "runtime/data/ratings.h"
-#include "runtime/data/split.h"
+#include "runtime/data/interactions/ratings.h"
+#include "runtime/data/interactions/split.h"
+#include "runtime/data/interactions/user_items.h"
+#include "runtime/data/letor/letor.h"
+#include "runtime/data/letor/letor_cache.h"
 #include "runtime/data/synthetic.h"
-#include "runtime/data/user_items.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 

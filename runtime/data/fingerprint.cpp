@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/core/threads.h"
-#include "runtime/io/sha256.h"
+#include "runtime/io/files/sha256.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {

@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "kernels/core/threads.h"
-#include "runtime/io/picture.h"
+#include "runtime/io/formats/picture.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 

@@ -6,8 +6,8 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/data/trec.h"
-#include "runtime/io/new_file.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/new_file.h"
+#include "runtime/io/files/text_file.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 #include "runtime/ranking/ranking.h"

@@ -1,8 +1,8 @@
 // Synthetic data with the shape of real data, for tests and for machines without data sets.
 #pragma once
 
-#include "runtime/data/letor.h"
-#include "runtime/data/ratings.h"
+#include "runtime/data/interactions/ratings.h"
+#include "runtime/data/letor/letor.h"
 
 namespace mr {
 

@@ -9,7 +9,7 @@
 
 #include "kernels/core/patient.h"
 #include "runtime/data/csv.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 
 namespace mr {
 namespace {

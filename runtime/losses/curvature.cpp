@@ -1,6 +1,6 @@
 // Second derivatives of pairwise losses. They are computed on the CPU, where trees are grown.
 #include "kernels/core/threads.h"
-#include "kernels/losses/lambda_curvature.h"
+#include "kernels/losses/pairs/lambda_curvature.h"
 #include "kernels/ranking/rows.h"
 #include "runtime/losses/list_loss.h"
 #include "runtime/losses/pairs.h"

@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/losses/lambda.h"
-#include "kernels/losses/pair_weights.h"
+#include "kernels/losses/pairs/lambda.h"
+#include "kernels/losses/pairs/pair_weights.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/metric.h"
 #include "runtime/ranking/ranking.h"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "runtime/io/checksum.h"
+#include "runtime/io/files/checksum.h"
 #include "runtime/models/xgboost.h"
 #include "runtime/ops/lists.h"
 

@@ -2,10 +2,10 @@
 #include <filesystem>
 
 #include "kernels/core/numerics.h"
-#include "runtime/io/new_file.h"
-#include "runtime/io/regular_file.h"
-#include "runtime/io/safetensors.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/new_file.h"
+#include "runtime/io/files/regular_file.h"
+#include "runtime/io/files/text_file.h"
+#include "runtime/io/formats/safetensors.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {

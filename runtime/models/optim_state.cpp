@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 #include "runtime/models/optim.h"
 
 namespace mr {

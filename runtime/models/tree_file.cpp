@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/io/json.h"
+#include "runtime/io/formats/json.h"
 #include "runtime/models/xgboost.h"
 
 namespace mr {

@@ -1,5 +1,5 @@
 // Runs gnuplot as a child process, which reads a script and writes a picture.
-#include "runtime/io/process.h"
+#include "runtime/io/processes/process.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {

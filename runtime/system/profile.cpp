@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/autograd/profiler.h"
-#include "runtime/io/new_file.h"
+#include "runtime/io/files/new_file.h"
 #include "runtime/lua/bind.h"
 
 namespace mr {

@@ -5,10 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/io/json.h"
-#include "runtime/io/sha256.h"
-#include "runtime/io/sqlite.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/sha256.h"
+#include "runtime/io/files/text_file.h"
+#include "runtime/io/formats/json.h"
+#include "runtime/io/sqlite/sqlite.h"
 #include "runtime/lua/bind.h"
 
 namespace mr::io {

@@ -8,10 +8,10 @@
 #include <thread>
 #include <unistd.h>
 
-#include "runtime/io/channel.h"
+#include "runtime/io/files/user_folder.h"
 #include "runtime/io/nearest_name.h"
+#include "runtime/io/processes/channel.h"
 #include "runtime/io/safe_text.h"
-#include "runtime/io/user_folder.h"
 #include "runtime/lua/bind.h"
 #include "runtime/lua/interrupt.h"
 

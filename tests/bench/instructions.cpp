@@ -10,7 +10,7 @@
 #include "kernels/core/threads.h"
 #include "kernels/models/rows.h"
 #include "kernels/ranking/rows.h"
-#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/boxes/box_ranks.h"
 #include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"
 #include "tests/support/spans.h"

@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "kernels/core/threads.h"
-#include "runtime/data/letor_cache.h"
-#include "runtime/io/text_file.h"
+#include "runtime/data/letor/letor_cache.h"
+#include "runtime/io/files/text_file.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace mr;

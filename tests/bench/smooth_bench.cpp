@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "kernels/core/threads.h"
-#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/boxes/box_ranks.h"
 #include "kernels/smooth/near_pairs.h"
 #include "kernels/smooth/smooth_pairs.h"
 #include "tests/bench/one_list.h"

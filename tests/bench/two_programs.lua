@@ -116,7 +116,8 @@ local function run_table(side)
   local cold = table_5_1(side, "cold")
   add("no samples kept", cold)
   -- programs that keep no samples have nothing to find
-  local kept = core.is_file(side.tree .. "/runtime/bounds/sample_store.h")
+  local kept = core.is_file(side.tree .. "/runtime/bounds/samples/sample_store.h")
+    or core.is_file(side.tree .. "/runtime/bounds/sample_store.h")
   add("samples kept", kept and table_5_1(side, "warm") or cold, not kept and "it keeps none: the same run" or nil)
 end
 

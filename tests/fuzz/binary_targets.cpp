@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "runtime/cli/options.h"
-#include "runtime/io/channel.h"
-#include "runtime/io/picture.h"
+#include "runtime/io/formats/picture.h"
+#include "runtime/io/processes/channel.h"
 #include "runtime/models/xgboost.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/reading.h"

@@ -8,8 +8,8 @@
 
 #include <zlib.h>
 
-#include "runtime/data/letor_cache_file.h"
-#include "runtime/io/checksum.h"
+#include "runtime/data/letor/letor_cache_file.h"
+#include "runtime/io/files/checksum.h"
 
 namespace mr::fuzz {
 namespace {
@@ -51,7 +51,7 @@ std::string with_cache_checksums(std::string bytes) {
 }
 
 std::string with_sample_checksums(std::string bytes) {
-  // the header of runtime/bounds/sample_file.cpp: where it has the number of values, and its two checksums
+  // the header of runtime/bounds/samples/sample_file.cpp: where it has the number of values, and its two checksums
   constexpr size_t header = 128, distinct_at = 80, payload_at = 112, header_at = 120;
   if (bytes.size() < header) return bytes;
   uint64_t distinct = 0;

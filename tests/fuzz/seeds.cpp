@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "runtime/bounds/distribution.h"
-#include "runtime/bounds/sample_file.h"
-#include "runtime/data/letor_cache_file.h"
-#include "runtime/io/safetensors.h"
-#include "runtime/io/sqlite.h"
+#include "runtime/bounds/samples/sample_file.h"
+#include "runtime/data/letor/letor_cache_file.h"
+#include "runtime/io/formats/safetensors.h"
+#include "runtime/io/sqlite/sqlite.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/lua_targets.h"
 #include "tests/fuzz/store_targets.h"

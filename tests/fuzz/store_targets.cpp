@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/io/sqlite.h"
+#include "runtime/io/sqlite/sqlite.h"
 #include "tests/fuzz/checksums.h"
 #include "tests/fuzz/reading.h"
 #include "tests/support/temporary_folder.h"

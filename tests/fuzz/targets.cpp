@@ -7,15 +7,15 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/bounds/sample_file.h"
+#include "runtime/bounds/samples/sample_file.h"
 #include "runtime/data/csv.h"
-#include "runtime/data/letor.h"
-#include "runtime/data/letor_cache_file.h"
-#include "runtime/data/ratings.h"
+#include "runtime/data/interactions/ratings.h"
+#include "runtime/data/letor/letor.h"
+#include "runtime/data/letor/letor_cache_file.h"
 #include "runtime/data/trec.h"
-#include "runtime/io/json.h"
-#include "runtime/io/safetensors.h"
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
+#include "runtime/io/formats/json.h"
+#include "runtime/io/formats/safetensors.h"
 #include "runtime/ranking/metric.h"
 #include "tests/fuzz/binary_targets.h"
 #include "tests/fuzz/checksums.h"

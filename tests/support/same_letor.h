@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/data/letor.h"
+#include "runtime/data/letor/letor.h"
 
 namespace mr::test {
 

@@ -1,4 +1,5 @@
--- XXH64 of Yann Collet's xxHash in plain Lua, and the checksum of what is shorter than a block (runtime/io/checksum.h).
+-- XXH64 of Yann Collet's xxHash in plain Lua, and the checksum of what is shorter than a
+-- block (runtime/io/files/checksum.h).
 local p1 <const>, p2 <const>, p3 <const> = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 local p4 <const>, p5 <const> = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
 

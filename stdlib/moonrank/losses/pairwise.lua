@@ -92,8 +92,8 @@ function M.lambdarank(options)
 end
 
 -- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions of that
--- name (MR_PAIR_FORMS in kernels/losses/pair_forms.h), or from `values` and `curvature`. By default its bounds are
--- those of the number of wrongly ordered pairs.
+-- name (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. By default its bounds
+-- are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
   values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
   o.metric = metrics.parse(o.metric)

@@ -85,9 +85,9 @@ end
 local share = 0.05
 
 ---Makes a copy of the store for readers, if they cannot read the store itself because it is open
----for exclusive writing (runtime/io/sqlite.h). A copy is made only if the store changed since the
----last copy, and only as often as its cost allows. A copy that cannot be written is not an error,
----because readers are told how old their copy is.
+---for exclusive writing (runtime/io/sqlite/sqlite.h). A copy is made only if the store changed since
+---the last copy, and only as often as its cost allows. A copy that cannot be written is not an
+---error, because readers are told how old their copy is.
 function Store:publish()
   local copies = self._copies
   if not copies then return end

@@ -6,9 +6,9 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/bounds/characteristic_cpu.h"
-#include "kernels/losses/pair_form_sums.h"
+#include "kernels/losses/pairs/pair_form_sums.h"
 #include "kernels/models/training_cpu.h"
-#include "kernels/smooth/box.h"
+#include "kernels/smooth/boxes/box.h"
 #include "kernels/smooth/pairs.h"
 #include "kernels/tensor/matmul.h"
 #include "tests/support/random_entries.h"

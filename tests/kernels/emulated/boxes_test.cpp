@@ -10,7 +10,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
-#include "kernels/smooth/box_ranks.cuh"
+#include "kernels/smooth/boxes/box_ranks.cuh"
 #include "kernels/tensor/normal.h"
 #include "tests/support/on_device.h"
 

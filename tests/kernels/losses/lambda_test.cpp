@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
-#include "kernels/losses/pair_form_sums.h"
+#include "kernels/losses/pairs/pair_form_sums.h"
 #include "kernels/losses/rows.h"
 #include "kernels/ranking/rows.h"
 #include "kernels/tensor/normal.h"

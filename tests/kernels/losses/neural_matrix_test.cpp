@@ -1,6 +1,6 @@
 // The CPU's relaxed permutation matrix: stored and recomputed entries have the same bits, and both agree with the
 // plain form.
-#include "kernels/losses/neural_matrix.h"
+#include "kernels/losses/neural/neural_matrix.h"
 
 #include <cmath>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/threads.h"
-#include "kernels/smooth/box_ranks.h"
+#include "kernels/smooth/boxes/box_ranks.h"
 #include "kernels/smooth/rows.h"
 #include "tests/support/simd_forms.h"
 #include "tests/support/smooth_list.h"

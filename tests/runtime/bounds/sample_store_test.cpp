@@ -9,11 +9,11 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
-#include "runtime/bounds/sample_file.h"
-#include "runtime/bounds/sample_folder.h"
-#include "runtime/bounds/sampling.h"
-#include "runtime/bounds/sort_numbers.h"
-#include "runtime/io/sha256.h"
+#include "runtime/bounds/samples/sample_file.h"
+#include "runtime/bounds/samples/sample_folder.h"
+#include "runtime/bounds/samples/sampling.h"
+#include "runtime/bounds/samples/sort_numbers.h"
+#include "runtime/io/files/sha256.h"
 #include "tests/support/command.h"
 
 using namespace mr;

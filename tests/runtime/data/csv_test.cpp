@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 #include "tests/support/data_files.h"
 
 using Catch::Contains;

@@ -1,4 +1,4 @@
-#include "runtime/data/letor_cache.h"
+#include "runtime/data/letor/letor_cache.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <functional>
 #include <limits>
 
-#include "runtime/data/letor_cache_file.h"
-#include "runtime/io/checksum.h"
-#include "runtime/io/text_file.h"
+#include "runtime/data/letor/letor_cache_file.h"
+#include "runtime/io/files/checksum.h"
+#include "runtime/io/files/text_file.h"
 #include "tests/support/data_files.h"
 #include "tests/support/same_letor.h"
 

@@ -1,6 +1,6 @@
 #include <set>
 
-#include "runtime/data/letor.h"
+#include "runtime/data/letor/letor.h"
 #include "tests/support/data_files.h"
 
 using Catch::Contains;

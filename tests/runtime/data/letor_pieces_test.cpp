@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "kernels/core/threads.h"
-#include "runtime/data/letor.h"
-#include "runtime/io/text_file.h"
+#include "runtime/data/letor/letor.h"
+#include "runtime/io/files/text_file.h"
 #include "tests/support/data_files.h"
 #include "tests/support/same_letor.h"
 

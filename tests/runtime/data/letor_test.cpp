@@ -1,10 +1,10 @@
-#include "runtime/data/letor.h"
+#include "runtime/data/letor/letor.h"
 
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 #include "tests/support/data_files.h"
 
 using Catch::Contains;

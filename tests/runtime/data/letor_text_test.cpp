@@ -1,6 +1,6 @@
 // Pieces of a text contain every line once and whole, for every piece size. Also tests a file that changes while it
 // is read.
-#include "runtime/data/letor_text.h"
+#include "runtime/data/letor/letor_text.h"
 
 #include "runtime/data/plain_number.h"
 #include "tests/support/data_files.h"

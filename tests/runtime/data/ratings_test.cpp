@@ -1,4 +1,4 @@
-#include "runtime/data/ratings.h"
+#include "runtime/data/interactions/ratings.h"
 
 #include <algorithm>
 #include <map>

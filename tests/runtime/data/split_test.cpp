@@ -1,4 +1,4 @@
-#include "runtime/data/split.h"
+#include "runtime/data/interactions/split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "runtime/data/ratings.h"
+#include "runtime/data/interactions/ratings.h"
 #include "tests/support/data_files.h"
 
 using Catch::Contains;

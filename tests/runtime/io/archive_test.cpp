@@ -1,4 +1,4 @@
-#include "runtime/io/archive.h"
+#include "runtime/io/formats/archive.h"
 
 #include <fstream>
 #include <iterator>

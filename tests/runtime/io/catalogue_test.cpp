@@ -1,5 +1,5 @@
 // `moonrank data get` from a server on loopback, and the files that it leaves after a failure.
-#include "runtime/io/catalogue.h"
+#include "runtime/io/downloads/catalogue.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/io/fetch.h"
-#include "runtime/io/sha256.h"
+#include "runtime/io/downloads/fetch.h"
+#include "runtime/io/files/sha256.h"
 #include "tests/support/http_server.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip.h"

@@ -1,5 +1,5 @@
 // Messages between processes, and locks.
-#include "runtime/io/channel.h"
+#include "runtime/io/processes/channel.h"
 
 #include <array>
 #include <chrono>

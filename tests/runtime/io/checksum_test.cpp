@@ -1,4 +1,4 @@
-#include "runtime/io/checksum.h"
+#include "runtime/io/files/checksum.h"
 
 #include <string>
 

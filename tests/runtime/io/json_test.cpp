@@ -1,5 +1,5 @@
 // Untrusted JSON: its nesting is limited, and errors do not print its content.
-#include "runtime/io/json.h"
+#include "runtime/io/formats/json.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // Files are written whole or not at all, never over a file of another writer and never through a dangling link.
-#include "runtime/io/new_file.h"
+#include "runtime/io/files/new_file.h"
 
 #include <csignal>
 #include <fcntl.h>

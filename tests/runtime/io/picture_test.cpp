@@ -1,4 +1,4 @@
-#include "runtime/io/picture.h"
+#include "runtime/io/formats/picture.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "runtime/io/process.h"
+#include "runtime/io/processes/process.h"
 
 #include <chrono>
 #include <csignal>

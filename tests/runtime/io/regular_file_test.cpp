@@ -1,10 +1,10 @@
 // Only regular files are opened for reading, and a file that is truncated while it is read is an error.
-#include "runtime/io/regular_file.h"
+#include "runtime/io/files/regular_file.h"
 
 #include <string_view>
 #include <sys/stat.h>
 
-#include "runtime/io/checksum.h"
+#include "runtime/io/files/checksum.h"
 #include "tests/support/data_files.h"
 
 using Catch::Contains;

@@ -1,5 +1,5 @@
 // Files of tensors: the whole header is checked, and only files of the same writer are replaced.
-#include "runtime/io/safetensors.h"
+#include "runtime/io/formats/safetensors.h"
 
 #include <map>
 

@@ -1,5 +1,5 @@
 // Compares digests with the test vectors that NIST publishes with FIPS 180-4.
-#include "runtime/io/sha256.h"
+#include "runtime/io/files/sha256.h"
 
 #include <fstream>
 

@@ -1,6 +1,6 @@
 // The SQLite wrapper returns values as they were stored, never takes parameters for SQL, and names the file in
 // errors.
-#include "runtime/io/sqlite.h"
+#include "runtime/io/sqlite/sqlite.h"
 
 #include <cmath>
 #include <csignal>

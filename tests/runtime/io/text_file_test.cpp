@@ -1,4 +1,4 @@
-#include "runtime/io/text_file.h"
+#include "runtime/io/files/text_file.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "runtime/io/user_folder.h"
+#include "runtime/io/files/user_folder.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // The file that names the writer of a database: one writer at a time, stale files, hostile files.
-#include "runtime/io/writer_file.h"
+#include "runtime/io/sqlite/writer_file.h"
 
 #include <atomic>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "runtime/io/sqlite.h"
+#include "runtime/io/sqlite/sqlite.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mr::io {

@@ -1,0 +1,125 @@
+// Pairwise losses on the CPU. Every pair is computed once, and the pairs of one better row go through a vector loop
+// together.
+#include <algorithm>
+#include <vector>
+
+#include "kernels/core/launch_cpu.h"
+#include "kernels/losses/pairs/pair_form_sums.h"
+#include "kernels/losses/rows.h"
+#include "kernels/smooth/pair_pieces.h"
+
+namespace mr {
+namespace cpu {
+namespace {
+
+/// Arrays of one thread, with an entry for each row of a list that is worse than another row.
+template <class Row>
+struct Worse {
+  std::vector<int64_t> at;
+  std::vector<Row> rows;
+  std::vector<double> scores, weights, slopes;
+
+  auto in_use() { return Kept(at, rows, scores, weights, slopes); }
+  void clear() {
+    for (auto* each : {&scores, &weights, &slopes}) each->clear();
+    at.clear();
+    rows.clear();
+  }
+};
+
+template <class Real, class Swaps, class Form>
+class LambdaLossByTarget {
+  using Row = typename Swaps::Row;
+  using Worse = cpu::Worse<Row>;
+
+ public:
+  explicit LambdaLossByTarget(const LambdaLoss<Real, Swaps, Form>& work) : w_(work) {}
+
+  void operator()(const SerialGroup& group, int64_t list) const {
+    static constinit thread_local OfThread<Worse> the_worse;
+    Worse& worse = the_worse.get();
+    const auto kept = worse.in_use();
+    w_.swaps.fill(group, list, w_.of, w_.rows, w_.spare);
+    gather(list, worse);
+    w_.value[list] = static_cast<Real>(add_up(list, worse, w_.swaps.delta(group, list, w_.of, w_.rows)));
+  }
+
+ private:
+  void gather(int64_t list, Worse& worse) const {
+    const int64_t at = w_.of.lists.begin(list), end = at + w_.of.lists.size(list);
+    double best = 0;
+    for (int64_t k = at; k < end; ++k) best = std::max(best, w_.rows[k].level);
+    worse.clear();
+    for (int64_t k = at; k < end; ++k) {
+      if (only_worse && w_.rows[k].level == best) continue;
+      worse.at.push_back(k);
+      worse.rows.push_back(w_.rows[k]);
+      worse.scores.push_back(w_.scores[k]);
+    }
+    const auto size = static_cast<size_t>(filled_up(static_cast<int64_t>(worse.at.size())));
+    for (auto* each : {&worse.scores, &worse.weights, &worse.slopes}) each->resize(size, 0.0);
+    for (int64_t k = at; w_.derivative.data != nullptr && k < end; ++k) w_.derivative[k] = 0;
+  }
+
+  /// Returns the value of the list. The derivative of a row has two parts: pairs in which it is better, and pairs in
+  /// which it is worse.
+  template <class Delta>
+  double add_up(int64_t list, Worse& worse, const Delta& delta) const {
+    const auto sum = pair_form_loops().of(w_.form);
+    double value = 0;
+    for (int64_t slot = 0; slot < w_.of.better.size(list); ++slot) {
+      check_interrupt();
+      const int64_t i = w_.of.lists.begin(list) + w_.of.better(list, slot);
+      if (!weigh(i, worse, delta)) continue;
+      const double slope = sum(w_.form, worse.scores.data(), worse.weights.data(), filled(worse), w_.scores[i],
+                               w_.steepness, worse.slopes.data(), &value);
+      if (w_.derivative.data != nullptr) w_.derivative[i] = static_cast<Real>(-w_.steepness * slope);
+    }
+    for (size_t j = 0; w_.derivative.data != nullptr && j < worse.at.size(); ++j) {
+      w_.derivative[worse.at[j]] += static_cast<Real>(w_.steepness * worse.slopes[j]);
+    }
+    return value;
+  }
+
+  static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
+
+  /// Fills in the weights of the pairs of row `at`. Returns true if a weight is not 0.
+  template <class Delta>
+  bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
+    const Row& i = w_.rows[at];
+    double heaviest = 0;
+    for (size_t j = 0; j < worse.rows.size(); ++j) {
+      const Row& row = worse.rows[j];
+      worse.weights[j] = are_pair<Swaps>(at, i, worse.at[j], row) ? delta(i, row) : 0;
+      heaviest = std::max(heaviest, worse.weights[j]);
+    }
+    return heaviest > 0;
+  }
+
+  /// Rows with the best grade are never the worse row of a pair.
+  static constexpr bool only_worse = !requires { Swaps::every_pair; };
+  const LambdaLoss<Real, Swaps, Form>& w_;
+};
+
+template <class Real, class Swaps, class Form>
+void lambda_loss(int64_t count, const LambdaLoss<Real, Swaps, Form>& work) {
+  Backend::lists(count, LambdaLossByTarget<Real, Swaps, Form>(work));
+}
+
+template <class Real, class Swaps, class Form>
+void replace(void (*&kernel)(int64_t, const LambdaLoss<Real, Swaps, Form>&)) {
+  kernel = &lambda_loss<Real, Swaps, Form>;
+}
+
+template <class Real>
+void with_fast_forms(LambdaKernels<Real>& table) {
+  std::apply([](auto&... kernels) { (replace(kernels), ...); }, table.all);
+}
+
+}  // namespace
+}  // namespace cpu
+
+MR_CPU_TABLE(LambdaKernels, float, cpu::with_fast_forms)
+MR_CPU_TABLE(LambdaKernels, double, cpu::with_fast_forms)
+
+}  // namespace mr

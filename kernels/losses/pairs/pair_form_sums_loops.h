@@ -1,0 +1,65 @@
+// The loops of pair_form_sums.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by
+// pair_form_sums_*.cpp only.
+#include "kernels/core/lane_sums.h"
+#include "kernels/core/logistic_lanes.h"
+#include "kernels/losses/pairs/pair_form_sums.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+/// Functions of vectors for pair_forms.h. PlainMath has them for single numbers.
+struct LaneMath {
+  using Number = Lanes<double>::Vector;
+  using Weight = Number;
+  static Number number(double x) { return Lanes<double>::all(x); }
+  static Softplus softplus(Number t) { return Softplus(t); }
+  static Sigmoid sigmoid(Number t, Weight weight) { return Sigmoid(t, weight); }
+  static Tanh tanh(Number t) { return Tanh(t); }
+};
+
+/// True if all weights, which are not negative, are 0.
+inline bool all_zero(const double* w, int64_t n) {
+  uint64_t bits = 0, each;
+  for (int64_t j = 0; j < n; ++j) {
+    std::memcpy(&each, w + j, sizeof each);
+    bits |= each;
+  }
+  return bits == 0;
+}
+
+template <class Form>
+double pair_form_sum(const Form& form, const double* s, const double* w, int64_t n, double s_i, double steepness,
+                     double* slopes, double* value) {
+  using L = Lanes<double>;
+  // Computes two vectors of pairs at a time: each is a long chain of dependent operations, and the two chains overlap.
+  constexpr int64_t step = 2 * L::width;
+  L::Vector total[L::parts] = {}, total_slope[L::parts] = {};
+  for (int64_t j = 0; j < n; j += step) {
+    if (all_zero(w + j, step)) continue;
+    for (int64_t k = j; k < j + step; k += L::count) {
+      const auto source = L::load(s + k), weight = L::load(w + k), t = steepness * (source - s_i);
+      // The argument is 0 if the two scores are equal or the weight is 0: with infinite scores it would be NaN.
+      const auto of = form(LaneMath{}, source == s_i || weight == 0 ? L::Vector{} : t, weight);
+      const int64_t part = (k - j) / L::count % L::parts;
+      total[part] += of.value;
+      total_slope[part] += of.slope;
+      L::store(slopes + k, L::load(slopes + k) + of.slope);
+    }
+  }
+  *value += sum_of(total);
+  return sum_of(total_slope);
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+PairFormLoops loops_of<PairFormLoops, Simd::MR_SIMD>() {
+#define MR_PAIR_FORM_SUM(name, Form, ...) .name = &MR_SIMD::pair_form_sum<Form>,
+  return {MR_PAIR_FORMS(MR_PAIR_FORM_SUM, MR_PAIR_FORM_SUM)};
+#undef MR_PAIR_FORM_SUM
+}
+
+}  // namespace mr::cpu

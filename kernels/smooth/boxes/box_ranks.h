@@ -1,0 +1,29 @@
+// Smooth ranks and their derivatives for one list by boxes of scores (box.h), and the estimate whether boxes are faster
+// than sums over all pairs.
+#pragma once
+
+#include "kernels/smooth/boxes/box.h"
+#include "kernels/smooth/smooth_rank.h"
+
+namespace mr::cpu {
+
+/// Computes one list with `prefer_boxes` or `box_fits`. A call from outside of a task uses all threads for a long list.
+template <class Real>
+void box_ranks(const SmoothRank<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
+template <class Real>
+void box_vjp(const SmoothRankVjp<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
+
+/// True if the list can be summed by boxes. Targets and sources must be the same rows, or one of them all rows. Every
+/// score must be small enough to have an exact position in its box, or far from all others.
+template <class Real>
+bool box_fits(const SmoothRank<Real>& work, int64_t list);
+template <class Real>
+bool box_fits(const SmoothRankVjp<Real>& work, int64_t list);
+
+/// True if boxes fit and are expected to be faster than sums over all pairs.
+template <class Real>
+bool prefer_boxes(const SmoothRank<Real>& work, int64_t list);
+template <class Real>
+bool prefer_boxes(const SmoothRankVjp<Real>& work, int64_t list);
+
+}  // namespace mr::cpu

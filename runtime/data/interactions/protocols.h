@@ -1,0 +1,38 @@
+// Divides interactions into train, validation and test. Every interaction is in exactly one part.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/data/interactions/split.h"
+
+namespace mr {
+
+struct Division {
+  std::vector<int8_t> part_of;  // for every item of every user: 0 train, 1 validation, 2 test
+  /// Only for splits by cold items: the items of each part, ascending, from which its negatives are drawn.
+  std::array<std::vector<int64_t>, 3> pools;
+  int64_t whole_users = 0;
+};
+
+/// Divides the interactions of `positives`. The methods:
+/// - time: interactions from time `at` on, or the latest share, are test; the latest share of the rest is validation.
+///   Interactions with equal times stay together.
+/// - last, one: n items of each user are test and n validation (none if valid is 0): the last by time (equal times by
+///   row), or random ones. A user without more items has all of them in train.
+/// - user_time: of each user's items the latest share, at least n, is test; of the rest the latest share is validation.
+///   A user without enough items for test has all of them in train.
+/// - share: of each user's items a random share (rounded, at least 1 of 2 or more) is test; of the rest a random share
+///   is validation. Every fold draws anew.
+/// - cold_user, cold_item: users or items are shuffled and assigned to the folds in rotation, with all of their
+///   interactions; a share of the users or items outside the fold is validation.
+/// - given: by the file of an interaction: 0 train, 1 validation, 2 test. Without a validation file, a random share of
+///   each user's items in train is validation.
+/// Throws if times or files are needed and missing, and if train or test would be empty.
+Division divide(const Positives& positives, const FoldOptions& options);
+
+/// The number of items in a share of n: rounded, at least 1, and less than n if n is 2 or more.
+int64_t rounded_share(double share, size_t n);
+
+}  // namespace mr

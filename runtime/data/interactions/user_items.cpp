@@ -1,0 +1,198 @@
+#include "runtime/data/interactions/user_items.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/core/threads.h"
+#include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
+
+namespace mr {
+
+UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items) {
+  using ItemGrade = std::pair<int64_t, float>;
+  std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
+  for (const UserItem& pair : pairs) ++starts[pair.user];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<ItemGrade> by_user(pairs.size());
+  std::vector<int64_t> next = starts;
+  for (const UserItem& pair : pairs) by_user[next[pair.user - 1]++] = {pair.item, pair.grade};
+  pairs = {};
+  const auto before = [](const ItemGrade& a, const ItemGrade& b) {
+    return a.first != b.first ? a.first < b.first : a.second > b.second;
+  };
+  const auto same = [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; };
+  auto table = std::make_shared<UserItemTable>();
+  table->all_items = all_items;
+  table->offsets.push_back(0);
+  for (int64_t u = 0; u < all_users; ++u) {
+    cpu::check_interrupt();
+    const auto first = by_user.begin() + starts[u], last = by_user.begin() + starts[u + 1];
+    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+    for (auto at = first, end = std::unique(first, last, same); at != end; ++at) {
+      table->items.push_back(at->first);
+      table->grades.push_back(at->second);
+    }
+    table->offsets.push_back(static_cast<int64_t>(table->items.size()));
+  }
+  return table;
+}
+
+namespace {
+
+void append(std::vector<UserItem>& pairs, const UserItemTable& table) {
+  for (int64_t u = 0; u < table.all_users(); ++u) {
+    for (int64_t i = table.offsets[u]; i < table.offsets[u + 1]; ++i)
+      pairs.push_back({u + 1, table.items[i], table.grades[i]});
+  }
+}
+
+void check_totals(int64_t all_users, int64_t all_items) {
+  constexpr int64_t most = int64_t{1} << 40;
+  for (const auto& [name, n] : {std::pair("all_users", all_users), std::pair("all_items", all_items)}) {
+    if (n < 0 || n > most) throw ArgumentError(name, std::to_string(n) + ", expected 0 to " + std::to_string(most));
+  }
+}
+
+UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& items, int64_t all_users,
+                     int64_t all_items) {
+  check_totals(all_users, all_items);
+  if (users.entries() != lists.count() || items.entries() != lists.rows())
+    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
+                                     " items for " + std::to_string(lists.count()) + " lists of " +
+                                     std::to_string(lists.rows()) + " rows");
+  check::index("users", users, all_users);
+  check::index("items", items, all_items);
+  const std::vector<int64_t> user = users.to_vector<int64_t>(), item = items.to_vector<int64_t>();
+  std::vector<UserItem> pairs;
+  for (int64_t l = 0, r = 0; l < lists.count(); ++l) {
+    for (const int64_t end = r + lists.sizes()[l]; r < end; ++r) {
+      if (lists.relevance()[r] > 0) pairs.push_back({user[l], item[r], lists.relevance()[r]});
+    }
+  }
+  return user_item_table(std::move(pairs), all_users, all_items);
+}
+
+/// The items of ratings: all of them, or only ratings above 0.
+UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor& value, bool all, int64_t all_users,
+                           int64_t all_items) {
+  check_totals(all_users, all_items);
+  check::type("value", value, Dtype::float32);
+  if (item.entries() != user.entries() || value.entries() != user.entries())
+    throw ArgumentError("user", "has " + std::to_string(user.entries()) + " entries, but there are " +
+                                    std::to_string(item.entries()) + " items and " + std::to_string(value.entries()) +
+                                    " values; expected one of each per rating");
+  check::index("user", user, all_users);
+  check::index("item", item, all_items);
+  const std::vector<int64_t> users = user.to_vector<int64_t>(), items = item.to_vector<int64_t>();
+  const std::vector<float> values = value.to_vector<float>();
+  std::vector<UserItem> pairs;
+  for (size_t i = 0; i < users.size(); ++i) {
+    if (all || values[i] > 0) pairs.push_back({users[i], items[i], 1.0F});
+  }
+  return user_item_table(std::move(pairs), all_users, all_items);
+}
+
+UserItems together(const UserItems& a, const UserItems& b) {
+  if (a->all_users() != b->all_users() || a->all_items != b->all_items)
+    throw ArgumentError("other", "has " + std::to_string(b->all_users()) + " users and " +
+                                     std::to_string(b->all_items) + " items, expected " +
+                                     std::to_string(a->all_users()) + " and " + std::to_string(a->all_items));
+  std::vector<UserItem> pairs;
+  append(pairs, *a);
+  append(pairs, *b);
+  return user_item_table(std::move(pairs), a->all_users(), a->all_items);
+}
+
+/// A table with the items of the given users only.
+UserItems only(const UserItems& table, const Tensor& users) {
+  check::index("users", users, table->all_users());
+  std::vector<UserItem> pairs;
+  for (const int64_t user : users.to_vector<int64_t>()) {
+    for (int64_t i = table->offsets[user - 1]; i < table->offsets[user]; ++i)
+      pairs.push_back({user, table->items[i], table->grades[i]});
+  }
+  return user_item_table(std::move(pairs), table->all_users(), table->all_items);
+}
+
+/// Returns a table with the same pairs, for another total of users and items.
+UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
+  check_totals(all_users, all_items);
+  std::vector<UserItem> pairs;
+  append(pairs, *table);
+  for (const UserItem& pair : pairs) {
+    if (pair.user > all_users || pair.item > all_items)
+      throw ArgumentError("all_users", "and all_items are " + std::to_string(all_users) + " and " +
+                                           std::to_string(all_items) + ", but the table has user " +
+                                           std::to_string(pair.user) + " with item " + std::to_string(pair.item));
+  }
+  return user_item_table(std::move(pairs), all_users, all_items);
+}
+
+/// Number of pairs of the given users that are in `table` but not in `other`.
+int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
+  if (table->all_users() != other->all_users())
+    throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +
+                                     std::to_string(table->all_users()));
+  check::index("users", users, table->all_users());
+  int64_t count = 0;
+  for (const int64_t user : users.to_vector<int64_t>()) {
+    const auto first = other->items.begin() + other->offsets[user - 1],
+               last = other->items.begin() + other->offsets[user];
+    for (int64_t i = table->offsets[user - 1]; i < table->offsets[user]; ++i)
+      count += std::binary_search(first, last, table->items[i]) ? 0 : 1;
+  }
+  return count;
+}
+
+/// Numbers of the users with at least one item, from 1.
+Tensor active_users(const UserItems& table) {
+  std::vector<int64_t> users;
+  for (int64_t u = 0; u < table->all_users(); ++u) {
+    if (table->count(u) > 0) users.push_back(u + 1);
+  }
+  return Tensor::from(users);
+}
+
+Tensor item_counts(const UserItems& table) { return Tensor::from(users_of_items(*table)); }
+int64_t rows_of(const UserItems& table) { return static_cast<int64_t>(table->items.size()); }
+int64_t users_of(const UserItems& table) { return table->all_users(); }
+int64_t items_of(const UserItems& table) { return table->all_items; }
+
+}  // namespace
+
+std::vector<int64_t> users_of_items(const UserItemTable& table) {
+  std::vector<int64_t> counts(static_cast<size_t>(table.all_items), 0);
+  for (const int64_t item : table.items) ++counts[item - 1];
+  return counts;
+}
+
+using lua::op;
+extern const lua::OpTable user_items_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {op<&user_items>("user_items", "lists, users, items, all_users, all_items",
+                     "The items of each user with a grade above 0."),
+     op<&items_of_ratings>("items_of_ratings", "user, item, value, all, all_users, all_items",
+                           "The items that each user rated: all, or only those with a value above 0.")}};
+extern const lua::OpTable user_items_methods{
+    lua::OpTable::methods,
+    &lua::push_metatable<UserItems>,
+    {
+        op<&together>("with", "self, other", "A table with the pairs of both tables."),
+        op<&sized>("sized", "self, all_users, all_items", "The same pairs, for other numbers of users and items."),
+        op<&only>("only", "self, users", "A table with the items of the given users only."),
+        op<&count_without>("count_without", "self, other, users",
+                           "Number of pairs of the given users that are in this table but not in `other`."),
+        op<&active_users>("active_users", "self", "Numbers of the users with at least one item; int64."),
+        op<&item_counts>("item_counts", "self", "Number of users of each item; int64."),
+    }};
+extern const lua::OpTable user_items_getters{lua::OpTable::getters,
+                                             &lua::push_metatable<UserItems>,
+                                             {
+                                                 op<&rows_of>("rows", "self", "Number of pairs."),
+                                                 op<&users_of>("users", "self", "Number of users."),
+                                                 op<&items_of>("items", "self", "Number of items."),
+                                             }};
+
+}  // namespace mr

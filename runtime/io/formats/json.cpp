@@ -1,0 +1,72 @@
+#include "runtime/io/formats/json.h"
+
+#include <stdexcept>
+
+#include "runtime/io/files/text_file.h"
+
+namespace mr::io {
+namespace {
+
+/// True if brackets outside of strings are nested too deeply. The scan stops at the first syntax error.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > deepest_json) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+/// Frees the children first. The recursion is bounded by the limit on nesting.
+void take_apart(nlohmann::json& value) noexcept {
+  if (value.is_structured()) {
+    for (nlohmann::json& each : value) take_apart(each);
+    value.clear();
+  }
+}
+
+}  // namespace
+
+Json::~Json() { take_apart(*this); }
+
+Json parse_json(std::string_view text) {
+  if (is_too_deep(text))
+    throw std::runtime_error("is JSON nested deeper than " + std::to_string(deepest_json) + " levels");
+  try {
+    Json value;
+    nlohmann::detail::json_sax_dom_parser<nlohmann::json> parts(value);
+    nlohmann::json::sax_parse(text, &parts);
+    return value;
+  } catch (const nlohmann::json::parse_error& error) {
+    throw std::runtime_error("is not valid JSON from byte " + std::to_string(error.byte) + " on");
+  } catch (const nlohmann::json::out_of_range&) {
+    throw std::runtime_error("has a number that overflows float64");
+  }
+}
+
+std::string json_text(const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw std::invalid_argument(mr::quoted(text) + " is not valid UTF-8, which names and metadata of a file must be");
+  }
+}
+std::string json_text(double value) { return nlohmann::json(value).dump(); }
+
+std::string json_object(const std::map<std::string, std::string>& members) {
+  std::string text = "{";
+  for (const auto& [name, value] : members) text += (text.size() > 1 ? "," : "") + json_text(name) + ":" + value;
+  return text + "}";
+}
+
+}  // namespace mr::io
