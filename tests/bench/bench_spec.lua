@@ -7,11 +7,19 @@ local folder = os.tmpname() .. "_bench"
 
 local function shell(text) assert(os.execute(text)) end
 
+shell(("mkdir -p '%s'"):format(folder))
+
+-- Runs a script of this folder, "start.lua --quick", after words for the shell.
+local function run(command, before)
+  return program.run(("%s '%s' '%s'%s"):format(before or "", program.moonrank, here, command))
+end
+
+-- Runs with the folder's python3 first in PATH.
+local function run_by_python(command) return run(command, ("PATH='%s':$PATH"):format(folder)) end
+
 local function with_python(body)
-  shell(("mkdir -p '%s' && printf '%%s\\n' '#!/bin/sh' '%s' >'%s/python3' && chmod +x '%s/python3'"):format(
-    folder, body, folder, folder))
-  return program.run(("PATH='%s':$PATH '%s' '%smetrics.lua' --lists 3 --rows 4 --repeats 1 --threads 1 --csv "
-    .. "'%s/bench.csv'"):format(folder, program.moonrank, here, folder))
+  shell(("printf '%%s\\n' '#!/bin/sh' '%s' >'%s/python3' && chmod +x '%s/python3'"):format(body, folder, folder))
+  return run_by_python(("metrics.lua --lists 3 --rows 4 --repeats 1 --threads 1 --csv '%s/bench.csv'"):format(folder))
 end
 
 describe("benchmarks", function()
@@ -19,19 +27,16 @@ describe("benchmarks", function()
     local well, text = with_python 'echo "Traceback" >&2; echo "ValueError: no such metric" >&2; exit 1'
     test.check(well, text)
     test.check(text:find "ranx +1 +failed: ValueError: no such metric", text)
-    local found, ratios = program.run(("'%s' '%sratios.lua' '%s/bench.csv'"):format(program.moonrank, here, folder))
+    local found, ratios = run(("ratios.lua '%s/bench.csv'"):format(folder))
     test.check(found and ratios:find("| ranx | 1 | failed: ValueError: no such metric |", 1, true), ratios)
     test.check(ratios:find "^Measured: %d+%-%d+%-%d+, ", ratios)
   end)
   it("of losses end with the least and the largest ratio of every peer", function()
-    local function measured()
-      return program.run(("PATH='%s':$PATH '%s' '%slosses.lua' --losses mse,bce --rows 4 --total 8 --threads 1 "
-        .. "--repeats 1"):format(folder, program.moonrank, here))
-    end
-    local well, text = measured()
+    local measure = "losses.lua --losses mse,bce --rows 4 --total 8 --threads 1 --repeats 1"
+    local well, text = run_by_python(measure)
     test.check(well and not text:find "times ours over", text)  -- the python3 that fails
     shell(("printf '%%s\\n' '#!/bin/sh' 'printf \"PyTorch\\\\t1000\\\\n\"' >'%s/python3'"):format(folder))
-    well, text = measured()
+    well, text = run_by_python(measure)
     test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none",
       text)
   end)
@@ -39,7 +44,7 @@ describe("benchmarks", function()
     for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope",
       "losses.lua --losses nope", "losses.lua --forms nope", "epochs.lua --losses nope", "epochs.lua --sets nope",
       "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
-      local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
+      local well, text = run(command)
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
     end
   end)
@@ -54,14 +59,14 @@ describe("benchmarks", function()
       ["full_catalogue.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["metrics.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["start.lua --csv /"] = "--csv.*/" } do
-      local well, text = program.run(("'%s' '%s%s"):format(program.moonrank, here, (command:gsub(" ", "' ", 1))))
+      local well, text = run(command)
       test.check(not well and text:find((word:gsub("^%-%-", "%%-%%-"))), command .. ": " .. text)
     end
   end)
   it("of distributions draw their samples, which nobody kept", function()
     local function measured(variables, options)
-      return program.run(("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none '%s' '%sdistributions.lua' %s"):format(
-        variables, folder, program.moonrank, here, options))
+      return run("distributions.lua " .. options,
+        ("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none"):format(variables, folder))
     end
     for _, variables in ipairs{ "-u MOONRANK_SAMPLES_GIB", "MOONRANK_SAMPLES_GIB=8" } do
       local well, text = measured(variables, "")
@@ -74,7 +79,6 @@ describe("benchmarks", function()
   end)
   it("say by what numerics, also where a program has no name for them", function()
     local path = folder .. "/old.lua"
-    shell(("mkdir -p '%s'"):format(folder))
     local file = assert(io.open(path, "w"))
     file:write(([[
 require "moonrank.core".numerics = nil
@@ -86,8 +90,7 @@ print(dofile "%sbench.lua".where())
     test.check(well and text:find "numerics without a name\n", text)
   end)
   it("of large data run, and say their memory and what they do", function()
-    local well, text =
-      program.run(("'%s' '%sscale.lua' --times 0.001 --epochs 1 --threads 1"):format(program.moonrank, here))
+    local well, text = run "scale.lua --times 0.001 --epochs 1 --threads 1"
     test.check(well, text)
     for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn",
       "epoch of %d+ rows in %d+ lists" } do
@@ -97,14 +100,13 @@ print(dofile "%sbench.lua".where())
       text)
   end)
   it("of large data say what is more than memory, and leave it out", function()
-    local well, text = program.run(("'%s' '%sscale.lua' --times 1e5"):format(program.moonrank, here))
+    local well, text = run "scale.lua --times 1e5"
     test.check(well and text:find "3153100000 queries, .- left out: about 4.31e%+05 GB expected, %S+ GB free", text)
     test.check(text:find "20094800000 users, .- left out: " and not text:find "are drawn", text)
   end)
   it("measure two programs in turn, and set them side by side", function()
     local function measured(options)
-      return program.run(("'%s' '%stwo_programs.lua' --quick --out '%s/two' %s"):format(
-        program.moonrank, here, folder, options))
+      return run(("two_programs.lua --quick --out '%s/two' %s"):format(folder, options))
     end
     local well, text =
       measured(("--parts start,network --before '%s' --before_tree '%s../..'"):format(program.moonrank, here))
@@ -126,14 +128,12 @@ print(dofile "%sbench.lua".where())
       local file <close> = assert(io.open(("%s/%s.csv"):format(folder, name), "w"))
       file:write("workload,program,threads,ms,least,most,times ours,note\n", rows)
     end
-    shell(("mkdir -p '%s'"):format(folder))
     write("before",
       '"an epoch, ap",moonrank,1,30,20,50,1,\n"an epoch, ap",PyTorch,1,90,80,99,3,\nold,moonrank,1,5,5,5,1,\n')
     write("after", '"an epoch, ap",moonrank,1,12,10,14,1,\n"an epoch, ap",PyTorch,1,90,80,99,7,\n'
       .. 'new,moonrank,2,7,6,8,1,0.10 GB at most\n')
-    local function compared(...)
-      return program.run(("'%s' '%sbefore_after.lua' '%s/before.csv' '%s/%s'"):format(
-        program.moonrank, here, folder, folder, ...))
+    local function compared(name)
+      return run(("before_after.lua '%s/before.csv' '%s/%s'"):format(folder, folder, name))
     end
     local well, text = compared "after.csv"
     test.check(well, text)

@@ -65,36 +65,35 @@ end)
 
 it("what has to hold of a call that worked is looked at", function()
   local claims = dofile "tests/caller/claims.lua"
+  local broken = claims.broken
   local function lists(...) return mr.lists{ ... } end
   local function ids(...) return mr.tensor({ ... }, { dtype = "int64" }) end
-  equal(claims.broken("core.summary", { n = 0 }, { 0 / 0, -0.0 }), "gives a deviation of -0")
-  equal(claims.broken("core.wilcoxon", { n = 0 }, { { p = 1.5 } }), "gives a p of 1.5")
-  equal(claims.broken("core.positives", { ids(1, 1, 2), ids(3, 3, 3) }, {}), "takes an item of a user twice")
-  equal(claims.broken("core.positives", { ids(1, 1, 2), ids(3, 4, 3) }, {}), nil)
+  equal(broken("core.summary", { n = 0 }, { 0 / 0, -0.0 }), "gives a deviation of -0")
+  equal(broken("core.wilcoxon", { n = 0 }, { { p = 1.5 } }), "gives a p of 1.5")
+  equal(broken("core.positives", { ids(1, 1, 2), ids(3, 3, 3) }, {}), "takes an item of a user twice")
+  equal(broken("core.positives", { ids(1, 1, 2), ids(3, 4, 3) }, {}), nil)
   local bounded = { mr.tensor{ 0.5 }, nil, lists{ 1, 1 } }
-  equal(claims.broken("core.affine_bounded", bounded, { mr.tensor{ 0 / 0 } }),
-    "gives NaN where its arguments have none")
-  equal(claims.broken("core.affine_bounded", bounded, { mr.tensor{ 0 } }), nil)
-  equal(claims.broken("core.affine_bounded", { mr.tensor{ 0 / 0 }, nil, lists{ 1, 1 } }, { mr.tensor{ 0 / 0 } }), nil)
+  equal(broken("core.affine_bounded", bounded, { mr.tensor{ 0 / 0 } }), "gives NaN where its arguments have none")
+  equal(broken("core.affine_bounded", bounded, { mr.tensor{ 0 } }), nil)
+  equal(broken("core.affine_bounded", { mr.tensor{ 0 / 0 }, nil, lists{ 1, 1 } }, { mr.tensor{ 0 / 0 } }), nil)
   local function of(relevance, items)
     return { lists = lists(relevance), users = ids(1), items = ids(table.unpack(items)) }
   end
   local good, same, twice = of({ 1, 0 }, { 1, 2 }), of({ 0, 1 }, { 3, 1 }), of({ 0, 1 }, { 3, 3 })
-  local function of_fold(a, b, c) return claims.broken("core.make_fold", {}, { { train = a, valid = b, test = c } }) end
+  local function of_fold(a, b, c) return broken("core.make_fold", {}, { { train = a, valid = b, test = c } }) end
   equal({ of_fold(good, same, of({ 1 }, { 4 })), of_fold(good, good, twice),
-    claims.broken("core.sampled_lists", {}, { good }) },
+    broken("core.sampled_lists", {}, { good }) },
     { "gives what is relevant to two parts, train and valid", "gives list 1 an item twice" })
-  equal(claims.broken("core.permutation", { 3 }, { ids(1, 3, 3) }), "gives no permutation")
-  equal(claims.broken("core.sort", { mr.tensor{ 2, 1 }, nil, false }, { mr.tensor{ 2, 1 } }),
-    "gives entries out of order")
-  equal(claims.broken("mr.Distribution:cdf", {}, { 1.5 }), "gives 1.5, beyond 0 to 1")
-  equal(claims.broken("mr.Distribution:pmf", {}, { mr.tensor{ 1, 2 }, mr.tensor{ 0.5, 0.25 } }),
+  equal(broken("core.permutation", { 3 }, { ids(1, 3, 3) }), "gives no permutation")
+  equal(broken("core.sort", { mr.tensor{ 2, 1 }, nil, false }, { mr.tensor{ 2, 1 } }), "gives entries out of order")
+  equal(broken("mr.Distribution:cdf", {}, { 1.5 }), "gives 1.5, beyond 0 to 1")
+  equal(broken("mr.Distribution:pmf", {}, { mr.tensor{ 1, 2 }, mr.tensor{ 0.5, 0.25 } }),
     "gives probabilities of 0.75 in all")
-  equal(claims.broken("mr.Metric:values", { { base = "ap", name = "ap" } }, { mr.tensor{ 2 } }),
+  equal(broken("mr.Metric:values", { { base = "ap", name = "ap" } }, { mr.tensor{ 2 } }),
     "gives 2, beyond 0 to 1 of ap")
-  equal(claims.broken("core.distribution_of", { mr.tensor{ 1, 1 / 0 } }, {}), "takes NaN or infinity")
-  equal(claims.broken("core.track", { mr.ones(1) }, {}), "leaves its tensor as it was")
-  equal(claims.broken("core.least_squares", { mr.zeros(2, 0) }, {}), "takes no columns")
+  equal(broken("core.distribution_of", { mr.tensor{ 1, 1 / 0 } }, {}), "takes NaN or infinity")
+  equal(broken("core.track", { mr.ones(1) }, {}), "leaves its tensor as it was")
+  equal(broken("core.least_squares", { mr.zeros(2, 0) }, {}), "takes no columns")
   sweeps.in_folder(function(folder)
     local path = folder .. "/letor.txt"
     local function after(name, text)

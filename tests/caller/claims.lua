@@ -115,6 +115,12 @@ local function deviation(_, sd)
   if sd == 0 and 1 / sd < 0 then return "gives a deviation of -0" end
 end
 
+local function distinct_items(_, results) return distinct(results[1]) end
+
+local function within_range(arguments, results)
+  return within(results[1], arguments[1]:min(), arguments[1]:max())
+end
+
 ---@type table<string, fun(arguments: table, results: table): string?>
 local claims = {
   ["core.affine_bound"] = function(arguments, results)
@@ -130,8 +136,8 @@ local claims = {
   ["core.make_fold"] = function(_, results)
     return distinct(results[1].train) or distinct(results[1].valid) or distinct(results[1].test) or apart(results[1])
   end,
-  ["core.catalogue_lists"] = function(_, results) return distinct(results[1]) end,
-  ["core.sampled_lists"] = function(_, results) return distinct(results[1]) end,
+  ["core.catalogue_lists"] = distinct_items,
+  ["core.sampled_lists"] = distinct_items,
   ["core.permutation"] = function(arguments, results) return permuted(arguments[1], results[1]) end,
   ["core.sort"] = function(arguments, results)
     return in_order(arguments[1], arguments[2], arguments[3], results[1])
@@ -140,12 +146,8 @@ local claims = {
     return results[1] > results[2] and "gives a low end above the high one" or nil
   end,
   ["mr.Distribution:cdf"] = function(_, results) return within(results[1], 0, 1) end,
-  ["mr.Distribution:quantile"] = function(arguments, results)
-    return within(results[1], arguments[1]:min(), arguments[1]:max())
-  end,
-  ["mr.Distribution:mean"] = function(arguments, results)
-    return within(results[1], arguments[1]:min(), arguments[1]:max())
-  end,
+  ["mr.Distribution:quantile"] = within_range,
+  ["mr.Distribution:mean"] = within_range,
   ["mr.Distribution:pmf"] = function(_, results) return masses(results[1], results[2]) end,
   ["mr.Metric:values"] = function(arguments, results) return metric_values(arguments[1], results[1]) end,
   ["core.positives"] = function(arguments) return rated_once(arguments[1], arguments[2]) end,

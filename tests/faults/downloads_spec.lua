@@ -49,13 +49,6 @@ local function wait_until(what, about)
   return core.clock() - began
 end
 
--- Processor seconds of a process so far.
-local function spent_by(id)
-  local user, system =
-    (sweeps.read(("/proc/%d/stat"):format(id)):match "%) (.*)" or ""):match(("%S+ "):rep(11) .. "(%d+) (%d+)")
-  return user and (tonumber(user) + tonumber(system)) / 100 or 0
-end
-
 local function is_there(id) return sweeps.read(("/proc/%d/stat"):format(id)):match "%) (%a)" ~= nil end
 
 -- Starts the download, waits until `begun`, presses Ctrl-C; `group`: as a terminal does, which tells all that it
@@ -66,7 +59,7 @@ local function interrupted(folder, before, begun, group)
   sweeps.wait(0.1)
   check(sweeps.read(folder .. "/status") == "", "it ended by itself: " .. sweeps.read(folder .. "/err"))
   check(sweeps.capture(("find %s/data -name '.fetch-*'"):format(folder)) ~= "", "nothing is being fetched")
-  local helpers, spent = sweeps.children(id), spent_by(id)
+  local helpers, spent = sweeps.children(id), sweeps.spent_by(id) or 0
   os.execute(("kill -INT %s%d"):format(group and "-" or "", id))
   local function ended() return sweeps.read(folder .. "/status") ~= "" end
   local answered, took = pcall(wait_until, ended, "no answer to Ctrl-C")

@@ -43,13 +43,6 @@ local function wait_until(seconds, what)
   end
 end
 
--- Processor seconds of a process so far, and of those that it waited for.
-local function spent_by(id)
-  local fields = sweeps.read(("/proc/%d/stat"):format(id)):match "%) (.*)"
-  local user, system = (fields or ""):match(("%S+ "):rep(11) .. "(%d+) (%d+)")
-  return user and (tonumber(user) + tonumber(system)) / 100
-end
-
 local function spent_in_all(folder)
   local total = 0
   local second = sweeps.read(folder .. "/times"):match "\n(.*)"
@@ -68,7 +61,7 @@ local function interrupted(folder, each)
   core.wait_for({}, 0.3)
   check(not ended(), ("%s: it ended by itself: %s"):format(each[1], sweeps.read(folder .. "/err")))
   local id = math.tointeger(tonumber(sweeps.read(folder .. "/pid")))
-  local before, began = spent_by(id), core.clock()
+  local before, began = sweeps.spent_by(id), core.clock()
   sweeps.signal(id, "INT")
   local answered = wait_until(most_wait, ended)
   local took = core.clock() - began

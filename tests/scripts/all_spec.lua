@@ -1,4 +1,5 @@
--- One report of all documents (scripts/all.lua), of three of them on made-up data: the thesis has a spec of its own (thesis_spec.lua).
+-- One report of all documents (scripts/all.lua), of three of them on made-up data: the thesis has a spec of its own
+-- (thesis_spec.lua).
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -23,7 +24,8 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
     scripts.run(folder, "all.lua", words, "MOONRANK_DATA=.")
     local html = sweeps.read(folder .. "/results/report.html")
     equal({ count(html, "<section"), count(html, "</section>") }, { sections + 1, sections + 1 })
-    equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') }, { 1, 1 + #documents, #documents })
+    equal({ count(html, "<h1>"), count(html, "<h2"), count(html, '<li class="document">') },
+      { 1, 1 + #documents, #documents })
     for _, words_of_it in ipairs{ "<h2>What came out, made-up data</h2>", "All data of this report are made up" } do
       check(html:find(words_of_it, 1, true), words_of_it)
     end
@@ -37,7 +39,8 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
     for _, name in ipairs{ "MovieLens", "MQ2008", "CiteULike", "MSLR", "ClueWeb", "WEB10K" } do
       check(not html:find(name, 1, true), html:match("[^\n]*" .. name .. "[^\n]*"))
     end
-    check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import", "nothing is loaded from elsewhere")
+    check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import",
+      "nothing is loaded from elsewhere")
     for id in html:gmatch 'href="#([^"]+)"' do check(html:find('id="' .. id .. '"', 1, true), id) end
   end)
 end)
@@ -54,13 +57,14 @@ it("titles of sections have words beside the number of a table or figure, and ar
 end)
 
 -- Sections of the thesis that need no data: worked tables, the figures of chapters 1 and 3, and the learning rates.
-local without_data = { "Tables 2.2 to 2.4", "Tables 3.1 to 3.3", "Figure 1.1", "Figure 3.1", "Figure 3.2", "Figure 3.3", "Figure 3.4",
-  "Figure 3.5", "Figure 3.6", "Figure 3.7", "Learning rates" }
+local without_data = { "Tables 2.2 to 2.4", "Tables 3.1 to 3.3", "Figure 1.1", "Figure 3.1", "Figure 3.2", "Figure 3.3",
+  "Figure 3.4", "Figure 3.5", "Figure 3.6", "Figure 3.7", "Learning rates" }
 
-scripts.it("a script that cannot run has a section that says why, the others are made, and the program ends with an error",
-  { "gnuplot" }, function(folder)
+scripts.it("a script that cannot run has a section that says why, the others are made, "
+  .. "and the program ends with an error", { "gnuplot" }, function(folder)
   sweeps.capture(("mkdir %s/none"):format(folder))
-  local status, out, err = sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
+  local status, out, err =
+    sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
   equal(status, 1, out)
   local html = sweeps.read(folder .. "/r.html")
   for _, title in ipairs(without_data) do
@@ -73,7 +77,8 @@ scripts.it("a script that cannot run has a section that says why, the others are
   equal(failed, count(html, "<section") - 1 - #without_data - 3)
   check(failed > lecture + 20, "the thesis' other sections are there")
   check(err:find(("%d of %d sections"):format(failed, count(html, "<section") - 1), 1, true), err)
-  for _, words in ipairs{ "Table 5.1: every loss under every bound, MQ2008", "scripts/thesis/figure_5_10.lua", "cremonesi.lua" } do
+  for _, words in ipairs{ "Table 5.1: every loss under every bound, MQ2008", "scripts/thesis/figure_5_10.lua",
+    "cremonesi.lua" } do
     check(err:find(words, 1, true), words .. " in " .. err)
   end
   check(not err:find "worked_numbers" and not err:find "stack traceback", err)
@@ -85,8 +90,8 @@ scripts.it("a script that cannot run has a section that says why, the others are
   equal(count(sweeps.read(folder .. "/own/report.html"), "This section could not be made: "), failed - lecture)
 end)
 
-scripts.it("--kept shows the runs that are there and makes none; a section without its runs says so in a sentence", { "gnuplot" },
-  function(folder)
+scripts.it("--kept shows the runs that are there and makes none; a section without its runs says so in a sentence",
+  { "gnuplot" }, function(folder)
   scripts.run(folder, "grid/grid.lua", "--smoke --sets mq2008 --workers 0", "MOONRANK_DATA=.")
   local words = "--smoke --kept --documents grid,cmu --out r.html"
   local out = scripts.run(folder, "all.lua", words, "MOONRANK_DATA=.")
@@ -117,16 +122,20 @@ scripts.it("--kept: a study that was interrupted is not whole", {}, function(fol
       end })
     print(ok and found:best().value or kept.lacked(found) or "another error: " .. tostring(found))]]
   sweeps.write(folder .. "/reads.lua", kept .. study)
-  local function said(words, before) return (select(2, sweeps.run(folder, "reads.lua", words, before))):match "([^\n]*)\n*$" end
+  local function said(words, before)
+    return (select(2, sweeps.run(folder, "reads.lua", words, before))):match "([^\n]*)\n*$"
+  end
   equal(said "--kept", "results/own/runs.db has none of the runs of 'own'; without --kept they are made")
   said("--workers 0", "SPEC_STOP=2")
-  equal(said "--kept":gsub("%d of", "N of"), "results/own/runs.db has N of 3 runs of 'own'; without --kept the others are made")
+  equal(said "--kept":gsub("%d of", "N of"),
+    "results/own/runs.db has N of 3 runs of 'own'; without --kept the others are made")
   said "--workers 0"
   equal(said "--kept", "3.0")
   sweeps.write(folder .. "/text.db", "no store")
   equal(said "--kept --store text.db", "another error: text.db is not an SQLite database")
   for _, other in ipairs{ "--most 2", "--epochs 2" } do
-    equal(said("--kept " .. other), "results/own/runs.db has runs of 'own' by other options; with those of then they are shown")
+    equal(said("--kept " .. other),
+      "results/own/runs.db has runs of 'own' by other options; with those of then they are shown")
   end
 end)
 
@@ -159,8 +168,8 @@ print("found " .. sections.run{ path = "trains.lua", title = "trains", words = {
 
 local trains = [[
 local mr = require "moonrank"
-local results = mr.sweep{ name = "own", store = mr.args{ store = "a.db" }.store, workers = 1, space = { x = mr.range(1, 2) },
-  run = function(trial) return trial.x end }
+local results = mr.sweep{ name = "own", store = mr.args{ store = "a.db" }.store, workers = 1,
+  space = { x = mr.range(1, 2) }, run = function(trial) return trial.x end }
 return { text = ("%g"):format(results:best().value), tables = {} }
 ]]
 

@@ -15,7 +15,8 @@ local function same_lines(path, made)
   local expected = made:gmatch "([^\n]*)\n"
   for line in read(path):gmatch "([^\n]*)\n" do
     local other = expected()
-    check(line == other, ("%s has %q, made from docs/results: %q. scripts/claims.lua says how to renew it."):format(path, line, other))
+    check(line == other,
+      ("%s has %q, made from docs/results: %q. scripts/claims.lua says how to renew it."):format(path, line, other))
   end
   equal(expected(), nil)
 end
@@ -33,7 +34,8 @@ end)
 -- Results of a folder with one file of two cells and one claim.
 local function with_claim(body, value)
   sweeps.in_folder(function(folder)
-    local cells = { { "s", "", "a; b", "nDCG", value, "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" },
+    local cells = {
+      { "s", "", "a; b", "nDCG", value, "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" },
       { "s", "", "a; c", "nDCG", "0.25", "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" } }
     results_file.write(folder .. "/thesis/x.csv", cells)
     core.write_file(folder .. "/claims.lua", [[return {
@@ -52,7 +54,8 @@ describe("a claim", function()
       local found = claims.read(folder)
       equal({ found[1].said, found[2].said }, { "b has 0.75" })
       local page = claims.page(found, folder)
-      check(page:find("b has 0.75 | [thesis/x.csv](thesis/x.csv) | `moonrank scripts/thesis/x.lua` | n, 2026-01-01", 1, true), page)
+      check(page:find("b has 0.75 | [thesis/x.csv](thesis/x.csv) | `moonrank scripts/thesis/x.lua` | n, 2026-01-01",
+        1, true), page)
       check(page:find("none.csv", 1, true), "a claim without its file waits")
       equal(claims.statements(found, "r"):match "%- (.-)\n", "b has 0.75 ([file](r/thesis/x.csv))")
     end, "0.75")
@@ -68,9 +71,11 @@ describe("a claim", function()
   end)
 
   it("goes between the two marks of a text", function()
-    local text = "before\n<!-- From here on made by scripts/claims.lua -->\nold\n<!-- Made by scripts/claims.lua up to here -->\nafter\n"
+    local text = "before\n<!-- From here on made by scripts/claims.lua -->\nold\n"
+      .. "<!-- Made by scripts/claims.lua up to here -->\nafter\n"
     local renewed = claims.renewed(text, "- new\n")
-    check(renewed:find("^before\n") and renewed:find "\nafter\n$" and renewed:find "\n%- new\n" and not renewed:find "old", renewed)
+    check(renewed:find("^before\n") and renewed:find "\nafter\n$" and renewed:find "\n%- new\n"
+      and not renewed:find "old", renewed)
     equal(claims.renewed(renewed, "- new\n"), renewed)
     test.raises(function() claims.renewed("no marks", "") end, "made by scripts/claims.lua")
   end)

@@ -101,6 +101,14 @@ function M.children(id)
   return ids
 end
 
+---Processor seconds of a process so far, and of those that it waited for; nil if it is gone.
+---@return number?
+function M.spent_by(id)
+  local fields = M.read(("/proc/%d/stat"):format(id)):match "%) (.*)"
+  local user, system = (fields or ""):match(("%S+ "):rep(11) .. "(%d+) (%d+)")
+  return user and (tonumber(user) + tonumber(system)) / 100
+end
+
 function M.signal(id, name) os.execute(("kill -%s %d 2>/dev/null"):format(name, id)) end
 
 ---Every trial as comma separated values: the part of results that must not depend on when, where
