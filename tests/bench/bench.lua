@@ -64,6 +64,19 @@ function M.times_of(f, repeats, budget)
   return times
 end
 
+---Seconds of each epoch of a training with some options of mr.fit, after the first `warm` ones.
+function M.epoch_times(options, warm)
+  local times, last = {}, nil
+  options.progress = false
+  function options.each_epoch(epoch)
+    local now = M.clock()
+    if epoch > warm then times[#times + 1] = now - last end
+    last = M.clock()
+  end
+  mr.fit(options)
+  return times
+end
+
 ---A path for a file or folder of this run, and its end: `local at <close> = bench.temporary()`, `at.path`. What lies
 ---there goes at the end, also after an error or Ctrl-C.
 function M.temporary()

@@ -50,16 +50,10 @@ function validations.ranked(items, valid)
 end
 
 local function times(items, optimizer, how)
-  local measured, last = {}, nil
-  mr.fit{ model = mr.models.mf{ users = ratings.users, items = items, factors = 32, seed = 1 }, loss = mr.losses.ap(),
+  return bench.epoch_times({
+    model = mr.models.mf{ users = ratings.users, items = items, factors = 32, seed = 1 }, loss = mr.losses.ap(),
     train = spread(fold.train, items), valid = validations[how](items, spread(fold.valid, items)), metrics = { "ndcg" },
-    optimizer = mr.optim.adam(optimizers[optimizer]), batch = 32, epochs = args.warm + args.epochs, progress = false,
-    each_epoch = function(epoch)
-      local now = bench.clock()
-      if epoch > args.warm then measured[#measured + 1] = now - last end
-      last = bench.clock()
-    end }
-  return measured
+    optimizer = mr.optim.adam(optimizers[optimizer]), batch = 32, epochs = args.warm + args.epochs }, args.warm)
 end
 
 local rows, add = bench.collect()

@@ -78,14 +78,8 @@ end
 
 -- Seconds per epoch, the first two left out.
 local function ours(set, loss)
-  local times, last = {}, nil
-  mr.fit{ model = set.model(), loss = mr.losses[loss](), train = set.train, optimizer = mr.optim.adam{ lr = rate },
-    batch = 32, epochs = args.epochs + 2, progress = false, each_epoch = function(epoch)
-      local now = bench.clock()
-      if epoch > 2 then times[#times + 1] = now - last end
-      last = bench.clock()
-    end }
-  return times
+  return bench.epoch_times({ model = set.model(), loss = mr.losses[loss](), train = set.train,
+    optimizer = mr.optim.adam{ lr = rate }, batch = 32, epochs = args.epochs + 2 }, 2)
 end
 
 -- One line per list: the user, then item:relevance of every row. Where rows have features, the item is the row's number

@@ -21,15 +21,9 @@ local train = mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance
   features = mr.normal({ args.rows, width }, { seed = 1 }), name = "train" }
 
 local function times()
-  local measured, last = {}, nil
-  mr.fit{ model = mr.models.mlp{ inputs = width, hidden = { width }, seed = 1 }, loss = mr.losses.ap(), train = train,
-    optimizer = mr.optim.adam{ lr = 0.01 }, batch = 1, epochs = args.warm + args.epochs, progress = false,
-    each_epoch = function(epoch)
-      local now = bench.clock()
-      if epoch > args.warm then measured[#measured + 1] = now - last end
-      last = bench.clock()
-    end }
-  return measured
+  return bench.epoch_times({ model = mr.models.mlp{ inputs = width, hidden = { width }, seed = 1 },
+    loss = mr.losses.ap(), train = train, optimizer = mr.optim.adam{ lr = 0.01 }, batch = 1,
+    epochs = args.warm + args.epochs }, args.warm)
 end
 
 local rows, add = bench.collect()
