@@ -61,7 +61,8 @@ local function run(example, where)
       if not results[1] then
         found = tostring(results[2])
         local message = expected:match "^error:?%s*(.*)$"
-        test.check(message and found:find(message, 1, true), ("%s: error '%s', expected %s"):format(where, found, expected))
+        local where_and_what = ("%s: error '%s', expected %s"):format(where, found, expected)
+        test.check(message and found:find(message, 1, true), where_and_what)
       else
         local parts = {}
         for i = 2, results.n do parts[#parts + 1] = repl.text(results[i]) end

@@ -24,9 +24,9 @@ print(mr.data.letor("letor.txt").features)
 local model = mr.models.linear{ inputs = 2 }
 model:save "linear.model"
 print(mr.models.load "linear.model")
-local results = mr.sweep{ name = "Über", store = arg[1], workers = tonumber(arg[2]), metric = "größe", direction = "maximize",
-  progress = false, sampler = "random", trials = 6,
-  settings = { art = "grün", rate = 0.25 }, space = { form = mr.choice{ "Über", "été", 0.5 }, rate = mr.loguniform(0.1, 0.2) },
+local results = mr.sweep{ name = "Über", store = arg[1], workers = tonumber(arg[2]), progress = false,
+  metric = "größe", direction = "maximize", sampler = "random", trials = 6, settings = { art = "grün", rate = 0.25 },
+  space = { form = mr.choice{ "Über", "été", 0.5 }, rate = mr.loguniform(0.1, 0.2) },
   run = function(trial) return { ["größe"] = #tostring(trial.form) + trial.rate } end }
 local columns = { columns = { "number", "form", "rate", "größe" } }
 print(results:trials(columns))
@@ -44,11 +44,16 @@ local files = { "out", "table.csv", "table.json", "table.tex", "table.md", "line
 
 -- Locales in a folder, or why they cannot be made.
 local function make_locales(folder)
-  if not os.execute "command -v localedef >/dev/null" then return nil, "localedef is not there (on Debian: apt install locales)" end
+  if not os.execute "command -v localedef >/dev/null" then
+    return nil, "localedef is not there (on Debian: apt install locales)"
+  end
   for _, charset in ipairs{ "UTF-8", "ISO-8859-1" } do
     os.execute(("localedef -i de_DE -f %s %s/de_DE.%s >/dev/null 2>&1"):format(charset, folder, charset))
-    local found = sweeps.capture(("LOCPATH=%s LC_ALL=de_DE.%s locale charmap decimal_point 2>&1"):format(folder, charset))
-    if found ~= charset .. "\n,\n" then return nil, "localedef does not make de_DE." .. charset .. " (on Debian: apt install locales)" end
+    local ask = "LOCPATH=%s LC_ALL=de_DE.%s locale charmap decimal_point 2>&1"
+    local found = sweeps.capture(ask:format(folder, charset))
+    if found ~= charset .. "\n,\n" then
+      return nil, "localedef does not make de_DE." .. charset .. " (on Debian: apt install locales)"
+    end
   end
   return { "LC_ALL=C", "LC_ALL=C.UTF-8", ("LOCPATH=%s LC_ALL=de_DE.UTF-8"):format(folder),
     ("LOCPATH=%s LC_ALL=de_DE.ISO-8859-1"):format(folder) }
@@ -73,7 +78,8 @@ it("writes and reads the same in every locale", function()
       for _, name in ipairs(files) do found[name] = sweeps.read(folder .. "/" .. name) end
       expected = expected or found
       for _, name in ipairs(files) do
-        check(found[name] == expected[name], ("%s, %s:\n%s\ninstead of\n%s"):format(locale, name, found[name], expected[name]))
+        local unlike = ("%s, %s:\n%s\ninstead of\n%s"):format(locale, name, found[name], expected[name])
+        check(found[name] == expected[name], unlike)
       end
       for j, other in ipairs(locales) do  -- each reads the store of each
         status, _, err = sweeps.run(folder, "script.lua", "store.db 0", other)
@@ -103,8 +109,8 @@ it("texts that are not UTF-8 are refused before trials run", function()
   sweeps.in_folder(function(place)
     local ran = 0
     local function sweep(options)
-      local o = { name = "s", store = place .. "/r.db", workers = 0, metric = "x", direction = "maximize", progress = false,
-        space = { i = mr.range(1, 2) }, run = function()
+      local o = { name = "s", store = place .. "/r.db", workers = 0, progress = false, metric = "x",
+        direction = "maximize", space = { i = mr.range(1, 2) }, run = function()
           ran = ran + 1
           return 1
         end }

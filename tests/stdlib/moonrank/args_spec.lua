@@ -4,8 +4,8 @@ local says = require "tests.support.says"
 local read = require("moonrank.args").args
 local describe, it = test.describe, test.it
 
-local declared = { nsr = 1, lr = 1e-3, loss = "ndcg", smoke = false, cache = true, bounds = { "none", "minmax" }, folds = { 1, 2 },
-  batch_size = { default = 32, help = "users per batch" }, seed = { type = "integer" },
+local declared = { nsr = 1, lr = 1e-3, loss = "ndcg", smoke = false, cache = true, bounds = { "none", "minmax" },
+  folds = { 1, 2 }, batch_size = { default = 32, help = "users per batch" }, seed = { type = "integer" },
   device = { default = "cpu", choices = { "cpu", "cuda" } } }
 
 -- The exit status and the text that a wrong command line ends with.
@@ -50,28 +50,40 @@ describe("args", function()
   it("refuses paths that lead to something else, before the script begins", function()
     local folder = os.tmpname()
     os.remove(folder)
-    os.execute(("mkdir %s && cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"):format(folder, folder))
-    local wrong = { file = { "in", "lost", "fifo", "none" }, folder = { "file", "lost", "fifo", "none" },
-      ["data folder"] = { "file", "lost", "none" }, ["new file"] = { "in", "lost", "fifo", "file/x", "lost/x", "file/x/y" },
-      ["new folder"] = { "file", "lost", "fifo", "file/x", "lost/x" } }
-    local right = { file = { "file" }, folder = { "in" }, ["data folder"] = { "in" }, ["new file"] = { "file", "none", "none/x", "in/x" },
-      ["new folder"] = { "in", "none", "none/x" } }
+    local make = "mkdir %s && cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"
+    os.execute(make:format(folder, folder))
+    local wrong = {
+      file = { "in", "lost", "fifo", "none" },
+      folder = { "file", "lost", "fifo", "none" },
+      ["data folder"] = { "file", "lost", "none" },
+      ["new file"] = { "in", "lost", "fifo", "file/x", "lost/x", "file/x/y" },
+      ["new folder"] = { "file", "lost", "fifo", "file/x", "lost/x" },
+    }
+    local right = {
+      file = { "file" },
+      folder = { "in" },
+      ["data folder"] = { "in" },
+      ["new file"] = { "file", "none", "none/x", "in/x" },
+      ["new folder"] = { "in", "none", "none/x" },
+    }
     for kind, names in pairs(wrong) do
+      local option = { at = { default = "", path = kind } }
       for _, name in ipairs(names) do
-        local status, text = fails({ "--at", folder .. "/" .. name }, { at = { default = "", path = kind } })
-        test.check(status == 2 and text:find("--at: ", 1, true) == 1 and text:find(folder .. "/" .. name:match "^%w+", 1, true),
-          kind .. ", " .. name .. ": " .. tostring(text))
+        local status, text = fails({ "--at", folder .. "/" .. name }, option)
+        local named = text:find("--at: ", 1, true) == 1 and text:find(folder .. "/" .. name:match "^%w+", 1, true)
+        test.check(status == 2 and named, kind .. ", " .. name .. ": " .. tostring(text))
       end
       for _, name in ipairs(right[kind]) do
-        test.equal(read({ at = { default = "", path = kind } }, { "--at", folder .. "/" .. name }).at, folder .. "/" .. name)
+        test.equal(read(option, { "--at", folder .. "/" .. name }).at, folder .. "/" .. name)
       end
-      test.equal(read({ at = { default = "", path = kind } }, { "--at", "" }).at, "")
+      test.equal(read(option, { "--at", "" }).at, "")
     end
     os.execute("rm -r " .. folder)
-    test.raises(function() read({ at = { default = "", path = "pipe" } }, {}) end,
-      "mr.args{at = ...}", "path", "'pipe'")
+    local pipe = { at = { default = "", path = "pipe" } }
+    test.raises(function() read(pipe, {}) end, "mr.args{at = ...}", "path", "'pipe'")
   end)
-  it("names the path that it refuses, also of one word, of too many letters, without a name at its end, and none", function()
+  it("names the path that it refuses, also of one word, of too many letters, without a name at its end, " ..
+    "and none", function()
     local long = ("n"):rep(300)
     local cases = {
       { "folder", "LICENSE", "LICENSE", "folder" },
@@ -113,7 +125,8 @@ describe("args", function()
   end)
   it("takes what a flag says of other options, and refuses them beside it", function()
     local with_smoke = { epochs = 40, losses = { "ndcg", "ap" }, data = "movielens", lr = 0.1,
-      smoke = { default = false, sets = { epochs = 2, losses = { "ap" } }, ignores = { "data" }, help = "to see that it runs" } }
+      smoke = { default = false, help = "to see that it runs",
+        sets = { epochs = 2, losses = { "ap" } }, ignores = { "data" } } }
     local args = read(with_smoke, { "--smoke", "--lr", "0.5" })
     test.equal({ args.epochs, args.losses, args.lr, args.data }, { 2, { "ap" }, 0.5, "movielens" })
     args = read(with_smoke, { "--no-smoke", "--losses", "rr", "--data", "here" })
@@ -169,7 +182,8 @@ describe("args", function()
     os.remove(path)
     test.check(not ok)
     test.equal(e.exit_status, 0)
-    for _, part in ipairs { "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n",
+    local head = "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n"
+    for _, part in ipairs{ head,
       "  --batch_size INTEGER  users per batch (default 32)\n", "  --bounds STRING,...   (default none,minmax)\n",
       "  --device STRING       (one of cpu, cuda; default cpu)\n", "  --no-cache\n" } do
       test.check(e.message:find(part, 1, true), "missing: " .. part .. "\nin: " .. e.message)

@@ -21,7 +21,8 @@ local function unit(score, stats) return (score - stats.min) / (stats.max - stat
 
 describe("mr.bounds.check", function()
   it("finds nothing wrong with any built-in bound", function()
-    local names = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log", "distribution_logit" }
+    local names = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
+      "distribution_log", "distribution_logit" }
     for _, name in ipairs(names) do
       local report = report_of(name)
       check(report.ok, tostring(report))
@@ -37,7 +38,9 @@ describe("mr.bounds.check", function()
   end)
 
   it("names a bound that rises and falls, and one that turns the metric round", function()
-    local wave = report_of("spec_wave", function(score, stats) return (unit(score, stats) * 9):tanh() - unit(score, stats) end)
+    local wave = report_of("spec_wave", function(score, stats)
+      return (unit(score, stats) * 9):tanh() - unit(score, stats)
+    end)
     equal(kinds(wave.problems), { monotone = true })
     says(wave, "monotone", "ndcg", "(2, 1)")
     local turned = report_of("spec_turned", function(score, stats) return -unit(score, stats) end)
@@ -109,7 +112,8 @@ describe("slopes and weights", function()
     near(mr.bounds.slopes("minmax", "nrbp_loss", lists), { 1 / 4, 0, 1, 0, 1 / 15 }, 1e-14)
     near(mr.bounds.slopes("none", "ap", lists), { 1, 0, 1, 0, 1 }, 0)
     equal(mr.bounds.slopes("minmax", "ap", mr.lists{ { 1 }, {} }):totable(), { 0.0, 0.0 })
-    equal(mr.bounds.slopes(function(score) return score:detach() end, "ap", lists):totable(), { 0.0, 0.0, 0.0, 0.0, 0.0 })
+    local function constant(score) return score:detach() end
+    equal(mr.bounds.slopes(constant, "ap", lists):totable(), { 0.0, 0.0, 0.0, 0.0, 0.0 })
   end)
 
   it("are capped, and brought to mean 1", function()
@@ -137,7 +141,8 @@ describe("mr.bounds.plot", function()
   it("draws a panel per bound and NSR, a line per size", function()
     local one = mr.bounds.plot("minmax", { metric = "ap", nsr = { 2 } })
     check(tostring(one):find("lines: 3 series", 1, true), tostring(one))
-    local many = mr.bounds.plot({ "minmax", "expectation" }, { metric = "nrbp_loss", nsr = { 1, 2, 3 }, relevant = { 5, 10 } })
+    local many = mr.bounds.plot({ "minmax", "expectation" },
+      { metric = "nrbp_loss", nsr = { 1, 2, 3 }, relevant = { 5, 10 } })
     check(tostring(many):find("6 panels", 1, true), tostring(many))
     raises(function() mr.bounds.plot("minmax", { nsr = {} }) end, "nsr", "bound")
   end)

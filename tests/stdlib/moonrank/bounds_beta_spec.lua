@@ -38,7 +38,8 @@ describe("distributions of a better ranker", function()
         before = mean
       end
       local d = mr.bounds.distribution(name, { n = 60, p = 20, beta = 1e-12 })
-      near({ d:mean(), d:sd() }, { mr.bounds.of(name, { n = 60, p = 20 }).expectation, mr.bounds.of(name, { n = 60, p = 20 }).sd }, 1e-9)
+      local plain = mr.bounds.of(name, { n = 60, p = 20 })
+      near({ d:mean(), d:sd() }, { plain.expectation, plain.sd }, 1e-9)
     end
   end)
 
@@ -63,7 +64,8 @@ describe("distributions of a better ranker", function()
   it("of a script's metric are sampled, and those of its twin", function()
     mr.metrics.define("spec_wrong_pairs_beta", wrong_pairs, { minimize = true })
     for _, shape in ipairs{ { n = 9, p = 3, beta = 1 }, { n = 60, p = 20, beta = -0.5 } } do
-      local found, twin = mr.bounds.distribution("spec_wrong_pairs_beta", shape), mr.bounds.distribution("nrbp_loss", shape)
+      local found = mr.bounds.distribution("spec_wrong_pairs_beta", shape)
+      local twin = mr.bounds.distribution("nrbp_loss", shape)
       near(found:mean(), twin:mean(), { atol = 4 * twin:sd() / math.sqrt(20000) })
       near(found:sd(), twin:sd(), { rtol = 0.03 })
     end
@@ -101,7 +103,8 @@ describe("bounds that refer to a better ranker", function()
       for _, form in ipairs(forms) do
         for _, beta in ipairs{ -1, 0.5, 2 } do
           local bounded = mr.losses[loss]{ bound = mr.bounds.distribution_bound{ form = form, beta = beta } }
-          check(mr.gradcheck(function(x) return bounded(x, lists) end, scores) < 1e-6, ("%s %s %g"):format(loss, form, beta))
+          local error = mr.gradcheck(function(x) return bounded(x, lists) end, scores)
+          check(error < 1e-6, ("%s %s %g"):format(loss, form, beta))
         end
       end
     end
@@ -122,7 +125,9 @@ describe("bounds that refer to a better ranker", function()
 
   it("of two betas on the same lists are two bounds, and the thesis' gain has one too", function()
     local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
-    local function value(options) return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5] end
+    local function value(options)
+      return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5]
+    end
     check(value{ beta = 1 } < value{} and value{ beta = -1 } > value{})
     check(value{ beta = 1, steepness = "samples", samples = 2000 } < value{ steepness = "samples", samples = 2000 })
   end)

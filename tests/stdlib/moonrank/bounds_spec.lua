@@ -23,7 +23,8 @@ describe("statistics", function()
       agree("ndcg", { ndcg.min, ndcg.expectation, ndcg.sd }, { case.ndcg_min, case.e_ndcg, case.sd_ndcg })
       agree("ap", { ap.min, ap.expectation }, { case.ap_min, case.e_ap })
       if case.sd_ap ~= json.null then agree("sd of ap", { ap.sd }, { case.sd_ap }, { rtol = 1e-11, atol = 1e-8 }) end
-      agree("nrbp_loss", { nrbp.min, nrbp.max, nrbp.best, nrbp.expectation, nrbp.sd }, { 0, case.nrbp_max, 0, case.e_nrbp, case.sd_nrbp })
+      agree("nrbp_loss", { nrbp.min, nrbp.max, nrbp.best, nrbp.expectation, nrbp.sd },
+        { 0, case.nrbp_max, 0, case.e_nrbp, case.sd_nrbp })
       agree("rr", { rr.min, rr.expectation }, { case.rr_min, case.e_rr })
       agree("nrbp(0.8)", { metric.min, metric.expectation }, { case.nrbp08_metric_min, case.e_nrbp08_metric })
       if not case.degenerate then equal({ ndcg.max, ap.max, rr.max, ndcg.best }, { 1.0, 1.0, 1.0, 1.0 }) end
@@ -54,7 +55,8 @@ describe("statistics", function()
     local stats = mr.bounds.stats("ap", lists)
     equal(stats.degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 1.0 })
     equal(mr.bounds.stats("ndcg", lists).degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 0.0 })
-    equal(mr.bounds.stats("ndcg", mr.lists{ { 1e-30, 0 }, { 1, 1e-30, 0 }, { 1e-9, 0 } }).degenerate:totable(), { 1.0, 0.0, 0.0 })
+    local tiny = mr.lists{ { 1e-30, 0 }, { 1, 1e-30, 0 }, { 1e-9, 0 } }
+    equal(mr.bounds.stats("ndcg", tiny).degenerate:totable(), { 1.0, 0.0, 0.0 })
     near(stats.min:totable(), { 1 / 3, 0 / 0, 1, 0 / 0, 1, 1 })
     equal(stats.n:totable(), { 3.0, 2.0, 2.0, 0.0, 2.0, 2.0 })
     equal(stats.p:totable(), { 1.0, 0.0, 2.0, 0.0, 2.0, 2.0 })
@@ -81,9 +83,8 @@ describe("statistics", function()
     for _, name in ipairs{ "ndcg@2.7", "ndcg@0", "ndcg@nan", "ndcg@1e300" } do
       raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, "'k'", name)
     end
-    for name, word in pairs{ ["ndcg@"] = "'ndcg@'", ["nrbp(2)"] = "2", ["ap(3)"] = "'ap(3)'", precision = "'precision'" } do
-      raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, word)
-    end
+    local wrong = { ["ndcg@"] = "'ndcg@'", ["nrbp(2)"] = "2", ["ap(3)"] = "'ap(3)'", precision = "'precision'" }
+    for name, word in pairs(wrong) do raises(function() mr.bounds.of(name, { n = 3, p = 1 }) end, word) end
   end)
 end)
 
@@ -108,7 +109,8 @@ describe("affine bounds", function()
     check(checked > 50, "reference values were compared")
   end)
 
-  it("of the nRBP loss are one method: expectation and expectation-max have the same gradients, twice those of min-max", function()
+  it("of the nRBP loss are one method: expectation and expectation-max have the same gradients, " ..
+    "twice those of min-max", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }, mr.normal({ 8 }, { seed = 2, dtype = "float64" })
     local function grad(bound)
       local leaf = scores:requires_grad()
@@ -153,7 +155,8 @@ describe("distributions", function()
         local expected = case[key]
         local d = mr.bounds.distribution_of(enumerated(name, case.N, case.P))
         equal(#d, expected.unique_values)
-        near({ d:min(), d:max(), d:mean(), d:sd() }, { expected.min, expected.max, expected.mean, expected.sd }, exactly)
+        near({ d:min(), d:max(), d:mean(), d:sd() },
+          { expected.min, expected.max, expected.mean, expected.sd }, exactly)
         near(d:sample_gain(), expected.gain_eq_3_13, 1e-11)
         local exact = mr.bounds.distribution(name, { n = case.N, p = case.P, method = "exact" })
         equal(#exact, expected.unique_values)
@@ -190,10 +193,12 @@ describe("distributions", function()
   it("of every metric have the extremes, mean and deviation of the closed forms, and come out of samples", function()
     for _, shape in ipairs{ { 2, 1 }, { 5, 2 }, { 6, 5 }, { 9, 3 } } do
       local n, p = table.unpack(shape)
-      for _, name in ipairs{ "ndcg", "ndcg@3", "ap", "rr", "rbp(0.8)", "nrbp(0.6)", "precision@2", "precision@7", "recall@3" } do
+      for _, name in ipairs{ "ndcg", "ndcg@3", "ap", "rr", "rbp(0.8)", "nrbp(0.6)", "precision@2", "precision@7",
+        "recall@3" } do
         local where = ("%s N=%d P=%d"):format(name, n, p)
         local d, s = mr.bounds.distribution_of(enumerated(name, n, p)), mr.bounds.of(name, { n = n, p = p })
-        near({ d:min(), d:max(), d:mean(), d:sd() }, { s.min, s.max, s.expectation, s.sd }, { rtol = 1e-12, atol = 1e-8 }, where)
+        local moments = { d:min(), d:max(), d:mean(), d:sd() }
+        near(moments, { s.min, s.max, s.expectation, s.sd }, { rtol = 1e-12, atol = 1e-8 }, where)
         equal(s.best, s.max, where)
         local sampled = mr.bounds.distribution(name, { n = n, p = p, method = "sampled", samples = 100000 })
         for _, x in ipairs((d:pmf()):totable()) do
@@ -205,9 +210,12 @@ describe("distributions", function()
 
   it("sampled have the closed-form mean and deviation, also for grades and long lists", function()
     for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
-      for _, name in ipairs(shape.grades and { "ndcg", "ndcg@3" } or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }) do
-        local d, s = mr.bounds.distribution(name, { n = shape.n, p = shape.p, grades = shape.grades or {}, method = "sampled" }),
-          mr.bounds.of(name, shape)
+      local names = shape.grades and { "ndcg", "ndcg@3" }
+        or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }
+      for _, name in ipairs(names) do
+        local s = mr.bounds.of(name, shape)
+        local o = { n = shape.n, p = shape.p, grades = shape.grades or {}, method = "sampled" }
+        local d = mr.bounds.distribution(name, o)
         -- a standard error is sd / 548
         near(d:mean(), s.expectation, { atol = 4 * s.sd / 548 }, name)
         near(d:sd(), s.sd, { rtol = 0.01 }, name)
@@ -260,7 +268,9 @@ describe("distributions", function()
 
   it("answer quantiles and refuse what is none", function()
     local d = mr.bounds.distribution_of{ 1, 2, 2, 4 }
-    equal({ d:quantile(0), d:quantile(0.25), d:quantile(0.5), d:quantile(0.75), d:quantile(1) }, { 1.0, 1.0, 2.0, 2.0, 4.0 })
+    local quantiles = {}
+    for i = 0, 4 do quantiles[i + 1] = d:quantile(i / 4) end
+    equal(quantiles, { 1.0, 1.0, 2.0, 2.0, 4.0 })
     local values, probability = d:pmf()
     equal({ values:totable(), probability:totable() }, { { 1.0, 2.0, 4.0 }, { 0.25, 0.5, 0.25 } })
     raises(function() d:quantile(2) end, "'q'", "'quantile'", "2.000000")
@@ -291,11 +301,14 @@ describe("all bounds", function()
   local scores = mr.normal({ 13 }, { seed = 4, dtype = "float64" })
 
   it("have gradients that differences confirm, in every loss", function()
-    mr.bounds.define("sqrt_range", function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end)
+    mr.bounds.define("sqrt_range", function(score, stats)
+      return (score - stats.min) / (stats.max - stats.min):sqrt()
+    end)
     mr.bounds.define("by_cdf", function(score, stats) return stats.cdf(score) + score / stats.sd end)
     for _, name in ipairs(mr.bounds.names()) do
       for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
-        check(mr.gradcheck(function(x) return mr.losses[loss]{ bound = name }(x, lists) end, scores) < 1e-6, loss .. " " .. name)
+        local bounded = mr.losses[loss]{ bound = name }
+        check(mr.gradcheck(function(x) return bounded(x, lists) end, scores) < 1e-6, loss .. " " .. name)
       end
     end
   end)

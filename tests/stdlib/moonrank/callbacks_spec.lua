@@ -38,7 +38,8 @@ local function fit(options)
 end
 
 local function with_forward(forward)
-  mr.models.define("callbacks_spec_model", { parameters = function() return { w = mr.ones(2, 1) } end, forward = forward })
+  local function parameters() return { w = mr.ones(2, 1) } end
+  mr.models.define("callbacks_spec_model", { parameters = parameters, forward = forward })
   return mr.models.callbacks_spec_model{}
 end
 
@@ -51,7 +52,8 @@ describe("the line of an error", function()
       end)
     end
     keeps_line(function(f)
-      mr.models.define("callbacks_spec_none", { parameters = function(o) return f(setmetatable(o, { __index = error })) end, forward = f })
+      local function parameters(o) return f(setmetatable(o, { __index = error })) end
+      mr.models.define("callbacks_spec_none", { parameters = parameters, forward = f })
       mr.models.callbacks_spec_none{}
     end)
   end)
@@ -59,7 +61,8 @@ describe("the line of an error", function()
   it("of NaN in a model's forward", on_cpu(function()
     for _, valid in ipairs{ false, data } do
       local function divides(p, batch) return batch.features:matmul(p.w):sum(2) * 0 / 0 end
-      local ok, message = pcall(fit, { model = with_forward(divides), valid = valid or nil, metrics = valid and { "ndcg" } or nil })
+      local options = { model = with_forward(divides), valid = valid or nil, metrics = valid and { "ndcg" } or nil }
+      local ok, message = pcall(fit, options)
       local line = ("callbacks_spec.lua:%d: div: 'div' made NaN"):format(debug.getinfo(divides, "S").linedefined)
       check(not ok and message:find(line, 1, true), message)
     end
@@ -117,8 +120,8 @@ describe("the line of an error", function()
   it("in the run of a sweep", function()
     sweeps.in_folder(function(folder)
       keeps_line(function(f, i)
-        local study = mr.sweep{ name = "s" .. i, run = function(trial) return f(trial) end, space = { a = mr.choice{ 1 } },
-          store = folder .. "/r.db", progress = false }
+        local study = mr.sweep{ name = "s" .. i, store = folder .. "/r.db", progress = false,
+          space = { a = mr.choice{ 1 } }, run = function(trial) return f(trial) end }
         error(study:trials{ columns = { "reason" } }.rows[1][1], 0)
       end)
     end)

@@ -20,17 +20,19 @@ end)
 
 describe("options", function()
   it("named seed are integers, in all functions alike", function()
-    local queries, faces = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }, mr.data.drawn_faces{ count = 20, size = 8 }
+    local queries = mr.data.synthetic{ queries = 9, features = 2, kind = "queries" }
+    local faces = mr.data.drawn_faces{ count = 20, size = 8 }
     local ratings = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4)
     local takers = {
-      ["mr.data.synthetic"] = mr.data.synthetic, ["mr.stats.bootstrap"] = function(o) mr.stats.bootstrap({ 1, 2, 3 }, o) end,
+      ["mr.data.synthetic"] = mr.data.synthetic, ["mr.data.drawn_faces"] = mr.data.drawn_faces,
+      ["mr.models.random"] = mr.models.random, ["mr.fit"] = mr.fit, ["mr.sweep"] = mr.sweep,
+      ["mr.stats.bootstrap"] = function(o) mr.stats.bootstrap({ 1, 2, 3 }, o) end,
       ["mr.stats.permutation"] = function(o) mr.stats.permutation({ 1, 2 }, { 2, 3 }, o) end,
-      batches = function(o) queries:batches(o) end, split = function(o) queries:split(o) end,
-      folds = function(o) ratings:folds(o) end, ["mr.models.random"] = mr.models.random,
-      ["mr.data.drawn_faces"] = mr.data.drawn_faces, comparisons = function(o) faces:comparisons{ pairs = 3, seed = o.seed } end,
       ["mr.uniform"] = function(o) mr.uniform({ 2 }, o) end,
       ["mr.models.mf"] = function(o) mr.models.mf{ users = 2, items = 2, seed = o.seed } end,
-      ["mr.fit"] = mr.fit, ["mr.sweep"] = mr.sweep,
+      batches = function(o) queries:batches(o) end, split = function(o) queries:split(o) end,
+      folds = function(o) ratings:folds(o) end,
+      comparisons = function(o) faces:comparisons{ pairs = 3, seed = o.seed } end,
     }
     for name, take in pairs(takers) do
       for found, seed in pairs{ ["1.5"] = 1.5, ["2.0"] = 2.0, ["'2'"] = "2", inf = math.huge } do
@@ -89,8 +91,6 @@ end)
 -- Advice on other libraries' names once took a minute here.
 it("unknown names of any length are refused at once", function()
   local long, began = ("x"):rep(10000000), os.clock()
-  for _, of in ipairs{ mr, mr.losses, mr.ones(2) } do
-    check(not pcall(function() return of[long]() end))
-  end
+  for _, of in ipairs{ mr, mr.losses, mr.ones(2) } do check(not pcall(function() return of[long]() end)) end
   check(os.clock() - began < 10, "seconds: " .. os.clock() - began)
 end)

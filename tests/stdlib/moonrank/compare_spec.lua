@@ -49,11 +49,16 @@ local function judged(count)
   return mr.lists(lists)
 end
 
-local ranks = { a = { 1, 1, 2, 1, 1, 3, 1, 1, 2, 1 }, b = { 2, 3, 2, 4, 2, 3, 5, 2, 6, 2 }, c = { 3, 3, 2, 4, 6, 3, 5, 6, 6, 2 } }
+local ranks = {
+  a = { 1, 1, 2, 1, 1, 3, 1, 1, 2, 1 },
+  b = { 2, 3, 2, 4, 2, 3, 5, 2, 6, 2 },
+  c = { 3, 3, 2, 4, 6, 3, 5, 6, 6, 2 },
+}
 
 it("means, p by all signs, Holm's correction and letters", function()
   local lists = judged(10)
-  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.b), c = scores_of(ranks.c), qrels = lists, metrics = { "recip_rank" } }
+  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.b), c = scores_of(ranks.c), qrels = lists,
+    metrics = { "recip_rank" } }
   equal({ c.systems, c.count }, { { "a", "b", "c" }, 10 })
   local ps, order = {}, { { "a", "b" }, { "a", "c" }, { "b", "c" } }
   for i, pair in ipairs(order) do
@@ -88,7 +93,8 @@ end)
 
 it("less is better where the metric is to be minimised; equal systems have no letters", function()
   local lists = judged(10)
-  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.c), c = scores_of(ranks.c), qrels = lists, metrics = { "nrbp_loss" } }
+  local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.c), c = scores_of(ranks.c), qrels = lists,
+    metrics = { "nrbp_loss" } }
   equal(c.cells.nrbp_loss.a.better_than, "bc")
   equal({ c.cells.nrbp_loss.b.better_than, c.cells.nrbp_loss.c.better_than }, { "", "" })
   check(c.cells.nrbp_loss.a.mean < c.cells.nrbp_loss.b.mean)
@@ -96,8 +102,8 @@ it("less is better where the metric is to be minimised; equal systems have no le
 end)
 
 it("prints, and goes out as CSV, LaTeX, Markdown and a figure", function()
-  local c = mr.compare{ ["100% & more"] = scores_of(ranks.a), systems = { seed = scores_of(ranks.c) }, qrels = judged(10),
-    metrics = { "map", "P_1" } }
+  local c = mr.compare{ ["100% & more"] = scores_of(ranks.a), systems = { seed = scores_of(ranks.c) },
+    qrels = judged(10), metrics = { "map", "P_1" } }
   check(tostring(c):find("a  100%% & more  0%.8333 b %[0%.%d+, 1%.0000%]"), tostring(c))
   check(tostring(c):find "10 lists; a letter")
   local latex = c:to_latex()
@@ -113,17 +119,16 @@ it("prints, and goes out as CSV, LaTeX, Markdown and a figure", function()
 end)
 
 local function fitted(fold, loss, metrics)
-  return mr.fit{ model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }, loss = mr.losses[loss]{}, train = fold.train,
-    valid = fold.valid, test = fold.test, epochs = 1, progress = false, metrics = metrics }
+  return mr.fit{ model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }, loss = mr.losses[loss]{},
+    train = fold.train, valid = fold.valid, test = fold.test, epochs = 1, progress = false, metrics = metrics }
 end
 
-local function folds()
-  return mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(5):folds{ k = 2, seed = 1 }
-end
+local ratings = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4)
+local function folds() return ratings:min_relevant(5):folds{ k = 2, seed = 1 } end
 
 it("the figure's error bars are the intervals, which are not symmetric", function()
-  local c = mr.compare{ a = scores_of{ 1, 1, 1, 1, 1, 1, 1, 1, 1, 6 }, b = scores_of{ 6, 6, 6, 6, 6, 6, 6, 6, 6, 1 }, qrels = judged(10),
-    metrics = { "rr" } }
+  local good, bad = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 6 }, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 1 }
+  local c = mr.compare{ a = scores_of(good), b = scores_of(bad), qrels = judged(10), metrics = { "rr" } }
   local script = c:plot():script()
   for _, name in ipairs{ "a", "b" } do
     local cell = c.cells.rr[name]
@@ -141,8 +146,8 @@ end)
 it("a run of mr.fit equals its own scores in a file, whatever the order of the file, list by list", function()
   local fold = folds()[1]
   local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }
-  local run = mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid, test = fold.test, epochs = 1,
-    progress = false, metrics = { "ndcg", "ap@5", "rr" } }
+  local run = mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid,
+    test = fold.test, epochs = 1, progress = false, metrics = { "ndcg", "ap@5", "rr" } }
   local path, lines = new_path(), {}
   mr.data.scored(model, fold.test):to_trec_run(path)
   for line in io.lines(path) do table.insert(lines, 1, line) end
@@ -151,12 +156,14 @@ it("a run of mr.fit equals its own scores in a file, whatever the order of the f
     local query, document, score = line:match "^(%S+) Q0 (%S+) %d+ (%S+)"
     rows[#rows + 1] = ("%s,%s,%s"):format(query, document, score)
   end
-  local c = mr.compare{ fit = run, trec = file(table.concat(lines, "\n")), csv = file(table.concat(rows, "\n"), ".csv"), other = run.test,
-    qrels = fold.test }
+  local c = mr.compare{ fit = run, trec = file(table.concat(lines, "\n")), csv = file(table.concat(rows, "\n"), ".csv"),
+    other = run.test, qrels = fold.test }
   equal({ c.count, #c.metrics }, { fold.test.count, 3 })
   for _, metric in ipairs{ "ndcg", "ap@5", "rr" } do
     local values = c.values[metric]
-    for _, name in ipairs{ "trec", "csv", "other" } do near(values[name]:double(), values.fit:double(), 1e-6, metric) end
+    for _, name in ipairs{ "trec", "csv", "other" } do
+      near(values[name]:double(), values.fit:double(), 1e-6, metric)
+    end
     near(c.cells[metric].fit.mean, run.test.mean[metric], 1e-6)
   end
 end)
@@ -219,7 +226,7 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
     { candidates = "sampled" }))
   refuses({ "seed", "2" }, of(a, { candidates = "sampled", seed = 2 }), of(b, { candidates = "sampled" }))
   refuses({ "'a'", "'b'" }, of(a), of(b, { part = "valid" }))
-  local fewer = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4):min_relevant(15):folds{ k = 2 }[1]
+  local fewer = ratings:min_relevant(15):folds{ k = 2 }[1]
   refuses({ "'a'", "'b'", "users" }, of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, fewer))
   refuses({ "'a'", "'b'", "data" }, of(a, { candidates = "sampled" }), of(b, { candidates = "sampled" }, parts[2]))
   refuses({ "rows", "lists" }, of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
@@ -229,12 +236,14 @@ it("evaluations of other lists are refused, however many there are; models score
   local function of(lists) return mr.evaluate(mr.ones(lists.rows), lists, { "ap" }) end
   local fold = folds()[1]
   equal(mr.compare{ a = of(judged(4)), b = of(judged(4)) }.count, 4)
-  raises(function() mr.compare{ a = of(judged(4)), b = of(mr.lists{ { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 },
-    { 0, 1, 0, 0, 0, 0 } }) } end, "'a'", "'b'")
+  local first = { 1, 0, 0, 0, 0, 0 }
+  local other = mr.lists{ first, first, first, { 0, 1, 0, 0, 0, 0 } }
+  raises(function() mr.compare{ a = of(judged(4)), b = of(other) } end, "'a'", "'b'")
   local run, popularity = fitted(fold, "ap", { "ap" }), mr.models.popularity{ fold = fold }
   raises(function() mr.compare{ a = run, b = of(fold.valid.lists) } end, "'a'", "'b'", "lists")
   raises(function() mr.compare{ a = run, b = fold:evaluate(popularity, { "ap" }) } end, "test; candidates: all")
-  local c = mr.compare{ run = run, model = popularity, scores = mr.data.scored(popularity, fold.test), qrels = fold.test }
+  local scored = mr.data.scored(popularity, fold.test)
+  local c = mr.compare{ run = run, model = popularity, scores = scored, qrels = fold.test }
   equal(c.values.ap.model:totable(), c.values.ap.scores:totable())
   raises(function() mr.compare{ a = run, b = popularity } end, "'b'", "table")
 end)

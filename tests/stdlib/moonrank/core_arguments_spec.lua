@@ -19,12 +19,14 @@ it("texts with a zero byte, which does not end the message", function()
     function() mr.ones(2):to "fl\0oat" end,
     function() core.read_ratings({ "x" }, "user", "item", "rating", true, "", true, true, "\0;", "error") end,
     function() core.read_letor("x", 0, false, "mis\0sing", false) end,
-    function() core.cat({ mr.ones(2), ["di\0m"] = 1 }, 1) end, function() core.lists({ 2 }, mr.ones(2), {}, { ["o\0dd"] = 1 }) end,
+    function() core.cat({ mr.ones(2), ["di\0m"] = 1 }, 1) end,
+    function() core.lists({ 2 }, mr.ones(2), {}, { ["o\0dd"] = 1 }) end,
     function() mr.metrics.rr{ ties = "wo\0rst" } end,
   }
   for i, call in ipairs(calls) do
     local ok, message = pcall(call)
-    check(not ok and (message:find("\\x00", 1, true) or message:find("\0", 1, true)), ("call %d: %s"):format(i, tostring(message)))
+    local shown = message:find("\\x00", 1, true) or message:find("\0", 1, true)
+    check(not ok and shown, ("call %d: %s"):format(i, tostring(message)))
     check(message:find "expected" or message:find "there are", message)
   end
 end)

@@ -1,4 +1,5 @@
--- Steps put off against dense gradients, whose steps are those of the papers (optim_spec.lua); and that no reader changes what training does.
+-- Steps put off against dense gradients, whose steps are those of the papers (optim_spec.lua),
+-- and readers that do not change what training does.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fit = require "moonrank.fit"
@@ -54,13 +55,15 @@ end
 local cases = {
   { "adam", { lr = 0.01 } }, { "adam", { lr = 0.01 }, decaying = true },
   { "adam", { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } },
-  { "adam", { lr = 0.01, beta1 = 0.97, beta2 = 0.999, epsilon = 1e-5 }, decaying = true }, { "adam", { lr = 0.01, beta1 = 0 } },
+  { "adam", { lr = 0.01, beta1 = 0.97, beta2 = 0.999, epsilon = 1e-5 }, decaying = true },
+  { "adam", { lr = 0.01, beta1 = 0 } },
   { "adam", { lr = 0.01, beta1 = 0.85, beta2 = 0.95, epsilon = 1e-4 }, scale = 1e-3 },
   { "adam", { lr = 0.001, beta1 = 0.9, beta2 = 0.8 } }, -- momentum outlives the squares: not put off
   -- nor where it nearly does: what a row loses would be a sum of terms that grow
   { "adam", { lr = 0.01, beta1 = 0.7, beta2 = 0.5 } },
   { "adam", { lr = 0.01, beta1 = 0.887, beta2 = 0.8, epsilon = 1e-2 }, scale = 1e-6 },
-  { "sgd", { lr = 0.001, momentum = 0.9 }, scale = 0.1 }, { "sgd", { lr = 0.001, momentum = 0.5 }, decaying = true, scale = 0.1 },
+  { "sgd", { lr = 0.001, momentum = 0.9 }, scale = 0.1 },
+  { "sgd", { lr = 0.001, momentum = 0.5 }, decaying = true, scale = 0.1 },
 }
 
 -- Trains by rows and with dense gradients, and hands both to `look` now and then.
@@ -212,8 +215,8 @@ local readers = {
 local function train(read, optimizer)
   local model = factors()
   local seen = {}
-  mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer or mr.optim.adam{ lr = 0.02 }, batch = 4,
-    epochs = 6, progress = false, each_epoch = function(epoch, m)
+  mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer or mr.optim.adam{ lr = 0.02 },
+    batch = 4, epochs = 6, progress = false, each_epoch = function(epoch, m)
       if read then seen[epoch] = read(m) end
     end }
   return { model:parameters()[1]:totable(), model:parameters()[2]:totable() }, seen
@@ -252,8 +255,10 @@ describe("readers of parameters whose steps are put off", function()
       local model = factors()
       local last
       local run = mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, valid = fold.valid,
-        optimizer = mr.optim.adam{ lr = 0.05 }, batch = 4, epochs = 8, every = every, metrics = metrics, progress = false,
-        each_epoch = function(epoch, m) if epoch == 8 then last = m:parameters()[2]:totable() end end }
+        optimizer = mr.optim.adam{ lr = 0.05 }, batch = 4, epochs = 8, every = every, metrics = metrics,
+        progress = false, each_epoch = function(epoch, m)
+          if epoch == 8 then last = m:parameters()[2]:totable() end
+        end }
       return last, run, model
     end
     local last, run, model = trained(1, { "ndcg" })
@@ -270,8 +275,8 @@ describe("readers of parameters whose steps are put off", function()
   it("may outlive the optimiser, and training goes on after it", function()
     local model = factors()
     local function some(epochs, optimizer)
-      mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer, batch = 4, epochs = epochs,
-        progress = false }
+      mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer, batch = 4,
+        epochs = epochs, progress = false }
       collectgarbage()
       collectgarbage()
     end

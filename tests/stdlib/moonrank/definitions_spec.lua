@@ -6,7 +6,9 @@ local it, equal, check, fails = test.it, test.equal, test.check, test.raises
 
 local function loss(value) return { direction = "maximize", smooth = function(s, l) return l:sum(s) * value end } end
 local function model() return { parameters = function() return {} end, forward = function() end } end
-local function names() return { mr.losses.names(), mr.bounds.names(), require("moonrank.check").names(definitions.all) } end
+local function names()
+  return { mr.losses.names(), mr.bounds.names(), require("moonrank.check").names(definitions.all) }
+end
 
 it("definitions within apart are gone afterwards, and those before stand for what they did", function()
   mr.losses.define("apart_loss", loss(1))

@@ -1,4 +1,5 @@
--- Lists on which no ordering can matter, for every metric with its cut-offs under every bound, against all orders of small lists.
+-- Lists on which no ordering can matter, for every metric with its cut-offs under every bound,
+-- against all orders of small lists.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
@@ -8,14 +9,16 @@ local f64 = { dtype = "float64" }
 mr.metrics.define("spec_gain", function(ranks, lists) return lists:mean(lists.relevance / ranks) end)
 mr.metrics.define("spec_share", function(_, lists) return lists:mean(lists.relevance) end)
 mr.metrics.define("spec_top_two", function(ranks, lists) return lists:sum(lists.relevance * ranks:le(2)) end)
-mr.metrics.define("spec_low", function(ranks, lists) return lists:mean(ranks * lists.relevance:eq(0)) end, { minimize = true })
+mr.metrics.define("spec_low", function(ranks, lists) return lists:mean(ranks * lists.relevance:eq(0)) end,
+  { minimize = true })
 
-local names = { "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "nrbp_loss", "wrong_pairs", "ndcg", "dcg", "err", "auc", "bpref", "r_precision",
-  "spec_gain", "spec_share", "spec_top_two", "spec_low" }
+local names = { "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "nrbp_loss", "wrong_pairs", "ndcg", "dcg", "err", "auc", "bpref",
+  "r_precision", "spec_gain", "spec_share", "spec_top_two", "spec_low" }
+local cut = { "ndcg", "dcg", "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "err", "precision", "recall", "f1", "hit" }
+local bound_names = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
+  "distribution_log", "distribution_logit" }
 for k = 1, 5 do
-  for _, base in ipairs{ "ndcg", "dcg", "ap", "rr", "rbp(0.8)", "nrbp(0.8)", "err", "precision", "recall", "f1", "hit" } do
-    names[#names + 1] = ("%s@%d"):format(base, k)
-  end
+  for _, base in ipairs(cut) do names[#names + 1] = ("%s@%d"):format(base, k) end
 end
 
 -- All collections of up to four grades of 0, 1, 2, and of five and six of 0, 1.
@@ -85,7 +88,8 @@ describe("lists on which no ordering can matter", function()
       local weights, stats = mr.bounds.weights(name, lists):totable(), mr.bounds.stats(name, lists).degenerate:totable()
       for l, grades in ipairs(shapes) do
         local matters = spread(of_every_order(name, l))
-        equal({ weights[l], stats[l] }, matters and { 1.0, 0.0 } or { 0.0, 1.0 }, ("%s of {%s}"):format(name, table.concat(grades, ", ")))
+        local where = ("%s of {%s}"):format(name, table.concat(grades, ", "))
+        equal({ weights[l], stats[l] }, matters and { 1.0, 0.0 } or { 0.0, 1.0 }, where)
       end
     end
   end)
@@ -93,10 +97,7 @@ describe("lists on which no ordering can matter", function()
   local bounds = { mr.bounds.weighted("minmax", { cap = 3 }),
     mr.bounds.distribution_bound{ steepness = "samples", samples = 500 },
     mr.bounds.resolve(function(score, stats) return (score - stats.min) / (stats.max - stats.min) end) }
-  for _, name in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
-    "distribution_logit" } do
-    bounds[#bounds + 1] = mr.bounds.resolve(name)
-  end
+  for _, name in ipairs(bound_names) do bounds[#bounds + 1] = mr.bounds.resolve(name) end
 
   for _, dtype in ipairs{ "float32", "float64" } do
     it("are 0 without gradient under every bound, and the others finite, in " .. dtype, function()
@@ -111,7 +112,8 @@ describe("lists on which no ordering can matter", function()
           for l in ipairs(shapes) do
             local v, slope = values[l], slopes[l]
             local good = matters[l] and v - v == 0 and slope - slope == 0 or not matters[l] and v == 0 and slope == 0
-            check(good, ("%s under %s of {%s}: %g with slope %g"):format(name, bound.name, table.concat(shapes[l], ", "), v, slope))
+            local where = ("%s under %s of {%s}"):format(name, bound.name, table.concat(shapes[l], ", "))
+            check(good, ("%s: %g with slope %g"):format(where, v, slope))
           end
         end
       end
@@ -122,7 +124,9 @@ describe("lists on which no ordering can matter", function()
     for _, bound in ipairs(bounds) do
       for _, name in ipairs{ "precision@5", "recall@3", "f1@4", "hit@2" } do
         local weights, slopes = mr.bounds.weights(name, lists):totable(), mr.bounds.slopes(bound, name, lists):totable()
-        for l in ipairs(shapes) do check(slopes[l] - slopes[l] == 0 and (weights[l] == 1 or slopes[l] == 0), bound.name .. " " .. name) end
+        for l in ipairs(shapes) do
+          check(slopes[l] - slopes[l] == 0 and (weights[l] == 1 or slopes[l] == 0), bound.name .. " " .. name)
+        end
       end
     end
   end)
@@ -133,7 +137,8 @@ local function smooth_precision(s, l) return l:sum((5.5 - mr.smooth.rank(s, l)):
 
 describe("a loss with a cut-off", function()
   -- as those of MQ2008: many of up to ten rows, some long
-  local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }:to(mr.device())
+  local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }
+  data = data:to(mr.device())
 
   it("counts lists with more rows than the cut-off, and learns from them under every bound", function()
     mr.losses.define("spec_precision", { direction = "maximize", metric = "precision@5", smooth = smooth_precision })
@@ -142,13 +147,15 @@ describe("a loss with a cut-off", function()
       if n > 5 and relevant[l] > 0 and relevant[l] < n then expected = expected + 1 end
     end
     check(expected > 10 and expected < 50)
-    for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_logit" } do
+    for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
+      "distribution_logit" } do
       local loss = mr.losses.spec_precision{ bound = bound }
       equal(loss:count(data.lists), expected)
       local model = mr.models.linear{ inputs = 4, seed = 3 }
       local function value() return loss:mean(model({ lists = data.lists, features = data.features }), data.lists) end
       local before = value():item()
-      mr.fit{ model = model, loss = loss, train = data, epochs = 3, optimizer = mr.optim.adam{ lr = 0.05 }, metrics = { "precision@5" } }
+      mr.fit{ model = model, loss = loss, train = data, epochs = 3, optimizer = mr.optim.adam{ lr = 0.05 },
+        metrics = { "precision@5" } }
       check(value():item() < before, bound)
     end
   end)
@@ -181,7 +188,9 @@ describe("a loss with a cut-off", function()
     for i = 1, 60 do grades[i] = i <= 20 and 1 or 0 end
     local one = mr.lists{ grades }
     equal(mr.bounds.weights("spec_perfect", one):totable(), { 1.0 })
-    local function bounded(bound) return mr.bounds.resolve(bound).apply(mr.tensor({ 0.25 }, f64), "spec_perfect", one):item() end
+    local function bounded(bound)
+      return mr.bounds.resolve(bound).apply(mr.tensor({ 0.25 }, f64), "spec_perfect", one):item()
+    end
     equal({ bounded "none", bounded "minmax" }, { 0.25, 0.25 })
     for _, bound in ipairs{ "expectation", "expectation_max", "zscore", "distribution", "distribution_logit" } do
       raises(function() bounded(bound) end, "'spec_perfect'", "20000", "0")

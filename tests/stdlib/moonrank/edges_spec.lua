@@ -53,15 +53,16 @@ describe("distributions", function()
       place(grades, 1, 0)
       for _, s in ipairs(sums) do low, high, count = math.min(low, s), math.max(high, s), count + s / #sums end
       for _, s in ipairs(sums) do square = square + (s - count) ^ 2 / #sums end
-      near({ found.min, found.max, found.expectation, found.sd }, { low / high, 1, count / high, math.sqrt(square) / high }, 1e-9)
+      local moments = { found.min, found.max, found.expectation, found.sd }
+      near(moments, { low / high, 1, count / high, math.sqrt(square) / high }, 1e-9)
     end
   end)
 
   it("of rankers whose weights cannot be added up are refused, not made of other weights", function()
     for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
       for _, method in ipairs{ "auto", "sampled" } do
-        raises(function() mr.bounds.distribution("ndcg", { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }) end,
-          "1000", "300", "grades")
+        local o = { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }
+        raises(function() mr.bounds.distribution("ndcg", o) end, "1000", "300", "grades")
       end
     end
     for _, beta in ipairs{ 1e308, -1e308 } do
@@ -82,9 +83,8 @@ describe("sizes near 2^63", function()
       raises(function() core.list_copies({}, n) end, "'count'", "'list_copies'")
     end
     equal(#core.random_ranks(2, 1 << 53, 3, 1), 6)
-    for _, f in ipairs{ function() core.drawn_ranks({ nan, 1 }, 0, 1, 1) end, function() core.arrangement_ranks({ nan, nan, 1 }, 5) end } do
-      raises(f, "NaN")
-    end
+    raises(function() core.drawn_ranks({ nan, 1 }, 0, 1, 1) end, "NaN")
+    raises(function() core.arrangement_ranks({ nan, nan, 1 }, 5) end, "NaN")
     for _, bad in ipairs{ nan, -1, 1e39, inf } do
       raises(function() mr.bounds.of("err", { grades = { 1, bad } }) end, "grades")
     end
@@ -92,8 +92,10 @@ describe("sizes near 2^63", function()
 
   it("of tensors, parts and lists are refused by name", function()
     for _, n in ipairs{ least, -1, 1 << 62, most } do
-      for _, f in ipairs{ function() mr.zeros(n, n) end, function() mr.ones(4):reshape(n, n) end, function() mr.ones(4):narrow(1, n, n) end,
-        function() mr.ones(4):narrow(1, 1, n) end, function() mr.ones(4):sum(n) end, function() mr.ones(4):size(n) end,
+      for _, f in ipairs{
+        function() mr.zeros(n, n) end, function() mr.ones(4):reshape(n, n) end,
+        function() mr.ones(4):narrow(1, n, n) end, function() mr.ones(4):narrow(1, 1, n) end,
+        function() mr.ones(4):sum(n) end, function() mr.ones(4):size(n) end,
         function() return mr.ones(4)[n] end, function() core.lists({ n }, mr.ones(1), {}, {}) end,
         function()
           local one, no = mr.tensor({ 1 }, { dtype = "int64" }), mr.tensor({}, { dtype = "int64" })
@@ -108,7 +110,8 @@ describe("sizes near 2^63", function()
       for _, name in ipairs{ "ndcg", "ap", "rr", "err", "rbp", "nrbp", "dcg", "recall", "hit" } do
         for _, ties in ipairs{ "mean", "stable", "worst" } do
           local function value(cutoff)
-            return mr.metrics[name](mr.tensor{ 1, 1, 2, 0 }, mr.lists{ { 1, 0, 1, 0 } }, { k = cutoff, ties = ties }):item()
+            local o = { k = cutoff, ties = ties }
+            return mr.metrics[name](mr.tensor{ 1, 1, 2, 0 }, mr.lists{ { 1, 0, 1, 0 } }, o):item()
           end
           equal(value(k), value(4), name)
         end
