@@ -38,7 +38,8 @@ it("counts lists without relevant rows as told", function()
 end)
 
 it("gives an option to the metrics that take it", function()
-  local result = mr.evaluate(scores, lists, { "ndcg", "rr", "ap@1" }, { gain = "linear", denominator = "cutoff", ties = "worst" })
+  local o = { gain = "linear", denominator = "cutoff", ties = "worst" }
+  local result = mr.evaluate(scores, lists, { "ndcg", "rr", "ap@1" }, o)
   near(result.ndcg, mr.metrics.ndcg(scores, lists, { gain = "linear" }))
   near(result["ap@1"], { 0, 0 / 0, 1 })
 end)
@@ -77,8 +78,11 @@ it("takes metrics under affine bounds, which are those of all rankings of a list
     return low, high, sum / #values
   end
   local of = {
-    minmax = function(v, low, high) return (v - low) / (high - low) end, expectation = function(v, _, _, mean) return v / mean end,
-    expectation_max = function(v, low, high, mean, minimize) return (v - mean) / math.abs((minimize and low or high) - mean) end,
+    minmax = function(v, low, high) return (v - low) / (high - low) end,
+    expectation = function(v, _, _, mean) return v / mean end,
+    expectation_max = function(v, low, high, mean, minimize)
+      return (v - mean) / math.abs((minimize and low or high) - mean)
+    end,
   }
   local some = mr.lists{ { 0, 1, 0 }, { 0, 0 }, { 1, 0, 1, 0, 0 }, { 1, 1 } }
   local x = mr.tensor({ 2, 1, 3, 1, 2, 3, 1, 2, 5, 4, 1, 2 }, f64)
@@ -123,7 +127,8 @@ it("prints aligned, and says the conventions", function()
     "gain exp2; ties mean; empty lists skip; cutoff none (rr), 10 (ndcg@10); relevant 1" }, "\n"))
   text = tostring(mr.evaluate(scores, lists, { "ap", mr.metrics.rr{ ties = "worst", relevant = 0.5 } }))
   equal(text:match("[^\n]*$"),
-    "gain none; ties mean (ap), worst (rr); empty lists skip; cutoff none; relevant 1 (ap), 0.5 (rr); denominator relevant")
+    "gain none; ties mean (ap), worst (rr); empty lists skip; cutoff none; relevant 1 (ap), 0.5 (rr); " ..
+    "denominator relevant")
 end)
 
 it("of nothing is nothing", function()

@@ -6,12 +6,14 @@ local describe, it, equal, check, raises = test.describe, test.it, test.equal, t
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
 local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
-local function queries(features, seed) return mr.data.synthetic{ kind = "queries", queries = 20, features = features, seed = seed or 2 } end
+local function queries(features, seed)
+  return mr.data.synthetic{ kind = "queries", queries = 20, features = features, seed = seed or 2 }
+end
 
 -- A fit of queries that must not begin to train.
 local function refused(message, options)
-  local all = { model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6), epochs = 2, progress = false,
-    metrics = { "ndcg" }, each_epoch = function() error "training began" end }
+  local all = { model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6), epochs = 2,
+    progress = false, metrics = { "ndcg" }, each_epoch = function() error "training began" end }
   for name, value in pairs(options) do all[name] = value end
   raises(function() mr.fit(all) end, table.unpack(type(message) == "table" and message or { message }))
 end
@@ -69,8 +71,10 @@ describe("mr.fit checks before the first step", function()
       { train = fold.train, model = mr.models.mf{ users = ratings.users, items = 7, factors = 2 } })
     -- a model of the script's own, of which nothing is known but that it fails
     local weights = mr.ones(6, 1):requires_grad()
-    local methods = { parameters = function() return { weights } end, snapshot = function() return {} end, restore = function() end }
-    local own = setmetatable(methods, { __call = function(_, batch) return batch.features:matmul(weights):reshape(batch.lists.rows) end })
+    local methods = { parameters = function() return { weights } end, snapshot = function() return {} end,
+      restore = function() end }
+    local function forward(_, batch) return batch.features:matmul(weights):reshape(batch.lists.rows) end
+    local own = setmetatable(methods, { __call = forward })
     refused({ "model", "score" }, { model = own, test = queries(4) })
   end)
 
@@ -102,7 +106,8 @@ describe("mr.fit checks before the first step", function()
   end)
 
   it("into a plan, which nothing changes afterwards", function()
-    local plan = require("moonrank.fit.plan").of{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = queries(6) }
+    local plan = require("moonrank.fit.plan").of{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(),
+      train = queries(6) }
     raises(function() plan.seed = 2 end, "seed")
     equal(plan.seed, 1)
   end)
@@ -113,13 +118,15 @@ describe("mr.fit checks before the first step", function()
       return { lists = data.lists, size = data.count }
     end end }
     raises(function()
-      mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = own, epochs = 1, progress = false }
+      mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = own, epochs = 1,
+        progress = false }
     end, "features", "batch")
   end)
 
   it("and takes what has no lists", function()
     local empty = mr.data.dataset{ lists = mr.lists{}, features = mr.zeros(0, 6) }
-    local run = mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = empty, epochs = 1, progress = false }
+    local run = mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = empty, epochs = 1,
+      progress = false }
     equal(run.history[1].loss, 0)
   end)
 end)
@@ -131,8 +138,8 @@ end
 
 describe("a number that is none", function()
   local function fit(options)
-    local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries(6), batch = 5, shuffle = false,
-      epochs = 3, progress = false, optimizer = mr.optim.sgd{ lr = 0.01 } }
+    local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries(6),
+      batch = 5, shuffle = false, epochs = 3, progress = false, optimizer = mr.optim.sgd{ lr = 0.01 } }
     for name, value in pairs(options) do all[name] = value end
     return mr.fit(all)
   end
@@ -185,14 +192,12 @@ describe("a number that is none", function()
 
   it("is found step by step, also in a derivative", function()
     local infinite_slope = loss_of("spec_slope", function(scores, lists) return (lists:sum(scores) * 0):sqrt() end)
-    raises(function() mr.detect_anomaly(function() fit{ loss = infinite_slope } end) end,
-      "NaN", "epoch 1", "batch 1", "'mul'")
-    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, -1 }:log():sum() end) end,
-      "'log'", "NaN", "entry 2")
-    raises(function() mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():sum() end, { infinite = true }) end,
-      "'log'", "1", "2")
-    raises(function() mr.detect_anomaly(function() return (mr.tensor{ 1, 0 / 0 } + 1):sum() end) end,
-      "'add'", "NaN", "2")
+    local anomaly = mr.detect_anomaly
+    local function logs(t) return function() return t:log():sum() end end
+    raises(function() anomaly(function() fit{ loss = infinite_slope } end) end, "NaN", "epoch 1", "batch 1", "'mul'")
+    raises(function() anomaly(logs(mr.tensor{ 0, -1 })) end, "'log'", "NaN", "entry 2")
+    raises(function() anomaly(logs(mr.tensor{ 0, 1 }), { infinite = true }) end, "'log'", "1", "2")
+    raises(function() anomaly(function() return (mr.tensor{ 1, 0 / 0 } + 1):sum() end) end, "'add'", "NaN", "2")
     equal({ mr.detect_anomaly(function() return mr.tensor{ 0, 1 }:log():exp():sum():item(), 2 end) }, { 1.0, 2 })
     check(pcall(function() return mr.tensor{ -1 }:log():sum() end), "it is off again")
     raises(function() mr.detect_anomaly(3) end, "f", "number")
@@ -230,12 +235,15 @@ end)
 it("what validation and test draw depends on the fit's seed and the epoch alone", function()
   mr.models.define("spec_drawn", {
     parameters = function() return { w = mr.ones(6, 1) } end,
-    forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) + mr.normal({ batch.lists.rows }) end,
+    forward = function(self, batch)
+      return batch.features:matmul(self.w):reshape(batch.lists.rows) + mr.normal({ batch.lists.rows })
+    end,
   })
   local function fit(seed)
     local data = queries(6)
-    local run = mr.fit{ model = mr.models.spec_drawn{}, loss = mr.losses.ndcg(), train = data, valid = data, test = data, epochs = 2,
-      metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, seed = seed, each_epoch = function() mr.normal({ 3 }) end }
+    local run = mr.fit{ model = mr.models.spec_drawn{}, loss = mr.losses.ndcg(), train = data, valid = data,
+      test = data, epochs = 2, metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, seed = seed,
+      each_epoch = function() mr.normal({ 3 }) end }
     return { run:to_csv(), run.scores.ndcg:totable(), run.scores.rr:totable() }
   end
   mr.seed(1)

@@ -1,4 +1,5 @@
--- Parameters of a loss, which mr.fit trains beside the model's: steps by hand, checkpoints, chosen epochs, several processes, sweeps.
+-- Parameters of a loss, which mr.fit trains beside the model's: steps by hand, checkpoints, chosen epochs,
+-- several processes, sweeps.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
@@ -19,8 +20,9 @@ end
 local train, valid = queries(1), queries(2)
 
 local function fit(options)
-  local o = { model = mr.models.linear{ inputs = 3, seed = 1 }, loss = mr.losses.ordinal{ levels = 2, learn = true }, train = train,
-    valid = valid, optimizer = mr.optim.adam{ lr = 0.05 }, batch = 8, epochs = 6, metrics = { "ndcg" }, progress = false }
+  local o = { model = mr.models.linear{ inputs = 3, seed = 1 }, loss = mr.losses.ordinal{ levels = 2, learn = true },
+    train = train, valid = valid, optimizer = mr.optim.adam{ lr = 0.05 }, batch = 8, epochs = 6,
+    metrics = { "ndcg" }, progress = false }
   for name, value in pairs(options or {}) do o[name] = value end
   local run = mr.fit(o)
   local thresholds = o.loss:parameters()[1]
@@ -38,7 +40,8 @@ describe("a loss with parameters", function()
       local zeros = { buffers = {} }
       for i, parameter in ipairs(model:parameters()) do zeros[i] = mr.zeros(parameter:shape()) end
       model:restore(zeros)
-      mr.fit{ model = model, loss = loss, train = data, epochs = 1, optimizer = mr.optim.sgd{ lr = 1 }, clip = clip, progress = false }
+      mr.fit{ model = model, loss = loss, train = data, epochs = 1, optimizer = mr.optim.sgd{ lr = 1 }, clip = clip,
+        progress = false }
       local norm = math.sqrt(slopes[1] ^ 2 + slopes[2] ^ 2 + (slopes[1] + slopes[2]) ^ 2)
       local scale = math.min(1, clip / norm)
       near(loss:parameters()[1]:totable(), { 0.5 - scale * slopes[1], 1.5 - scale * slopes[2] }, 1e-6)
@@ -59,7 +62,8 @@ describe("a loss with parameters", function()
     local seen = {}
     local loss = mr.losses.ordinal{ levels = 2, learn = true }
     local found = fit{ loss = loss, metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, epochs = 12,
-      optimizer = mr.optim.adam{ lr = 1.0 }, each_epoch = function(epoch) seen[epoch] = loss:parameters()[1]:totable() end }
+      optimizer = mr.optim.adam{ lr = 1.0 },
+      each_epoch = function(epoch) seen[epoch] = loss:parameters()[1]:totable() end }
     equal(found.thresholds, seen[found.run.best.epoch])
     for _, choice in ipairs(found.run.choices) do
       found.run:restore(choice.metric.name)
@@ -75,7 +79,8 @@ describe("a loss with parameters", function()
       end }))
       local again = fit{ checkpoint = path }
       equal(again.run.resumed, 2)
-      equal({ again.thresholds, again.weights, again.run:to_csv() }, { whole.thresholds, whole.weights, whole.run:to_csv() })
+      local function parts(of) return { of.thresholds, of.weights, of.run:to_csv() } end
+      equal(parts(again), parts(whole))
       raises(function() fit{ checkpoint = path, loss = mr.losses.ordinal{ levels = 2 } } end,
         "ordinal", "bound", "loss")
     end)
@@ -83,8 +88,8 @@ describe("a loss with parameters", function()
 
   it("is a trial's own in a sweep", function()
     sweeps.in_folder(function(folder)
-      local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", space = { lr = mr.choice{ 0.01, 0.05 } },
-        sampler = "grid", direction = "maximize", progress = false, run = function(trial)
+      local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", direction = "maximize",
+        space = { lr = mr.choice{ 0.01, 0.05 } }, sampler = "grid", progress = false, run = function(trial)
           return { first = fit{ optimizer = mr.optim.adam{ lr = trial.lr } }.thresholds[1] }
         end }
       local best = study:best()
@@ -99,7 +104,8 @@ local core = require "moonrank.core"
 local data = mr.data.synthetic{ kind = "queries", queries = 70, seed = 1 }
 local model = mr.models.linear{ inputs = data.features:size(2), seed = 1 }
 local loss = mr.losses.ordinal{ levels = 4, learn = true }
-mr.fit{ model = model, loss = loss, train = data, epochs = 3, parallel = true, progress = false, optimizer = mr.optim.sgd{ lr = 0.1 } }
+mr.fit{ model = model, loss = loss, train = data, epochs = 3, parallel = true, progress = false,
+  optimizer = mr.optim.sgd{ lr = 0.1 } }
 core.write_file("t" .. core.launched(), table.concat(loss:parameters()[1]:totable(), " "))
 ]]
 

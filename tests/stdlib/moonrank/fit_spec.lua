@@ -1,4 +1,5 @@
--- The training loop on made-up ratings and queries: it learns, chooses, stops, resumes, and gives the same numbers again.
+-- The training loop on made-up ratings and queries: it learns, chooses, stops, resumes,
+-- and gives the same numbers again.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -8,9 +9,9 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 150, me
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, seed = 3 }[1]
 
 local function fit(options)
-  local all = { model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 2 }, loss = mr.losses.ap(),
-    train = fold.train, valid = fold.valid, test = fold.test, optimizer = mr.optim.adam{ lr = 0.05 }, batch = 16, epochs = 6,
-    metrics = { "ap", "ndcg" }, progress = false }
+  local all = { model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 2 },
+    loss = mr.losses.ap(), train = fold.train, valid = fold.valid, test = fold.test,
+    optimizer = mr.optim.adam{ lr = 0.05 }, batch = 16, epochs = 6, metrics = { "ap", "ndcg" }, progress = false }
   for name, value in pairs(options or {}) do all[name] = value end
   if all.valid == false then all.valid = nil end
   return mr.fit(all), all.model
@@ -52,7 +53,10 @@ describe("mr.fit", function()
   it("shows the best value on the last line of progress, that of the last epoch, too", function()
     local rising, lines, real = with_values("spec_rising", { 1, 2, 3 }), {}, io.stderr
     rising.progress = true
-    io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do lines[#lines + 1] = each end end }  -- luacheck: ignore
+    local function write(_, ...)
+      for _, each in ipairs{ ... } do lines[#lines + 1] = each end
+    end
+    io.stderr = { write = write }  -- luacheck: ignore
     local ok, message = pcall(fit, rising)
     io.stderr = real  -- luacheck: ignore
     check(ok, message)
@@ -69,13 +73,15 @@ describe("mr.fit", function()
     patient.patience = 2
     run = fit(patient)
     equal({ run.best.epoch, #run.history }, { 2, 4 })
-    local loss, least = fit{ metrics = { "nrbp_loss" }, select = mr.metrics.parse("nrbp_loss", { name = "pairs" }) }, math.huge
+    local renamed, least = mr.metrics.parse("nrbp_loss", { name = "pairs" }), math.huge
+    local loss = fit{ metrics = { "nrbp_loss" }, select = renamed }
     for _, entry in ipairs(loss.history) do least = math.min(least, entry.metrics.pairs) end
     equal(loss.best.metrics.pairs, least)
     check(loss.history[1].metrics.pairs > least and #loss.scores.nrbp_loss == fold.test.count)
   end)
 
-  it("never takes an epoch whose value is NaN for the best; where all are, the last stays and the run says so", function()
+  it("never takes an epoch whose value is NaN for the best; " ..
+    "where all are, the last stays and the run says so", function()
     local nan = 0 / 0
     local run = fit(with_values("spec_nan_first", { nan, nan, 2, 3, nan, 1 }))
     equal({ run.best.epoch, run.chosen_on }, { 4, "valid" })
@@ -104,7 +110,8 @@ describe("mr.fit", function()
     end
     core.threads(before)
     equal(losses[1], losses[2])
-    check(fit{ seed = 9, epochs = 1 }.history[1].loss ~= fit{ epochs = 1 }.history[1].loss, "another seed, another order")
+    local other = fit{ seed = 9, epochs = 1 }.history[1].loss
+    check(other ~= fit{ epochs = 1 }.history[1].loss, "another seed, another order")
   end)
 
   it("takes the memory of its tensors from what earlier ones left", function()
@@ -119,7 +126,8 @@ describe("mr.fit", function()
     for _ = 1, 4 do again = math.min(again, fresh(batches)) end  -- when the old is collected is up to the collector
     local kept = fresh(function() mr.zeros(1000) end) + fresh(function() mr.zeros(1000) end) < 2
     if not kept then return equal(again, first) end  -- a sanitizer watches memory that was freed, so none is used again
-    check(again < math.max(10, first / 20), ("%d at first, %d later, of a training with thousands"):format(first, again))
+    local counts = ("%d at first, %d later, of a training with thousands"):format(first, again)
+    check(again < math.max(10, first / 20), counts)
   end)
 
   it("stops early", function()
@@ -131,22 +139,22 @@ describe("mr.fit", function()
   it("leaves lists that do not count out of the mean", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 0, 0 }, { 1, 1, 1 } }
     local data = mr.data.dataset{ lists = lists, features = mr.normal({ 9, 3 }, { seed = 1 }) }
-    local one = mr.data.dataset{ lists = lists:select(mr.tensor({ 1 }, { dtype = "int64" })), features = data.features:narrow(1, 1, 3) }
+    local first_list = lists:select(mr.tensor({ 1 }, { dtype = "int64" }))
+    local one = mr.data.dataset{ lists = first_list, features = data.features:narrow(1, 1, 3) }
+    local empty = mr.data.dataset{ lists = mr.lists{ { 0, 0 } }, features = mr.ones(2, 3) }
     local function first_loss(train)
-      return mr.fit{ model = mr.models.linear{ inputs = 3, seed = 5 }, loss = mr.losses.ndcg(), train = train, epochs = 1, shuffle = false,
-        progress = false }.history[1].loss
+      return mr.fit{ model = mr.models.linear{ inputs = 3, seed = 5 }, loss = mr.losses.ndcg(), train = train,
+        epochs = 1, shuffle = false, progress = false }.history[1].loss
     end
     near(first_loss(data), first_loss(one), 1e-6)
-    equal(mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg(), epochs = 1, progress = false,
-      train = mr.data.dataset{ lists = mr.lists{ { 0, 0 } }, features = mr.ones(2, 3) } }.history[1].loss, 0)
+    equal(first_loss(empty), 0)
   end)
 
   it("trains networks on queries", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize()
     local run = mr.fit{ model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 },
-      loss = mr.losses.ndcg{ bound = "expectation_max" },
-      train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 30, batch = 20, metrics = { "ndcg" },
-      progress = false }
+      loss = mr.losses.ndcg{ bound = "expectation_max" }, train = queries, test = queries,
+      optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 30, batch = 20, metrics = { "ndcg" }, progress = false }
     local random = mr.stats.mean(mr.bounds.stats("ndcg", queries.lists).expectation)
     check(run.test.mean.ndcg > random + 0.15, ("trained %.3f, random %.3f"):format(run.test.mean.ndcg, random))
   end)

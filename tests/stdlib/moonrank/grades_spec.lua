@@ -1,4 +1,5 @@
--- Grades as large as can be: right up to where gains are numbers, one error beyond, and no matter where only relevance counts.
+-- Grades as large as can be: right up to where gains are numbers, one error beyond,
+-- and no limit where only relevance counts.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -33,7 +34,8 @@ describe("a grade whose gain is too large", function()
   it("is an error of losses and their bounds", function()
     each(function(tensor)
       local s = tensor(scores)
-      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_logit" } do
+      for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
+        "distribution_logit" } do
         raises(function() return mr.losses.ndcg{ bound = bound }(s, large) end, table.unpack(words))
         raises(function() return mr.losses.lambdarank{ bound = bound }(s, large) end, table.unpack(words))
       end
@@ -67,7 +69,8 @@ describe("a grade whose gain is too large", function()
     raises(fit{ loss = mr.losses.ap{}, test = bad, metrics = { "err" } }, "err", "test", at, high)
     raises(fit{ loss = mr.losses.ndcg{}, valid = bad, metrics = { "ap" } }, "ndcg", "valid", at, high)
     equal(begun, 0)
-    for _, loss in ipairs{ mr.losses.ap{ bound = "minmax" }, mr.losses.ranknet{}, mr.losses.lambdarank{ metric = "ap" } } do
+    local losses = { mr.losses.ap{ bound = "minmax" }, mr.losses.ranknet{}, mr.losses.lambdarank{ metric = "ap" } }
+    for _, loss in ipairs(losses) do
       fit{ loss = loss, train = bad, valid = bad, metrics = { "ap", "rr" } }()
     end
     equal(begun, 6)
@@ -81,7 +84,8 @@ describe("a grade whose gain is too large", function()
       end
       local linear = mr.metrics.ndcg{ gain = "linear" }
       near(mr.evaluate(tensor{ 1, 0, 1, 0 }, huge, { linear }).mean[linear.name], 1 / math.log(3, 2), 1e-6)
-      equal(mr.losses.ranknet{}(s, large):totable(), mr.losses.ranknet{}(s, mr.lists{ { 1, 0, 2 }, { 0, 5, 3 } }):totable())
+      local small = mr.lists{ { 1, 0, 2 }, { 0, 5, 3 } }
+      equal(mr.losses.ranknet{}(s, large):totable(), mr.losses.ranknet{}(s, small):totable())
     end)
   end)
 

@@ -29,7 +29,9 @@ describe("help", function()
   end)
   it("shows methods that a class has from the classes that it builds on", function()
     local class, method = help.about "mr.Fold", help.about "fold:to_csv"
-    for _, name in ipairs{ ":summary", ":to_csv", ":to_html", ":to_json", ":to_latex", ":to_markdown" } do has(class, name .. " ") end
+    for _, name in ipairs{ ":summary", ":to_csv", ":to_html", ":to_json", ":to_latex", ":to_markdown" } do
+      has(class, name .. " ")
+    end
     has(method, "mr.Fold:to_csv()")
     test.equal(help.about "mr.Fold:to_csv", method)
     test.equal(select(2, help.about("mr.Comparison"):gsub(":to_latex ", "")), 1)  -- its own
@@ -67,8 +69,8 @@ describe("help", function()
     end
   end)
   it("ends summaries with their sentences", function()
-    for _, topic in ipairs{ "mr", "mr.bounds", "mr.data", "mr.losses", "mr.metrics", "mr.models", "mr.optim", "mr.plot", "mr.smooth",
-      "mr.stats", "mr.Tensor", "mr.Lists" } do
+    for _, topic in ipairs{ "mr", "mr.bounds", "mr.data", "mr.losses", "mr.metrics", "mr.models", "mr.optim",
+      "mr.plot", "mr.smooth", "mr.stats", "mr.Tensor", "mr.Lists" } do
       local rows = 0
       for line in help.about(topic):gmatch "[^\n]+" do
         if line:match "^  [.:]?[%w_]+%.?  +%S" then
@@ -101,23 +103,40 @@ describe("help", function()
   it("finds metrics with parameters, and by their other names, with what they take", function()
     for _, name in ipairs{ "nrbp(0.95)", "nrbp(0.9)@10", "mr.metrics.nrbp(0.9)", "metrics.nrbp@3" } do
       local text = help.about(name)
-      for _, part in ipairs{ "mr.metrics.nrbp(scores, lists, options)", "\n  p? ", "\n  k? ", 'metric "nrbp"' } do has(text, part) end
+      for _, part in ipairs{ "mr.metrics.nrbp(scores, lists, options)", "\n  p? ", "\n  k? ", 'metric "nrbp"' } do
+        has(text, part)
+      end
       test.check(not text:find("mr.losses.nrbp(", 1, true), name)
     end
-    local base = { ["ndcg@10"] = "ndcg", map = "ap", ["mrr@5"] = "rr", P_10 = "precision", recip_rank = "rr", Rprec = "r_precision" }
+    local base = { ["ndcg@10"] = "ndcg", map = "ap", ["mrr@5"] = "rr", P_10 = "precision", recip_rank = "rr",
+      Rprec = "r_precision" }
     for name, own in pairs(base) do
       has(help.about(name), ("mr.metrics.%s(scores, lists, options)"):format(own))
       has(help.about(name), ('metric "%s"'):format(own))
     end
   end)
   it("finds names as scripts write them: calls, fields of values, options", function()
-    for name, part in pairs{ ["fold.train"] = "mr.Fold.train\n", ["mr.Run.test"] = "mr.Run.test\n\nmetrics on test", ["run.test.mean"] =
-      "mr.Evaluation.mean\n", ["Fold:evaluate"] = "mr.Fold:evaluate(", ["fold:evaluate(model, {'ndcg'})"] = "mr.Fold:evaluate(",
-      ["ratings:folds{k = 5}[1].test.lists"] = "mr.Dataset.lists\n", ["run.history[1]"] = "mr.Run.history\n", ["batch.row_users"] =
-      "mr.Batch.row_users\n", ["x.grad"] = "mr.Tensor.grad\n", ["lists:relevant"] = "mr.Lists.relevant\n", ["my.thing:softmax"] = false,
-      ['mr.losses.ndcg{bound = "minmax"}'] = "mr.losses.ndcg(options)", ["mr.fit{"] = "mr.fit(options)", ["fit.patience"] =
-      "mr.fit.patience\n\nstop after", ["adam.lr"] = "mr.optim.adam.lr\n", trial = "mr.Trial\n", fold = "mr.Fold\n",
-      ["mr.relu"] = "mr.Tensor:relu", ["?ndcg()"] = "mr.metrics.ndcg(" } do
+    for name, part in pairs{
+      ["fold.train"] = "mr.Fold.train\n",
+      ["mr.Run.test"] = "mr.Run.test\n\nmetrics on test",
+      ["run.test.mean"] = "mr.Evaluation.mean\n",
+      ["Fold:evaluate"] = "mr.Fold:evaluate(",
+      ["fold:evaluate(model, {'ndcg'})"] = "mr.Fold:evaluate(",
+      ["ratings:folds{k = 5}[1].test.lists"] = "mr.Dataset.lists\n",
+      ["run.history[1]"] = "mr.Run.history\n",
+      ["batch.row_users"] = "mr.Batch.row_users\n",
+      ["x.grad"] = "mr.Tensor.grad\n",
+      ["lists:relevant"] = "mr.Lists.relevant\n",
+      ["my.thing:softmax"] = false,
+      ['mr.losses.ndcg{bound = "minmax"}'] = "mr.losses.ndcg(options)",
+      ["mr.fit{"] = "mr.fit(options)",
+      ["fit.patience"] = "mr.fit.patience\n\nstop after",
+      ["adam.lr"] = "mr.optim.adam.lr\n",
+      trial = "mr.Trial\n",
+      fold = "mr.Fold\n",
+      ["mr.relu"] = "mr.Tensor:relu",
+      ["?ndcg()"] = "mr.metrics.ndcg(",
+    } do
       local found, text = pcall(help.about, name)
       if part then has(text, part) else test.check(not found, name) end
     end
@@ -125,7 +144,9 @@ describe("help", function()
     -- every field of every class
     local docs = require "moonrank.help.docs"
     for _, class in ipairs{ "mr.Fold", "mr.Ratings", "mr.Evaluation", "mr.Comparison" } do
-      for _, field in ipairs(docs.fields(class)) do has(help.about(class .. "." .. field.name), class .. "." .. field.name) end
+      for _, field in ipairs(docs.fields(class)) do
+        has(help.about(class .. "." .. field.name), class .. "." .. field.name)
+      end
     end
     for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.about, text) end
     test.raises(function() help.about "mr.losses.ndgc{}" end, "'mr.losses.ndgc'", "'mr.losses.ndcg'")
@@ -142,7 +163,8 @@ describe("help", function()
   it("searches stems, synonyms and the names that other libraries give options", function()
     has(help.about "dataframes", "mr.table")
     has(help.about "shuffles minibatches", "mr.Dataset:batches")
-    test.check(not help.about("parameters of trials"):find("mr.sweep.Sampler", 1, true), "a class that stays within the library is shown")
+    test.check(not help.about("parameters of trials"):find("mr.sweep.Sampler", 1, true),
+      "a class that stays within the library is shown")
   end)
   it("finds tables of options by the last part of their name", function()
     for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.about(topic), "candidates?") end
@@ -150,7 +172,8 @@ describe("help", function()
   it("finds the documentation of a user's own function", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
-    file:write("local M = {}\n---Adds one.\n---@param x number  what to\nfunction M.one(x) return x + 1 end\nreturn M\n")
+    file:write("local M = {}\n---Adds one.\n---@param x number  what to\n" ..
+      "function M.one(x) return x + 1 end\nreturn M\n")
     file:close()
     local own = dofile(path)
     has(help.of(own.one), "Adds one.")

@@ -11,7 +11,8 @@ local int64 = { dtype = "int64" }
 local function fixed_functions(functions)
   local inner, found = require("moonrank.check").inner, {}
   for name, f in next, functions do
-    local info = type(f) == "function" and type(name) == "string" and not name:match "^_" and debug.getinfo(inner(f), "Su")
+    local public = type(f) == "function" and type(name) == "string" and not name:match "^_"
+    local info = public and debug.getinfo(inner(f), "Su")
     if info and info.what ~= "C" and not info.isvararg then found[name] = { call = f, most = info.nparams } end
   end
   return found
@@ -72,7 +73,9 @@ describe("an argument that a function does not take", function()
       raises(function() object:to_latex "file" end, "write(x:to_latex())")
     end
     raises(function() mr.ones(2):requires_grad(false) end, "x:detach()")
-    for _, make in ipairs{ mr.zeros, mr.ones, mr.uniform, mr.normal } do raises(function() make({ 2, 2 }, {}, 7) end, "argument 3") end
+    for _, make in ipairs{ mr.zeros, mr.ones, mr.uniform, mr.normal } do
+      raises(function() make({ 2, 2 }, {}, 7) end, "argument 3")
+    end
     raises(function() mr.ones(4):reshape({ 2, 2 }, 7) end, "reshape")
     equal(mr.ones(2):requires_grad(nil).tracked, true, "nil is no argument")
   end)
@@ -90,7 +93,9 @@ describe("an argument that a function does not take", function()
     raises(function() mr.tensor{ 1, 2, dtype = "int64" } end, "'dtype'")
     raises(function() mr.tensor{ { 1, 2 }, { 3, 4, dim = 2 } } end, "'dim'")
     raises(function() mr.zeros{ 2, 2, dtype = "int64" } end, "'dtype'")
-    for _, join in ipairs{ mr.cat, mr.stack } do raises(function() join{ mr.ones(2, 2), mr.ones(2, 2), dim = 2 } end, "'dim'") end
+    for _, join in ipairs{ mr.cat, mr.stack } do
+      raises(function() join{ mr.ones(2, 2), mr.ones(2, 2), dim = 2 } end, "'dim'")
+    end
     raises(function() mr.lists{ { 0, 1 }, ids = { 1 } } end, "'ids'")
     raises(function() mr.lists{ { 0, 1, id = 1 } } end, "'id'")
     raises(function() mr.table{ columns = { "a", "b", formats = {} }, rows = {} } end, "'formats'")
@@ -99,8 +104,8 @@ describe("an argument that a function does not take", function()
     raises(function() mr.clip_gradients{ norm = 1 }{ w = x } end, "'w'")
     local queries = mr.data.synthetic{ kind = "queries", queries = 9, features = 2 }
     raises(function()
-      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = mr.losses.ap{}, train = queries, valid = queries, epochs = 1,
-        metrics = { "ndcg", k = 3 }, progress = false }
+      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = mr.losses.ap{}, train = queries, valid = queries,
+        epochs = 1, metrics = { "ndcg", k = 3 }, progress = false }
     end, "'k'")
   end)
 
@@ -193,11 +198,12 @@ describe("DCG with a gain of grade 0", function()
   it("counts rows of grade 0 also where no row is relevant", function()
     local options = { gain = "exp2_plus_one" }
     local of_three = 1 + 1 / math.log(3, 2) + 1 / 2
-    near(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, options):item(), of_three, 1e-6)
-    near(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
-    equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
-    equal(mr.metrics.dcg(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }):item(), 0.0)
-    local evaluation = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }, { "dcg" }, options)
+    local x, no_relevant = mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }
+    near(mr.metrics.dcg(x, no_relevant, options):item(), of_three, 1e-6)
+    near(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
+    equal(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
+    equal(mr.metrics.dcg(x, no_relevant):item(), 0.0)
+    local evaluation = mr.evaluate(x, no_relevant, { "dcg" }, options)
     equal({ evaluation.skipped.dcg, evaluation.counted.dcg }, { 1, 0 })
   end)
 end)
@@ -205,8 +211,8 @@ end)
 it("options in the place of a name are refused with what belongs there", function()
   local path = os.tmpname()
   os.remove(path)
-  mr.sweep{ name = "s", store = path, workers = 0, progress = false, direction = "minimize", space = { x = mr.range(1, 2) },
-    run = function(trial) return { error = trial.x } end }
+  mr.sweep{ name = "s", store = path, workers = 0, progress = false, direction = "minimize",
+    space = { x = mr.range(1, 2) }, run = function(trial) return { error = trial.x } end }
   local study = mr.results(path, "s")
   raises(function() study:best{ on = "error" } end, "'on'")
   raises(function() study:sign{} end, "results:sign(")

@@ -1,4 +1,5 @@
--- Ctrl-C in the middle of work whose results are kept: nothing half done is stored, loops end, and test is not evaluated. Scripts press it themselves.
+-- Ctrl-C in the middle of work whose results are kept: nothing half done is stored, loops end,
+-- and test is not evaluated. Scripts press it themselves.
 local test = require "moonrank.test"
 local sweeps = require "tests.support.sweeps"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
@@ -9,14 +10,16 @@ local begin = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local function press()  -- its process is not captured: what a checkpoint's functions captured is compared
-  local id = io.open("/proc/self/stat"):read "n"  -- a command of the shell in the foreground would keep the signal from this process
+  -- a command of the shell in the foreground would keep the signal from this process
+  local id = io.open("/proc/self/stat"):read "n"
   os.execute("(sleep 0.1; kill -INT " .. id .. ") &")
   while true do core.check_interrupt() end
 end
 local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
 local function fit(at, options)
-  local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, test = queries,
-    epochs = 40, metrics = { "ndcg" }, progress = false, each_epoch = function(epoch) if epoch == at then press() end end }
+  local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries,
+    test = queries, epochs = 40, metrics = { "ndcg" }, progress = false,
+    each_epoch = function(epoch) if epoch == at then press() end end }
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all)
 end
@@ -24,7 +27,9 @@ end
 
 -- Status, output and errors of a script after the common beginning.
 local function script(text, look)
-  sweeps.in_folder(function(folder) look(function() return sweeps.run(folder, "sweep.lua") end, folder) end, begin .. text)
+  sweeps.in_folder(function(folder)
+    look(function() return sweeps.run(folder, "sweep.lua") end, folder)
+  end, begin .. text)
 end
 
 describe("Ctrl-C", function()
@@ -66,8 +71,9 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mea
 local fold = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }[1]
 for i = 1, 4 do
   print(i, pcall(function()
-    return fit(i == 2 and 3 or nil, { model = mr.models.mf{ users = fold.users, items = fold.items, factors = 2 }, train = fold.train,
-      valid = fold.valid, test = fold:candidates{ part = "test" } }).test == nil
+    local model = mr.models.mf{ users = fold.users, items = fold.items, factors = 2 }
+    return fit(i == 2 and 3 or nil, { model = model, train = fold.train, valid = fold.valid,
+      test = fold:candidates{ part = "test" } }).test == nil
   end))
 end
 ]], function(run)
@@ -97,7 +103,8 @@ print(run.interrupted, run.test == nil, run.resumed, count)
     end)
   end)
 
-  -- 40 lists in batches of 4 are ten steps an epoch. The script presses Ctrl-C where `at` is true of how often scores were made for training.
+  -- 40 lists in batches of 4 are ten steps an epoch. The script presses Ctrl-C when scores were made for training
+  -- `at` times.
   local partial = [[
 local many = mr.data.synthetic{ kind = "queries", queries = 40, features = 5, seed = 2 }
 mr.metrics.define("bad", function(_, lists) return mr.zeros(lists.count, { dtype = "float64" }) / 0 * 0 end)
@@ -116,8 +123,10 @@ local function parameters(step, options)
   return table.concat(all.model:parameters()[1]:reshape(5):totable(), " "), run
 end
 ]]
-  it("in the middle of an epoch gives the model the last complete epoch's parameters where no metric chose one", function()
-    for _, how in ipairs{ "", ", valid = queries, metrics = { 'bad' }", ", valid = queries, metrics = { 'ap' }, every = 9",
+  it("in the middle of an epoch gives the model the last complete epoch's parameters " ..
+    "where no metric chose one", function()
+    for _, how in ipairs{ "", ", valid = queries, metrics = { 'bad' }",
+      ", valid = queries, metrics = { 'ap' }, every = 9",
       ", valid = queries, metrics = { 'ap' }, select = { 'bad', 'ap' }", ", checkpoint = 'c.safetensors'" } do
       script(partial .. ([[
 local function go(step, epochs, valid) return parameters(step, { epochs = epochs %s }) end
@@ -149,15 +158,17 @@ describe("patience", function()
   local mr = require "moonrank"
   local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
   local function fit(options)
-    local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, epochs = 60,
-      optimizer = mr.optim.sgd{ lr = 1e-30 }, metrics = { "ndcg" }, progress = false }
+    local all = { model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, valid = queries,
+      epochs = 60, optimizer = mr.optim.sgd{ lr = 1e-30 }, metrics = { "ndcg" }, progress = false }
     for name, value in pairs(options) do all[name] = value end
     return mr.fit(all)
   end
   it("counts validations", function()  -- a rate that changes nothing: the first validation is the best one
     for _, case in ipairs{ { 1, 3, 4 }, { 5, 3, 20 }, { 7, 2, 21 }, { 5, 20, 60 } } do
-      local run = fit{ every = case[1], patience = case[2] }
-      equal({ #run.history, run.stopped }, { case[3], case[3] < 60 and "patience" }, ("every %d, patience %d"):format(case[1], case[2]))
+      local every, patience, epochs = table.unpack(case)
+      local run = fit{ every = every, patience = patience }
+      equal({ #run.history, run.stopped }, { epochs, epochs < 60 and "patience" },
+        ("every %d, patience %d"):format(every, patience))
     end
   end)
   it("is an error without a part to validate on", function()

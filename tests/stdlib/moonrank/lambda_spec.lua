@@ -1,4 +1,5 @@
--- Pairwise losses against a double loop that swaps ranks and measures anew, and against differences with the weights kept.
+-- Pairwise losses against a double loop that swaps ranks and measures anew,
+-- and against differences with the weights kept.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -8,23 +9,27 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local f64 = { dtype = "float64" }
 local metrics = { ndcg = "ndcg", ap = "ap", rr = "rr", nrbp = "nrbp(0.95)", rbp = "rbp(0.95)" }
 -- what else has swap differences; ERR's largest grade is given, so that a list's value is its own
-mr.metrics.define("lambda_spec_plain", { gain = function(y) return y >= 1 and y or 0 end, discount = function(r) return 1 / r ^ 0.5 end })
+mr.metrics.define("lambda_spec_plain", { gain = function(y) return y >= 1 and y or 0 end,
+  discount = function(r) return 1 / r ^ 0.5 end })
 mr.metrics.define("lambda_spec_ideal", { gain = function(y) return y >= 1 and 3 - y or 0 end, ideal = true,
   discount = function(r) return r <= 4 and 5 - r or 0 end })
 local others = { "lambda_spec_plain", "lambda_spec_ideal",
-  "dcg", "ndcg@3", mr.metrics.ndcg{ gain = "linear", k = 5 }, "ap@3", mr.metrics.ap{ k = 2, denominator = "cutoff" }, "rr@2",
-  "hit@3", "precision@3", "recall@4", "f1@2", "r_precision", "auc", "nrbp_loss", "nrbp(0.7)@4", mr.metrics.err{ top = 2 },
-  mr.metrics.err{ top = 3, k = 4 } }
+  "dcg", "ndcg@3", mr.metrics.ndcg{ gain = "linear", k = 5 },
+  "ap@3", mr.metrics.ap{ k = 2, denominator = "cutoff" },
+  "rr@2", "hit@3", "precision@3", "recall@4", "f1@2", "r_precision", "auc", "nrbp_loss", "nrbp(0.7)@4",
+  mr.metrics.err{ top = 2 }, mr.metrics.err{ top = 3, k = 4 } }
 
--- Scores and grades of n rows: "normal"; "ties": few different scores; "equal"; "wide". Every kind has grades that are too small to be
--- relevant, and relevant ones that differ.
+-- Scores and grades of n rows: "normal"; "ties": few different scores; "equal"; "wide". Every kind has grades that
+-- are too small to be relevant, and relevant ones that differ.
 local function random_list(n, shape, few)
   local u = mr.uniform({ math.max(n, 1) }, { seed = n, stream = "grades", device = "cpu" }):totable()
   local x = mr.normal({ math.max(n, 1) }, { seed = n, dtype = "float64", device = "cpu" }):totable()
   local scores, grades = {}, {}
   for i = 1, n do
-    grades[i] = few and (i % 400 == 7 and i // 400 or 0) or u[i] < 0.5 and 0 or u[i] < 0.6 and 0.5 or u[i] < 0.8 and 1 or 2
-    scores[i] = shape == "ties" and math.floor(2 * x[i]) / 2 or shape == "equal" and 0.25 or shape == "wide" and 30 * x[i] or x[i]
+    grades[i] = few and (i % 400 == 7 and i // 400 or 0)
+      or u[i] < 0.5 and 0 or u[i] < 0.6 and 0.5 or u[i] < 0.8 and 1 or 2
+    scores[i] = shape == "ties" and math.floor(2 * x[i]) / 2
+      or shape == "equal" and 0.25 or shape == "wide" and 30 * x[i] or x[i]
   end
   return scores, grades
 end
@@ -41,7 +46,8 @@ local function rank_scores(scores)
   return standing
 end
 
--- All pairs of unlike grades as { i, j, weight = { metric = ... } }, each weight from the exact metric of the ranking with the two swapped.
+-- All pairs of unlike grades as { i, j, weight = { metric = ... } }. Each weight is computed from the exact metric
+-- of the ranking with the two swapped.
 local function swapped_pairs(scores, grades, options)
   local standing, pairs_of, rows, relevance = rank_scores(scores), {}, {}, { grades }
   local function add() table.move(standing, 1, #standing, #rows + 1, rows) end
@@ -65,7 +71,9 @@ local function swapped_pairs(scores, grades, options)
       pair.weight[name] = change == change and change or 0  -- no relevant row: nothing changes
     end
   end
-  for name in pairs(metrics) do weigh(name, mr.metrics.parse(name, (name == "nrbp" or name == "rbp") and options or nil)) end
+  for name in pairs(metrics) do
+    weigh(name, mr.metrics.parse(name, (name == "nrbp" or name == "rbp") and options or nil))
+  end
   for _, other in ipairs(others) do weigh(other, mr.metrics.parse(other)) end
   return pairs_of
 end
@@ -105,8 +113,11 @@ for name in pairs(metrics) do names[#names + 1] = name end
 table.sort(names)
 local all_names = table.move(others, 1, #others, #names + 1, table.move(names, 1, #names, 1, {}))
 
--- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant, and pairs again.
-local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } } end
+-- A list of each kind: pairs, nothing relevant, all relevant, one row, none, grades that differ among the relevant,
+-- and pairs again.
+local function mixed()
+  return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 2, 1 }, { 2, 0, 1, 0.5, 0 } }
+end
 
 local function agrees(n, shape, steepness, options, few)
   local scores, grades = random_list(n, shape, few)
@@ -171,19 +182,23 @@ describe("pairwise losses", function()
       for l = 1, lists.count do
         local number = mr.tensor({ l }, { dtype = "int64", device = "cpu" })
         local rows = lists:rows_of(number):to(scores.device)
-        equal(loss_of(name)(scores:rows(rows), lists:select(number)):item(), all[l], ("list %d, %s"):format(l, tostring(name)))
+        local of_list = loss_of(name)(scores:rows(rows), lists:select(number)):item()
+        equal(of_list, all[l], ("list %d, %s"):format(l, tostring(name)))
       end
       local order = mr.tensor({ 4, 2, 5, 1, 3 }, { dtype = "int64" })
       local some, grades = mr.tensor({ 0.5, -1, 2, 0.25, 0.75 }, f64), { 1, 0, 0.5, 2, 0 }
-      near(loss_of(name)(some:rows(order), mr.lists{ { 2, 0, 0, 1, 0.5 } }):item(), loss_of(name)(some, mr.lists{ grades }):item(), 1e-14)
+      local reordered = loss_of(name)(some:rows(order), mr.lists{ { 2, 0, 0, 1, 0.5 } }):item()
+      near(reordered, loss_of(name)(some, mr.lists{ grades }):item(), 1e-14)
     end
   end)
 
   it("stay finite where scores are far apart or infinite and the pair is right", function()
     local lists = mr.lists{ { 1, 0, 1, 0 } }
     for _, name in ipairs(all_names) do
+      local loss = loss_of(name)
       for _, far in ipairs{ 1e30, math.huge } do
-        local value, grad = value_and_gradient(function(x) return loss_of(name)(x, lists) end, mr.tensor({ far, -far, far, 0 }, f64))
+        local scores = mr.tensor({ far, -far, far, 0 }, f64)
+        local value, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
         equal(value:item(), 0.0, tostring(name))
         near(grad, { 0, 0, 0, 0 }, 0)
       end
@@ -221,7 +236,8 @@ describe("pairwise losses and lists without pairs", function()
   it("have a mean of 0 and no gradient where no list counts", function()
     local lists = mr.lists{ { 0, 0 }, { 1 }, {} }
     for _, name in ipairs(names) do
-      local value, grad = value_and_gradient(function(x) return loss_of(name):mean(x, lists) end, mr.tensor({ 3, 1, 2 }, f64))
+      local loss, scores = loss_of(name), mr.tensor({ 3, 1, 2 }, f64)
+      local value, grad = value_and_gradient(function(x) return loss:mean(x, lists) end, scores)
       equal(value:item(), 0.0)
       near(grad, { 0, 0, 0 }, 0)
     end
@@ -271,7 +287,9 @@ describe("pairwise losses under a bound", function()
             local s, list = mr.bounds.of(of[name], { grades = grades }), mr.lists{ grades }
             local point = at == "value" and exact[l] or s.expectation
             near(own[l], point * plain[l], { rtol = 1e-12, atol = 1e-15 }, where)
-            local function bounded(x) return mr.bounds.resolve("distribution").apply(mr.tensor({ x }, f64), of[name], list):item() end
+            local function bounded(x)
+              return mr.bounds.resolve("distribution").apply(mr.tensor({ x }, f64), of[name], list):item()
+            end
             local step = 1e-4 * (s.max - s.min)
             local slope = (bounded(point + step) - bounded(point - step)) / (2 * step)
             near(steep[l], slope * plain[l], { rtol = 1e-4, atol = 0 }, where .. ", distribution")
@@ -294,13 +312,14 @@ describe("pairwise losses as losses", function()
   end)
 
   it("train a network to rank better than at the start, and than at random", function()
-    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
+    queries = queries:standardize():to(mr.device())
     for _, name in ipairs(names) do
       local loss = loss_of(name, { bound = name ~= "rr" and "minmax" or nil })
       local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
       local before = mr.evaluate(model(queries), queries.lists, { loss.metric }).mean[loss.metric]
-      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20,
-        batch = 20, metrics = { loss.metric }, progress = false }
+      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries,
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20, batch = 20, metrics = { loss.metric }, progress = false }
       local after = run.test.mean[loss.metric]
       check(after > before + 0.05, ("%s: %s was %.3f, is %.3f"):format(name, loss.metric, before, after))
     end

@@ -5,11 +5,15 @@ local test = require "moonrank.test"
 local describe, it, near, raises, equal, check = test.describe, test.it, test.near, test.raises, test.equal, test.check
 
 local functions = { none = function(z) return z end }
-for _, name in ipairs{ "relu", "tanh", "sigmoid", "softplus" } do functions[name] = function(z) return z[name](z) end end
+for _, name in ipairs{ "relu", "tanh", "sigmoid", "softplus" } do
+  functions[name] = function(z) return z[name](z) end
+end
 
 -- Result and derivatives of a layer made by `layer` from the same numbers.
 local function run(layer, rows, inputs, outputs, device)
-  local function drawn(sizes, seed) return mr.normal(sizes, { seed = seed, dtype = "float64", device = device }):requires_grad() end
+  local function drawn(sizes, seed)
+    return mr.normal(sizes, { seed = seed, dtype = "float64", device = device }):requires_grad()
+  end
   local x, weight, bias = drawn({ rows, inputs }, 1), drawn({ inputs, outputs }, 2), drawn({ 1, outputs }, 3)
   local y = layer(x, weight, bias)
   y:backward(mr.uniform(y:shape(), { seed = 4, dtype = "float64", device = device }))
@@ -20,7 +24,8 @@ describe("core.layer", function()
   it("is f(x weight + bias), with its derivatives, at every size", function()
     for _, device in ipairs(mr.has_cuda() and { "cpu", "cuda" } or { "cpu" }) do
       for name, f in pairs(functions) do
-        for _, sizes in ipairs{ { 0, 3, 2 }, { 1, 1, 1 }, { 31, 2, 33 }, { 32, 3, 1 }, { 33, 5, 7 }, { 129, 4, 127 }, { 1000, 2, 3 } } do
+        for _, sizes in ipairs{ { 0, 3, 2 }, { 1, 1, 1 }, { 31, 2, 33 }, { 32, 3, 1 }, { 33, 5, 7 }, { 129, 4, 127 },
+          { 1000, 2, 3 } } do
           local rows, inputs, outputs = table.unpack(sizes)
           local found = run(function(x, w, b) return core.layer(x, w, b, name) end, rows, inputs, outputs, device)
           local expected = run(function(x, w, b) return f(x:matmul(w) + b) end, rows, inputs, outputs, device)
@@ -35,7 +40,8 @@ describe("core.layer", function()
 
   it("has derivatives where values are large: no overflow, and a relu stops at 0", function()
     local one = mr.ones(1, 1, { dtype = "float64" })
-    for name, slopes in pairs{ relu = { 0, 0, 1 }, tanh = { 0, 1, 0 }, sigmoid = { 0, 0.25, 0 }, softplus = { 0, 0.5, 1 } } do
+    local slopes_of = { relu = { 0, 0, 1 }, tanh = { 0, 1, 0 }, sigmoid = { 0, 0.25, 0 }, softplus = { 0, 0.5, 1 } }
+    for name, slopes in pairs(slopes_of) do
       for i, z in ipairs{ -1000, 0, 1000 } do
         local bias = mr.tensor({ { z } }, { dtype = "float64" }):requires_grad()
         core.layer(one * 0, one, bias, name):sum():backward()
@@ -55,7 +61,9 @@ describe("core.layer", function()
           local y = core.layer(mr.ones(2, 1, o), mr.zeros(1, width, o), bias, name)
           y:backward(mr.ones(2, width, o))
           for row, found in ipairs(y:detach():totable()) do
-            for i, x in ipairs(found) do equal(x ~= x, i % 3 == 1, ("%s %s %s %d %d"):format(device, name, dtype, row, i)) end
+            for i, x in ipairs(found) do
+              equal(x ~= x, i % 3 == 1, ("%s %s %s %d %d"):format(device, name, dtype, row, i))
+            end
           end
           for i, g in ipairs(bias.grad:totable()[1]) do
             check(i % 3 ~= 1 or g ~= 0, ("%s %s %s, derivative %d"):format(device, name, dtype, i))

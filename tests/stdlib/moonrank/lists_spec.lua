@@ -45,7 +45,8 @@ describe("making lists", function()
     local relevance = { 1, 0, 0, 1, 0, 1, 0 }
     for _, lists in ipairs{
       mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }, mr.lists{ relevance = relevance, sizes = { 4, 3 } },
-      mr.lists{ relevance = mr.tensor(relevance), sizes = index{ 4, 3 } }, mr.lists{ relevance = index(relevance), sizes = { 4, 3 } },
+      mr.lists{ relevance = mr.tensor(relevance), sizes = index{ 4, 3 } },
+      mr.lists{ relevance = index(relevance), sizes = { 4, 3 } },
       mr.lists{ relevance = relevance, ids = { 5, 5, 5, 5, 2, 2, 2 } },
       mr.lists{ relevance = relevance, ids = index{ 5, 5, 5, 5, 2, 2, 2 } },
     } do

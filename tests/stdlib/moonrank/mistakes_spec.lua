@@ -1,5 +1,5 @@
--- The mistakes of newcomers in tests/support/mistakes.lua: what the error says, with which line, and whether the code that
--- it proposes does what was wanted.
+-- The mistakes of newcomers in tests/support/mistakes.lua: what the error says, with which line,
+-- and whether the code that it proposes does what was wanted.
 local mr = require "moonrank"
 local advice = require "moonrank.prompt.advice"
 local test = require "moonrank.test"

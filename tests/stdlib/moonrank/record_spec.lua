@@ -26,7 +26,8 @@ it("a best trial goes out with a column per parameter and number", function()
     c = c + 1
     by_name[name] = row[c]
   end
-  equal({ by_name["params.lr"], by_name["numbers.score"], by_name.value, by_name.number }, { "2", "6", "6", tostring(best.number) })
+  equal({ by_name["params.lr"], by_name["numbers.score"], by_name.value, by_name.number },
+    { "2", "6", "6", tostring(best.number) })
   test.check(best:to_json():find('"params.lr":2', 1, true), best:to_json())
   test.check(best:to_latex():find "toprule", "booktabs")
 end)
@@ -56,7 +57,8 @@ it("a metric that was not measured is an error where it is read, and trials may 
   equal(e.mean.map, e.mean.ap)
   raises(function() return e.mean.ndgc end, "'ndgc'", "ndcg@10")
   raises(function() return e.counted["ndcg@5"] end, "'ndcg@5'", "metric")
-  raises(function() mr.evaluate(mr.zeros(2), mr.lists{ { 0, 1 } }, { "ndcg@10", "ndcg@010" }) end, "mr.evaluate", "'ndcg@10'")
+  raises(function() mr.evaluate(mr.zeros(2), mr.lists{ { 0, 1 } }, { "ndcg@10", "ndcg@010" }) end,
+    "mr.evaluate", "'ndcg@10'")
   local best = swept{ name = "m", space = { x = mr.choice{ 1 } }, metric = "ap", run = function() return e.mean end }
   equal(best.numbers["ndcg@10"], e.mean["ndcg@10"])
 end)
@@ -64,8 +66,8 @@ end)
 it("names of fields are escaped as their values are: a foreign store cannot write to the terminal", function()
   local path = os.tmpname()
   os.remove(path)
-  mr.sweep{ name = "t", store = path, workers = 0, progress = false, space = { lr = mr.choice{ 0.5 } }, metric = "score",
-    direction = "maximize", run = function() return { score = 1, other = 2 } end }
+  mr.sweep{ name = "t", store = path, workers = 0, progress = false, space = { lr = mr.choice{ 0.5 } },
+    metric = "score", direction = "maximize", run = function() return { score = 1, other = 2 } end }
   local store = require("moonrank.sweep.store").open(path, "write")
   store:columns([[UPDATE trials SET params = '{"lr\u001b[2J\u202e": 0.5}']])
   store:columns("UPDATE numbers SET name = 'n' || char(27) || ']0;x' || char(7) WHERE name = 'other'")
@@ -74,6 +76,8 @@ it("names of fields are escaped as their values are: a foreign store cannot writ
   local printed = tostring(results:trials()) .. require("moonrank.results").text(path)
   local text = tostring(results:best()) .. printed:gsub("\n", "")
   os.execute(("rm -rf %s %s.files %s-wal %s-shm"):gsub("%%s", path))
-  for _, part in ipairs{ "lr\\x1b[2J\\u{202e} = 0.5", "n\\x1b]0;x\\x07 = 2" } do test.check(text:find(part, 1, true), text) end
+  for _, part in ipairs{ "lr\\x1b[2J\\u{202e} = 0.5", "n\\x1b]0;x\\x07 = 2" } do
+    test.check(text:find(part, 1, true), text)
+  end
   test.check(not text:find "%c" and not text:find("\u{202e}", 1, true), text)
 end)
