@@ -1,5 +1,5 @@
--- Memory of smooth AP on one very long list, and a batch of very unequal lists; a spec of its own, because the peak of a process never
--- falls again.
+-- Memory of smooth AP on one very long list, and on a batch of very unequal lists; a spec of its own, because
+-- the peak of a process never falls again.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check = test.describe, test.it, test.near, test.check

@@ -73,7 +73,8 @@ it("wilcoxon counts every choice of signs, ties included", function()
 end)
 
 it("wilcoxon of as much on either side", function()
-  -- the sum is in the middle of its distribution: p is 1, by counting and by the normal distribution with its correction
+  -- The sum is in the middle of its distribution: p is 1, by counting and by the normal distribution
+  -- with its correction.
   for _, n in ipairs{ 3, 4, 200, 203, 204 } do
     local a, b, left, found = {}, {}, n * (n + 1) // 4, 0
     for i = n, 1, -1 do

@@ -7,7 +7,8 @@ local check, describe, equal, it, near, raises = test.check, test.describe, test
 -- The formulas that the documentation prints, as functions of the score and of statistics by name.
 local function value_of(name, M, stats)
   local formula = registry.written(name):match "bounded value: ([^\n]*)":gsub("|([^|]*)|", "abs(%1)")
-  local env = { M = M, abs = math.abs, min = stats.min, max = stats.max, E = stats.expectation, sd = stats.sd, best = stats.best }
+  local env = { M = M, abs = math.abs,
+    min = stats.min, max = stats.max, E = stats.expectation, sd = stats.sd, best = stats.best }
   return assert(load("return " .. formula, formula, "t", env))()
 end
 
@@ -43,8 +44,9 @@ describe("the registry of bounds", function()
     mr.bounds.define("registry_spec_bare", function(score) return score end)
     check(help.about "registry_spec_bare":find "documentation")
     equal(mr.bounds.resolve "registry_spec_bare".name, "registry_spec_bare")
-    raises(function() mr.bounds.define("minmax", function(score) return score end) end, "'minmax'")
-    raises(function() mr.bounds.define("registry_spec_odd", function(score) return score end, { formulas = "M" }) end, "formula")
+    local function same(score) return score end
+    raises(function() mr.bounds.define("minmax", same) end, "'minmax'")
+    raises(function() mr.bounds.define("registry_spec_odd", same, { formulas = "M" }) end, "formula")
     raises(function() help.about "minmxa" end, "minmax")
   end)
 end)

@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- An evaluation by RR of queries of four documents, one of them relevant, which is ranked as `ranks` say; names are those of `ids`.
+-- An evaluation by RR of queries of four documents, one of them relevant, with these ranks and names.
 local function evaluation(ids, ranks)
   local relevance, scores, names = {}, {}, {}
   for i, id in ipairs(ids) do
@@ -35,8 +35,11 @@ it("queries are matched by their ids, in whatever order they stand; each has the
     backwards[9 - i], reversed_good[9 - i], reversed_bad[9 - i] = id, good[i] == 1 and 2 or 1, bad[i]
   end
   -- the third run has a query that the others have not, and lacks most of theirs
-  local c = mr.compare{ a = { evaluation(ids, good), evaluation(backwards, reversed_good), evaluation({ "q9", "q2" }, { 4, 1 }) },
-    b = { evaluation(ids, bad), evaluation(backwards, reversed_bad), evaluation({ "q9", "q2" }, { 2, 4 }) } }
+  local odd = { "q9", "q2" }
+  local c = mr.compare{
+    a = { evaluation(ids, good), evaluation(backwards, reversed_good), evaluation(odd, { 4, 1 }) },
+    b = { evaluation(ids, bad), evaluation(backwards, reversed_bad), evaluation(odd, { 2, 4 }) },
+  }
   equal(c.queries, { "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9" })
   for i = 1, 8 do
     local other = good[i] == 1 and 2 or 1
@@ -49,12 +52,14 @@ it("queries are matched by their ids, in whatever order they stand; each has the
 end)
 
 local function folds_of(k)
-  return mr.data.synthetic{ users = 30, items = 80, mean_activity = 30, seed = 1 }:binarize(4):min_relevant(5):folds{ k = k, seed = 1 }
+  local ratings = mr.data.synthetic{ users = 30, items = 80, mean_activity = 30, seed = 1 }
+  return ratings:binarize(4):min_relevant(5):folds{ k = k, seed = 1 }
 end
 
 local function fitted(fold, loss, each_epoch)
-  return mr.fit{ model = mr.models.mf{ users = 30, items = 80, factors = 2, seed = 1 }, loss = mr.losses[loss]{}, train = fold.train,
-    valid = fold.valid, test = fold.test, epochs = 2, progress = false, metrics = { "ndcg" }, each_epoch = each_epoch }
+  return mr.fit{ model = mr.models.mf{ users = 30, items = 80, factors = 2, seed = 1 }, loss = mr.losses[loss]{},
+    train = fold.train, valid = fold.valid, test = fold.test, epochs = 2, progress = false, metrics = { "ndcg" },
+    each_epoch = each_epoch }
 end
 
 it("runs of mr.fit on the folds of ratings are of users, beside files and scores, too", function()
@@ -125,7 +130,9 @@ it("runs that cannot be matched are refused", function()
   refuses({ a = { a, a }, b = { b } }, "'b'", "1")
   refuses({ a = { a, a }, b = b }, "'a'", "2")
   refuses({ a = { a, evaluation({ "q1" }, { 1 }) }, b = { b, b } }, "lists")
-  local function nameless(list) return mr.evaluate(mr.tensor{ 2, 1, 3, 1, 2, 3 }, mr.lists{ list, { 1, 0, 0 } }, { "rr" }) end
+  local function nameless(list)
+    return mr.evaluate(mr.tensor{ 2, 1, 3, 1, 2, 3 }, mr.lists{ list, { 1, 0, 0 } }, { "rr" })
+  end
   local one, other = nameless{ 0, 1, 0 }, nameless{ 0, 0, 1 }
   equal(mr.compare{ a = { one, one }, b = { one, one } }.count, 2)
   refuses({ a = { one, other }, b = { one, other } }, "ids")

@@ -1,4 +1,5 @@
--- Comparisons of items and features of items: what is read, how they go together with models, every mistake with file and line.
+-- Comparisons of items and features of items: what is read, how they go together with models, and mistakes
+-- with file and line.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -32,7 +33,8 @@ describe("comparisons", function()
     equal(set.items:totable(), { 1, 2, 2, 3, 1, 3, 4, 1, 1, 4 })
     equal(set.lists.relevance:totable(), { 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0 })
     equal(set.lists.sizes:totable(), { 2, 2, 2, 2, 2 })
-    local numbers = comparisons("left,right,won\n10,9,9\n-1,10,a\n", { columns = { a = "left", b = "right", winner = "won" } })
+    local columns = { a = "left", b = "right", winner = "won" }
+    local numbers = comparisons("left,right,won\n10,9,9\n-1,10,a\n", { columns = columns })
     equal(numbers.ids.items, { "-1", "9", "10" })
     equal(numbers.items:totable(), { 3, 2, 1, 3 })
   end)

@@ -1,4 +1,5 @@
--- Corrections of sampled metrics, against all samples of small catalogues drawn one by one and the normal equations solved for them.
+-- Corrections of sampled metrics, against all samples of small catalogues drawn one by one
+-- and the normal equations solved for them.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -97,7 +98,8 @@ it("estimates have the least squared bias and variance, over all samples", funct
         local g = core.sampled_estimates(mr.tensor(f, { dtype = "float64" }), m, gamma):totable()
         local expected = solved(p, f, n, m, gamma)
         for k = 1, m + 1 do
-          near(g[k], expected[k], 1e-7 * math.max(1, math.abs(expected[k])), ("%s %d of %d, gamma %g"):format(name, m, n, gamma))
+          local where = ("%s %d of %d, gamma %g"):format(name, m, n, gamma)
+          near(g[k], expected[k], 1e-7 * math.max(1, math.abs(expected[k])), where)
         end
         local least, bias = cost(p, f, g, n, m, gamma)
         for k = 1, m + 1 do
@@ -209,18 +211,23 @@ it("all items sampled are the exact metrics, tied rows the mean over their order
     local exact = fold:evaluate(scores, names, { candidates = "one", negatives = 1000 })
     for how in pairs{ minimal_bias = true, trade_off = true } do
       local all = fold:evaluate(scores, names, { candidates = "one", negatives = 1000, correct = how })
-      for _, name in ipairs(names) do near(all[("%s[%s]"):format(name, how)]:totable(), exact[name]:totable(), 1e-6, name) end
+      for _, name in ipairs(names) do
+        near(all[("%s[%s]"):format(name, how)]:totable(), exact[name]:totable(), 1e-6, name)
+      end
     end
   end
 end)
 
 it("says what it did, and checks its options before work begins", function()
-  local function evaluate(options, metrics) return function() return fold:evaluate(model, metrics or { "rr" }, options) end end
+  local function evaluate(options, metrics)
+    return function() return fold:evaluate(model, metrics or { "rr" }, options) end
+  end
   local text = evaluate{ candidates = "one", correct = "trade_off", gamma = 0.25 }().candidates
   check(text:find("variance", 1, true) and text:find("gamma 0.25", 1, true), text)
   text = evaluate{ candidates = "one", correct = "minimal_bias" }().candidates
   check(text:find("least bias", 1, true), text)
-  equal(evaluate{ candidates = "one", correct = "rank" }().names, evaluate{ candidates = "one", correct = true }().names)
+  local function names(correct) return evaluate{ candidates = "one", correct = correct }().names end
+  equal(names "rank", names(true))
   raises(evaluate{ candidates = "one", correct = "least" }, "correct", "fold:evaluate", "least")
   raises(evaluate{ candidates = "one", gamma = 0.5 }, "gamma", "correct = 'trade_off'")
   raises(evaluate{ candidates = "one", correct = "trade_off", gamma = 2 }, "gamma", "2")

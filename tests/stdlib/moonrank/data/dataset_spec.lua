@@ -15,8 +15,8 @@ local function dataset(sizes)
     end
   end
   local int64 = { dtype = "int64" }
-  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }, features = mr.tensor(features),
-    users = mr.tensor(users, int64), items = mr.tensor(items, int64), name = "made" }
+  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes },
+    features = mr.tensor(features), users = mr.tensor(users, int64), items = mr.tensor(items, int64), name = "made" }
 end
 
 local function sizes_of(n)
@@ -133,8 +133,8 @@ it("pointwise data have each row as a list, with what belongs to it", function()
     local rows = whole:pointwise()
     equal({ rows.count, rows.lists.rows }, { whole.lists.rows, whole.lists.rows })
     for batch in rows:batches{ size = 7, shuffle = true, seed = 3 } do
-      local relevance, items, users, features = batch.lists.relevance:totable(), batch.items:totable(), batch.users:totable(),
-        batch.features:totable()
+      local relevance, features = batch.lists.relevance:totable(), batch.features:totable()
+      local items, users = batch.items:totable(), batch.users:totable()
       for i = 1, batch.size do
         local list, index = items[i] // 1000, items[i] % 1000
         equal({ relevance[i], users[i], features[i] }, { index % 3 + 0.0, 10 * list, { list + 0.0, index + 0.0 } })
@@ -182,8 +182,8 @@ it("binarize keeps everything but the grades", function()
   equal(set:binarize "top".lists.relevance:totable(), { 0.0, 1.0, 0.0, 0.0, 1.0 })
   equal(set:binarize(1).lists.relevance:totable(), { 1.0, 1.0, 0.0, 1.0, 1.0 })
   local lists = mr.lists{ { 1, 2, 2 }, {}, { 0, 1 }, { 0, 0 }, { 3 } }
-  equal(mr.data.dataset{ lists = lists, items = mr.arange(1, 8, { dtype = "int64" }) }:binarize "top_of_list".lists.relevance:totable(),
-    { 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0 })
+  local ranked = mr.data.dataset{ lists = lists, items = mr.arange(1, 8, { dtype = "int64" }) }
+  equal(ranked:binarize "top_of_list".lists.relevance:totable(), { 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0 })
   equal(set.lists.relevance:totable(), { 1.0, 2.0, 0.0, 1.0, 2.0 })
   equal(set:binarize(1).items:totable(), set.items:totable())
   equal(#set, 2)
@@ -202,8 +202,9 @@ it("standardize gives mean 0 and deviation 1, by this dataset or another", funct
   local other = mr.data.synthetic{ kind = "queries", queries = 3, features = 4, seed = 7 }
   local s = set:scaling()
   local x, mean, sd = other.features:totable(), s.mean:totable(), s.sd:totable()
-  near(other:standardize(s).features[2], { (x[2][1] - mean[1]) / sd[1], (x[2][2] - mean[2]) / sd[2], (x[2][3] - mean[3]) / sd[3],
-    (x[2][4] - mean[4]) / sd[4] }, 1e-6)
+  local expected = {}
+  for c = 1, 4 do expected[c] = (x[2][c] - mean[c]) / sd[c] end
+  near(other:standardize(s).features[2], expected, 1e-6)
   raises(function() dataset{ 2 }:standardize(s) end, "dataset", "2 features", "4")
   raises(function() mr.data.dataset{ lists = mr.lists{ { 1 } } }:standardize() end, "dataset", "features")
 end)
@@ -212,7 +213,8 @@ it("standardize leaves missing values out and lets them be; float64 stays so", f
   local nan, infinity = 0 / 0, math.huge
   for _, dtype in ipairs{ "float32", "float64" } do
     local rows = { { 1, nan, 3, 5 }, { 4, nan, nan, 5 }, { nan, nan, 9, nan }, { 1e8 + 8, nan, 2.5, 5 } }
-    local set = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } }, features = mr.tensor(rows, { dtype = dtype }), missing = true }
+    local lists = mr.lists{ { 0, 1 }, { 1, 0 } }
+    local set = mr.data.dataset{ lists = lists, features = mr.tensor(rows, { dtype = dtype }), missing = true }
     local scaled = set:standardize()
     equal(scaled.features.dtype, dtype)
     local found = scaled.features:totable()
@@ -227,8 +229,11 @@ it("standardize leaves missing values out and lets them be; float64 stays so", f
       local sd = high > low and math.sqrt(squares / n) or 1
       near({ set:scaling().mean:totable()[c], set:scaling().sd:totable()[c] }, { mean, sd }, 1e-12)
       for r = 1, 4 do
-        if rows[r][c] == rows[r][c] then near(found[r][c], (rows[r][c] - mean) / sd, dtype == "float64" and 1e-12 or 1e-6)
-        else equal(found[r][c] ~= found[r][c], true) end
+        if rows[r][c] == rows[r][c] then
+          near(found[r][c], (rows[r][c] - mean) / sd, dtype == "float64" and 1e-12 or 1e-6)
+        else
+          equal(found[r][c] ~= found[r][c], true)
+        end
       end
     end
   end
@@ -237,7 +242,8 @@ end)
 it("features that are constant, tiny or huge stay finite", function()
   local rows = {}
   for i = 1, 1000 do rows[i] = { 0.1, 1e-30 * i, 1e8 + 8 * (i % 2), 7 } end
-  local set = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(1000), sizes = { 1000 } }, features = mr.tensor(rows) }
+  local lists = mr.lists{ relevance = mr.ones(1000), sizes = { 1000 } }
+  local set = mr.data.dataset{ lists = lists, features = mr.tensor(rows) }
   local x = set:standardize().features:double()
   local sd = (x ^ 2):mean(1):sqrt():totable()
   near(sd, { 0, 1, 1, 0 }, { atol = 1e-5 })

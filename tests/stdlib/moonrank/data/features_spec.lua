@@ -6,7 +6,7 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 local nan = 0 / 0
 local sizes = { 1, 0, 2, 31, 32, 33, 127, 128, 129 }
 
--- Lists of these sizes with three features: normal ones, one that is the same in each list, whole numbers with values missing.
+-- Lists of these sizes with three features: normal numbers, one number per list, and integers with missing values.
 local function made(missing)
   local rows, relevance = {}, {}
   local noise = mr.normal({ 1000 }, { seed = 3 }):totable()
@@ -18,7 +18,8 @@ local function made(missing)
     end
   end
   local lists = mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }
-  return mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = missing, name = "made" }, mr.tensor(rows):totable()
+  local set = mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = missing, name = "made" }
+  return set, mr.tensor(rows):totable()
 end
 
 -- f(values that are there, value) for every column and list; missing stays missing.
@@ -68,7 +69,8 @@ it("are scaled within lists, constants to 0, missing values left out", function(
     end), 2e-6)
     local some = set:min_max_lists{ 3 }
     rows_near(some:select{ columns = { 2, 1 } }.features, set:select{ columns = { 2, 1 } }.features:totable(), 0)
-    rows_near(some:select{ columns = { 3 } }.features, set:min_max_lists():select{ columns = { 3 } }.features:totable(), 0)
+    local third = set:min_max_lists():select{ columns = { 3 } }
+    rows_near(some:select{ columns = { 3 } }.features, third.features:totable(), 0)
   end
 end)
 
@@ -105,7 +107,8 @@ it("missing values are filled by a number, by mean or median, or by train's", fu
     rows_near(set:fill(with).features, filled, 1e-6)
     rows_near(set:fill(with, { 3 }).features, filled, 1e-6)
   end
-  local other = mr.data.dataset{ lists = mr.lists{ { 1, 0 } }, features = mr.tensor{ { nan, 1, 1 }, { 1, nan, nan } }, missing = true }
+  local other = mr.data.dataset{ lists = mr.lists{ { 1, 0 } }, missing = true,
+    features = mr.tensor{ { nan, 1, 1 }, { 1, nan, nan } } }
   local means = set:typical "mean"
   rows_near(other:fill(means).features, { { means[1]:item(), 1, 1 }, { 1, means[2]:item(), sum / n } }, 1e-6)
   local nothing = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { nan } }, missing = true }
@@ -131,8 +134,9 @@ it("lists are chosen by name or number with all that is theirs, columns by numbe
   local int64 = { dtype = "int64" }
   local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 2, 0, 1 }, ids = { "a", "a", "b", "c", "c" },
     documents = { "1", "2", "3", "4", "5" } }
-  local set = mr.data.dataset{ lists = lists, features = mr.tensor{ { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 }, { 5, 50 } },
-    users = mr.tensor({ 7, 8, 9 }, int64), items = mr.tensor({ 1, 2, 3, 4, 5 }, int64), name = "set" }
+  local set = mr.data.dataset{ lists = lists, name = "set",
+    features = mr.tensor{ { 1, 10 }, { 2, 20 }, { 3, 30 }, { 4, 40 }, { 5, 50 } },
+    users = mr.tensor({ 7, 8, 9 }, int64), items = mr.tensor({ 1, 2, 3, 4, 5 }, int64) }
   local part = set:select{ ids = { "c", "a" }, columns = { 2 } }
   equal({ part.lists.ids, part.lists.documents, part.name }, { { "c", "a" }, { "4", "5", "1", "2" }, "set" })
   equal(part.features:totable(), { { 40 }, { 50 }, { 10 }, { 20 } })
@@ -157,11 +161,14 @@ end)
 it("columns become categories with train's levels, which batches, selections and other devices keep", function()
   local lists = mr.lists{ { 1, 0 }, { 0, 1, 0 } }
   local function set(rows) return mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = true } end
-  local train = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, -2 } }:categorical{ columns = { 3, 1 } }
+  local of_both = { 3, 1 }
+  local train = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, -2 } }
+    :categorical{ columns = of_both }
   equal(train.categories:totable(), { { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 3 }, { 1, 1 } })
   equal({ train.levels[1]:totable(), train.levels[2]:totable() }, { { -2, 4 }, { 3, 5, 9 } })
   equal(train.features:totable(), { { 1 }, { 2 }, { 3 }, { 4 }, { 5 } })
-  local test_set = set{ { 4, 1, 4 }, { 3, 2, 9 }, { 9, 3, -2 }, { 1, 4, -2 }, { 5, 5, 4 } }:categorical{ columns = { 3, 1 }, like = train }
+  local test_set = set{ { 4, 1, 4 }, { 3, 2, 9 }, { 9, 3, -2 }, { 1, 4, -2 }, { 5, 5, 4 } }
+    :categorical{ columns = of_both, like = train }
   equal(test_set.categories:totable(), { { 2, 4 }, { 3, 1 }, { 1, 3 }, { 1, 4 }, { 2, 2 } })
   equal(train:select{ lists = { 2 } }.categories:totable(), { { 2, 2 }, { 3, 3 }, { 1, 1 } })
   for batch in train:batches{ size = 1, shuffle = true } do
@@ -171,7 +178,8 @@ it("columns become categories with train's levels, which batches, selections and
   equal(train:to("cpu"):binarize(1).categories:totable(), train.categories:totable())
   equal(#train:concat(test_set).categories, 10)
   check(train.fingerprint ~= mr.data.dataset{ lists = lists, features = train.features }.fingerprint)
-  local other = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, 6 } }:categorical{ columns = { 3, 1 } }
+  local other = set{ { 5, 1, -2 }, { 3, 2, 4 }, { 5, 3, 4 }, { 9, 4, nan }, { 3, 5, 6 } }
+    :categorical{ columns = of_both }
   raises(function() train:concat(other) end, "levels", "column 1")
   raises(function() set{ { 1 }, { 2 }, { 3 }, { 4 }, { 5 } }:categorical{ columns = { 1 }, like = train } end,
     "like", "1 columns")
@@ -188,7 +196,8 @@ it("a model of a script may embed categories", function()
       rows[#rows + 1], relevance[#relevance + 1] = { 10 * c, i % 2 }, c % 2 == 0 and c > 0 and 1 or 0
     end
   end
-  local set = mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(relevance), sizes = lengths }, features = mr.tensor(rows) }
+  local lists = mr.lists{ relevance = mr.tensor(relevance), sizes = lengths }
+  local set = mr.data.dataset{ lists = lists, features = mr.tensor(rows) }
   set = set:categorical{ columns = { 1 } }
   mr.models.define("of_categories", {
     parameters = function() return { embedding = mr.zeros(#set.levels[1] + 1, 1) } end,
@@ -209,9 +218,9 @@ it("keep float64, and sets of one type are put together", function()
     return mr.data.dataset{ lists = lists, features = mr.tensor(of or rows, { dtype = dtype }), missing = true }
   end
   local set = set_of "float64"
-  for _, made_of in ipairs{ set:min_max_lists(), set:standardize_lists(), set:log1p(), set:clip{ max = 3 }, set:fill(0.1),
-    set:fill "median", set:select{ columns = { 2 } }, set:with_features(mr.ones(5, 1)), set:concat(set),
-    set:categorical{ columns = { 1 } } } do
+  for _, made_of in ipairs{ set:min_max_lists(), set:standardize_lists(), set:log1p(), set:clip{ max = 3 },
+    set:fill(0.1), set:fill "median", set:select{ columns = { 2 } }, set:with_features(mr.ones(5, 1)),
+    set:concat(set), set:categorical{ columns = { 1 } } } do
     equal(made_of.features.dtype, "float64")
   end
   equal(set:min_max_lists().features[1]:totable(), { 0, 1 })

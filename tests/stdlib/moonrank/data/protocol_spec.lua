@@ -14,7 +14,9 @@ local function made(users, items, seed)
   file:write "user,item,rating,timestamp\n"
   for user = 1, users do
     for item = 1, items do
-      if below(items) < 3 * user then file:write(("%d,%d,%g,%d\n"):format(user, item, 1 + below(9) / 2, 1000 + below(40))) end
+      if below(items) < 3 * user then
+        file:write(("%d,%d,%g,%d\n"):format(user, item, 1 + below(9) / 2, 1000 + below(40)))
+      end
     end
   end
   file:flush()
@@ -31,7 +33,9 @@ local function interactions(least)
   local out, user, item = {}, ratings.user:totable(), ratings.item:totable()
   local value, time = ratings.value:totable(), ratings.timestamp:totable()
   for i = 1, ratings.rows do
-    if value[i] >= least then out[#out + 1] = { user = user[i], item = item[i], grade = value[i], time = time[i], row = i } end
+    if value[i] >= least then
+      out[#out + 1] = { user = user[i], item = item[i], grade = value[i], time = time[i], row = i }
+    end
   end
   return out
 end
@@ -126,7 +130,9 @@ it("leave-one-out takes any one of each user, another in each repetition", funct
     for user, own in pairs(by_user(divided(fold, interactions(3)))) do
       local n = #own.train + #own.valid + #own.test
       equal({ #own.valid, #own.test }, n > 2 and { 1, 1 } or { 0, 0 })
-      for _, each in ipairs(own.test) do times[user .. " " .. each.item] = (times[user .. " " .. each.item] or 0) + 1 end
+      for _, each in ipairs(own.test) do
+        times[user .. " " .. each.item] = (times[user .. " " .. each.item] or 0) + 1
+      end
     end
   end
   local tested, most = 0, 0
@@ -156,13 +162,15 @@ it("by time nothing in train is later than anything in validation, nor that than
     if o.at then
       equal(bounds.test[1], 1020)
     else
-      check(bounds.test[3] >= (o.test or 0.2) * #liked - 1 and bounds.test[3] < ((o.test or 0.2) + 0.06) * #liked, bounds.test[3])
+      local share = o.test or 0.2
+      check(bounds.test[3] >= share * #liked - 1 and bounds.test[3] < (share + 0.06) * #liked, bounds.test[3])
     end
   end
   raises(function() return binary:folds{ by = "time", at = 5000 }[1] end, "time", "5000", "1039")
   local longest = binary:kept(false).longest
   raises(function() binary:folds{ by = "last", n = 100000 } end, "n", "100000", tostring(longest), "train")
-  raises(function() binary:folds{ by = "one", n = math.maxinteger } end, "n", tostring(math.maxinteger), tostring(longest))
+  local most = math.maxinteger
+  raises(function() binary:folds{ by = "one", n = most } end, "n", tostring(most), tostring(longest))
   raises(function() binary:folds{ by = "one", n = longest, valid = 0 } end, "n", tostring(longest), "test")
   equal(binary:folds{ by = "one", n = longest - 1, valid = 0 }[1].test.lists.count > 0, true)
   raises(function() return binary:folds{ by = "time", at = 0 }[1] end, "time", "0")

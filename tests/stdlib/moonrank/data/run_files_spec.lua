@@ -64,8 +64,8 @@ end)
 describe("metrics under bounds of runs", function()
   local lists = mr.lists({ { 1, 0, 0, 2, 0 }, { 0, 1, 1 }, { 1, 1 }, { 0, 0 } })
   local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
-  local wanted = { { "ap", bound = "minmax" }, { "rr", bound = "expectation" }, { "nrbp(0.8)", bound = "expectation_max" },
-    { "ndcg@3", bound = "zscore" }, "ap[expectation]" }
+  local wanted = { { "ap", bound = "minmax" }, { "rr", bound = "expectation" },
+    { "nrbp(0.8)", bound = "expectation_max" }, { "ndcg@3", bound = "zscore" }, "ap[expectation]" }
 
   it("are those of scores and lists, where the run has all that is judged", function()
     local run = mr.data.scored(scores, lists):evaluate(lists, wanted, { gain = "exp2" })
@@ -79,7 +79,8 @@ describe("metrics under bounds of runs", function()
   end)
 
   it("count documents that are not judged as rows, and relevant ones that are not in the run as never found", function()
-    -- the run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant, the best ranking is a, c, ...
+    -- The run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant.
+    -- The best ranking is a, c, ...
     local run = mr.data.scored(mr.tensor{ 3, 2, 1 }, named({ 3 }, { 0, 0, 0 }, { "q" }, { "b", "a", "x" }))
     local qrels = named({ 3 }, { 1, 0, 1 }, { "q" }, { "a", "b", "c" })
     local ap = (1 / 2) / 2
@@ -92,12 +93,14 @@ describe("metrics under bounds of runs", function()
 
   it("take the conventions of the run, and metrics without closed forms", function()
     local run = mr.data.scored(scores, lists)
-    local found = run:evaluate(lists, { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } })
-    local linear = mr.evaluate(scores, lists, { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } }, { gain = "linear" })
+    local metrics = { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } }
+    local found = run:evaluate(lists, metrics)
+    local linear = mr.evaluate(scores, lists, metrics, { gain = "linear" })
     for _, name in ipairs(found.names) do
       for l = 1, 2 do near(found[name]:totable()[l], linear[name]:double():totable()[l], 1e-6, name) end
     end
-    check(linear["ndcg[minmax]"]:totable()[1] ~= mr.evaluate(scores, lists, { { "ndcg", bound = "minmax" } })["ndcg[minmax]"]:totable()[1])
+    local exp2 = mr.evaluate(scores, lists, { metrics[1] })
+    check(linear["ndcg[minmax]"]:totable()[1] ~= exp2["ndcg[minmax]"]:totable()[1])
   end)
 
   it("name what is wrong with them", function()
@@ -112,7 +115,8 @@ describe("mr.evaluate of a run", function()
     local lists = mr.lists{ { 1, 0, 2 }, { 0, 1 } }
     local run = mr.data.scored(mr.tensor{ 3, 2, 1, 0, 1 }, lists)
     for _, metrics in ipairs{ { "map", "ndcg@2" }, { { "ap", bound = "minmax" } } } do
-      local own, by_name = run:evaluate(lists, metrics, { relevant = 2 }), mr.evaluate(run, lists, metrics, { relevant = 2 })
+      local own = run:evaluate(lists, metrics, { relevant = 2 })
+      local by_name = mr.evaluate(run, lists, metrics, { relevant = 2 })
       equal(by_name.names, own.names)
       for _, name in ipairs(own.names) do equal(tostring(by_name[name]), tostring(own[name])) end
     end
@@ -122,7 +126,9 @@ end)
 it("queries that a run and its judgments do not share are counted below the table of its evaluation", function()
   local function lists(ids)
     local relevance, names = {}, {}
-    for i in ipairs(ids) do relevance[2 * i - 1], relevance[2 * i], names[2 * i - 1], names[2 * i] = 1, 0, ids[i], ids[i] end
+    for i in ipairs(ids) do
+      relevance[2 * i - 1], relevance[2 * i], names[2 * i - 1], names[2 * i] = 1, 0, ids[i], ids[i]
+    end
     return mr.lists{ relevance = mr.tensor(relevance), ids = names }
   end
   local run = mr.data.scored(mr.tensor{ 2, 1, 2, 1, 1, 2 }, lists{ "a", "b", "x" })

@@ -84,7 +84,8 @@ it("a run that was written and read again is the same run, in trec_eval's order"
     local second = new_path()
     again:to_trec_run(second, { tag = "again" })
     equal(read(second), read(path))
-    local e, f = run:evaluate(file(golden.qrels), { "map", "bpref" }), again:evaluate(file(golden.qrels), { "map", "bpref" })
+    local e = run:evaluate(file(golden.qrels), { "map", "bpref" })
+    local f = again:evaluate(file(golden.qrels), { "map", "bpref" })
     near(f.map, e.map, 1e-12)
     near(f.bpref, e.bpref, 1e-12)
   end
@@ -109,8 +110,8 @@ end)
 it("metrics that trec_eval does not have follow from what is missing", function()
   local judged = mr.data.trec_qrels(file "q 0 a 2\nq 0 b 1\nq 0 c 0\nq 0 d 1\n")
   local run = mr.data.trec_run(file "q Q0 c 0 3 t\nq Q0 a 0 2 t\nq Q0 x 0 1 t\n")
-  local e = run:evaluate(judged, { "f1@2", "nrbp(0.5)", "rbp(0.5)", "err", mr.metrics.ap{ k = 2, denominator = "cutoff" },
-    mr.metrics.ndcg{ gain = "exp2", ties = "trec", name = "exp2" } })
+  local e = run:evaluate(judged, { "f1@2", "nrbp(0.5)", "rbp(0.5)", "err",
+    mr.metrics.ap{ k = 2, denominator = "cutoff" }, mr.metrics.ndcg{ gain = "exp2", ties = "trec", name = "exp2" } })
   near(e["f1@2"]:item(), 2 * 0.5 * (1 / 3) / (0.5 + 1 / 3), 1e-12)
   near(e["rbp(0.5)"]:item(), 0.25, 1e-12)
   near(e["nrbp(0.5)"]:item(), 0.25 / (1 - 0.125), 1e-12)
@@ -199,7 +200,8 @@ it("scores of folds have the ids of the file, in a run file, too", function()
 end)
 
 it("a model's scores of a dataset have the names of users and items", function()
-  local set = mr.data.synthetic{ users = 20, items = 60, mean_activity = 12 }:binarize(4):min_relevant(2):folds{ k = 2, seed = 1 }[1].test
+  local liked = mr.data.synthetic{ users = 20, items = 60, mean_activity = 12 }:binarize(4)
+  local set = liked:min_relevant(2):folds{ k = 2, seed = 1 }[1].test
   local users, items = set.users:totable(), set.items:totable()
   local model = mr.models.mf{ users = 20, items = 60, factors = 3 }
   local ours = mr.data.scored(model, set)

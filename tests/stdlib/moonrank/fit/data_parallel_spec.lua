@@ -20,7 +20,8 @@ local function numbered(sizes)
 end
 
 it("shares of batches are the batches, each list once, in order", function()
-  for _, sizes in ipairs{ { 1 }, { 5, 1, 1, 1, 1, 1 }, { 1, 1, 1, 1, 90 }, { 3, 3, 3, 3, 3, 3, 3 }, { 31, 32, 33, 127, 128, 129, 1000 } } do
+  for _, sizes in ipairs{ { 1 }, { 5, 1, 1, 1, 1, 1 }, { 1, 1, 1, 1, 90 }, { 3, 3, 3, 3, 3, 3, 3 },
+    { 31, 32, 33, 127, 128, 129, 1000 } } do
     local data = numbered(sizes)
     for _, of in ipairs{ 1, 2, 3, 8 } do
       for _, shuffle in ipairs{ false, true } do
@@ -62,8 +63,11 @@ it("losses that draw rows draw the same in shares of a batch as in the whole bat
     for batch in data:batches{ size = 8, shuffle = true, share = share } do
       step = step + 1
       local _ <close> = random.of_step(1, step, batch.rows_before)
-      found[step] = batch.size > 0 and loss(batch.features:matmul(weights:reshape(weights:numel(), 1)):reshape(batch.lists.rows),
-        batch.lists):totable() or {}
+      found[step] = {}
+      if batch.size > 0 then
+        local scores = batch.features:matmul(weights:reshape(weights:numel(), 1)):reshape(batch.lists.rows)
+        found[step] = loss(scores, batch.lists):totable()
+      end
     end
     return found
   end
@@ -101,8 +105,8 @@ end)
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4, out = "model", adam = false,
-  slow = false, checkpoint = "", apart = false, stop = 0, put_off = false, loss = "ndcg" }
+local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4,
+  out = "model", adam = false, slow = false, checkpoint = "", apart = false, stop = 0, put_off = false, loss = "ndcg" }
 -- every step of rows without a gradient, or none
 core.put_off_from(args.put_off and 0 or 1 << 62)
 local data, model
@@ -111,7 +115,8 @@ if args.kind == "mf" then
   data = ratings:folds{ k = 3, by = "user", seed = 1, nsr = 1 }[1].train
   -- every process begins with another model: the first one's counts
   local seed = 1 + core.launched()
-  model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = seed, dtype = args.dtype }
+  model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = seed,
+    dtype = args.dtype }
 else
   local queries = mr.data.synthetic{ kind = "queries", queries = 70, seed = 1 }
   local features = args.dtype == "float64" and queries.features:double() or queries.features
@@ -171,7 +176,9 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf 
         local single = arguments:find "float32" ~= nil
         check(math.abs(tonumber(out:match "%S+") - tonumber(alone:match "%S+")) < (single and 1e-5 or 1e-10), out)
         local first = parameters_of(folder, ("m%d_0"):format(count))
-        for rank = 1, count - 1 do equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0) end
+        for rank = 1, count - 1 do
+          equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
+        end
         local worst = worst_difference(parameters_of(folder, "m1_0"), first)
         check(worst < (single and 1e-5 or 1e-10), ("%d processes: %g"):format(count, worst))
       end
@@ -180,7 +187,8 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf 
 end
 
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mf" } do
-  it("steps put off by several processes are those of one, put off or not, and end in the same bits in all: " .. arguments, function()
+  it("steps put off by several processes are those of one, put off or not, " ..
+    "and end in the same bits in all: " .. arguments, function()
     in_folder(function(folder)
       train_as(folder, 1, arguments)
       local taken = parameters_of(folder, "m1_0")
@@ -190,7 +198,9 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mf" } do
       for count = 2, 3 do
         train_as(folder, count, arguments .. " --put_off")
         local first = parameters_of(folder, ("m%d_0"):format(count))
-        for rank = 1, count - 1 do equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0) end
+        for rank = 1, count - 1 do
+          equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
+        end
         for name, one in pairs{ ["put off"] = alone, ["not put off"] = taken } do
           local worst = worst_difference(one, first)
           check(worst < 1e-10, ("%d processes against one, %s: %g"):format(count, name, worst))
