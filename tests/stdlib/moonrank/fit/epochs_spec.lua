@@ -1,4 +1,5 @@
--- Epochs on the GPU, or the emulated one: they wait once, tell of NaN at their end, and run from a recording with the same numbers.
+-- Epochs on the GPU, or the emulated one: they wait once, tell of NaN at their end,
+-- and run from a recording with the same numbers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -30,8 +31,8 @@ it("steps are counted through all epochs, from 1: draws within losses are keyed 
       return batch.features:matmul(self.w:reshape(5, 1)):reshape(batch.lists.rows)
     end,
   })
-  mr.fit{ model = mr.models.spec_steps{}, loss = mr.losses.mse{}, train = queries, epochs = 3, batch = 5, progress = false,
-    optimizer = mr.optim.sgd{ lr = 0.01 } }
+  mr.fit{ model = mr.models.spec_steps{}, loss = mr.losses.mse{}, train = queries, epochs = 3, batch = 5,
+    progress = false, optimizer = mr.optim.sgd{ lr = 0.01 } }
   equal(steps, { 1, 2, 3, 4, 5, 6, 7, 8, 9 })
 end)
 
@@ -45,7 +46,8 @@ it("calls a penalty and a constraint of a script, on a model of the library and 
   end
   inner.penalty, inner.constrain = called "penalty", called "constrain"
   local own = setmetatable({ penalty = called "penalty", constrain = called "constrain",
-    parameters = function() return outer:parameters() end }, { __index = outer, __call = function(_, batch) return outer(batch) end })
+    parameters = function() return outer:parameters() end },
+    { __index = outer, __call = function(_, batch) return outer(batch) end })
   for _, model in ipairs{ inner, own } do
     calls = {}
     mr.fit{ model = model, loss = mr.losses.mse{}, train = queries, epochs = 2, batch = 6, progress = false }
@@ -56,30 +58,35 @@ end)
 local kinds = {
   mf = { data = fold.train,
     model = function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1 } end },
-  mlp = { data = queries, model = function() return mr.models.mlp{ inputs = 5, hidden = { 7, 3 }, activation = "tanh", seed = 1 } end },
+  mlp = { data = queries,
+    model = function() return mr.models.mlp{ inputs = 5, hidden = { 7, 3 }, activation = "tanh", seed = 1 } end },
 }
 
 local function fit(kind, options)
-  local all = { model = kind.model(), loss = mr.losses.ndcg(), train = kind.data, batch = 8, epochs = 5, progress = false,
-    optimizer = mr.optim.adam{ lr = 0.01 } }
+  local all = { model = kind.model(), loss = mr.losses.ndcg(), train = kind.data, batch = 8, epochs = 5,
+    progress = false, optimizer = mr.optim.adam{ lr = 0.01 } }
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all), all.model
 end
 
 -- A script's own loss, which is never recorded: it might do something else each time.
 local function plain(loss)
-  return setmetatable({ count = function(_, lists) return loss:count(lists) end }, { __call = function(_, ...) return loss(...) end })
+  return setmetatable({ count = function(_, lists) return loss:count(lists) end },
+    { __call = function(_, ...) return loss(...) end })
 end
 
 describe("an epoch on the GPU", function()
   it("waits once, at its end", on_cuda(function()
     for name, kind in pairs(kinds) do
       for _, data in ipairs{ kind.data, kind.data:to("cuda") } do
-        for _, loss in ipairs{ mr.losses.ndcg(), mr.losses.ap{ bound = "minmax" }, mr.losses.rr{ bound = "zscore" }, mr.losses.nrbp(),
-          mr.losses.lambdarank{ metric = "ap" }, mr.losses.ap{ bound = "distribution" } } do
+        for _, loss in ipairs{ mr.losses.ndcg(), mr.losses.ap{ bound = "minmax" }, mr.losses.rr{ bound = "zscore" },
+          mr.losses.nrbp(), mr.losses.lambdarank{ metric = "ap" }, mr.losses.ap{ bound = "distribution" } } do
           local waits = {}
-          fit({ model = kind.model, data = data }, { loss = loss, each_epoch = function() waits[#waits + 1] = core.cuda_waits() end })
-          for epoch = 2, 5 do equal(waits[epoch + 1] - waits[epoch], 1, ("%s, %s, epoch %d"):format(name, loss, epoch)) end
+          local function count_waits() waits[#waits + 1] = core.cuda_waits() end
+          fit({ model = kind.model, data = data }, { loss = loss, each_epoch = count_waits })
+          for epoch = 2, 5 do
+            equal(waits[epoch + 1] - waits[epoch], 1, ("%s, %s, epoch %d"):format(name, loss, epoch))
+          end
         end
       end
     end
@@ -93,7 +100,8 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("is not replayed in a profile, which waits after every operation and says so; the numbers are the same", on_cuda(function()
+  it("is not replayed in a profile, which waits after every operation and says so; " ..
+    "the numbers are the same", on_cuda(function()
     for name, kind in pairs(kinds) do
       local first, model = fit(kind, { shuffle = false })
       check(first.replayed > 0, name)
@@ -151,7 +159,9 @@ describe("an epoch that repeats", function()
             equal(recorded.history[epoch].loss, launched.history[epoch].loss)
             equal(recorded.history[epoch].metrics.ap, launched.history[epoch].metrics.ap)
           end
-          for i, parameter in ipairs(model:parameters()) do equal(parameter:totable(), other:parameters()[i]:totable()) end
+          for i, parameter in ipairs(model:parameters()) do
+            equal(parameter:totable(), other:parameters()[i]:totable())
+          end
         end
       end
     end
@@ -161,8 +171,9 @@ describe("an epoch that repeats", function()
     equal(fit(kinds.mf, { batch = 1000 }).replayed, 4)
     equal(fit(kinds.mf).replayed, 0)
     local function twice(score) return score * 2 end
-    equal(fit(kinds.mlp, { shuffle = false, loss = mr.losses.ap{ bound = twice } }).replayed, 0)
-    equal(fit(kinds.mlp, { shuffle = false, loss = mr.losses.ap{ bound = mr.bounds.weighted(twice, { cap = 3 }) } }).replayed, 0)
+    for _, bound in ipairs{ twice, mr.bounds.weighted(twice, { cap = 3 }) } do
+      equal(fit(kinds.mlp, { shuffle = false, loss = mr.losses.ap{ bound = bound } }).replayed, 0)
+    end
   end))
 
   it("is recorded anew when the optimiser's options change", on_cuda(function()

@@ -1,5 +1,5 @@
--- Losses against reference values and gradients (tests/golden/make_losses.py: each written from its definition, in float64, with automatic
--- differentiation, and compared with allRank's code where that has the loss).
+-- Losses against reference values and gradients of tests/golden/make_losses.py. Each is written from its definition,
+-- in float64, with automatic differentiation, and compared with allRank's code where that has the loss.
 local mr = require "moonrank"
 local json = dofile("tests/support/json.lua")
 local test = require "moonrank.test"
@@ -7,10 +7,11 @@ local describe, it, near, check = test.describe, test.it, test.near, test.check
 
 local losses = mr.losses
 local made = {
-  mse = losses.mse(), bce = losses.bce(), ordinal = losses.ordinal(), ranknet = losses.ranknet(), listnet = losses.listnet(),
+  mse = losses.mse(), bce = losses.bce(), ordinal = losses.ordinal(),
+  ranknet = losses.ranknet(), listnet = losses.listnet(),
   softmax_cross_entropy = losses.softmax_cross_entropy(), listmle = losses.listmle(), p_listmle = losses.p_listmle(),
-  approx_ndcg_10 = losses.approx_ndcg(),
-  climf = losses.climf(), tfmap = losses.tfmap(), softrank_ndcg_1 = losses.soft_rank(), neural_ndcg_1 = losses.neural_ndcg(),
+  approx_ndcg_10 = losses.approx_ndcg(), climf = losses.climf(), tfmap = losses.tfmap(),
+  softrank_ndcg_1 = losses.soft_rank(), neural_ndcg_1 = losses.neural_ndcg(),
   neural_ndcg_01 = losses.neural_ndcg{ tau = 0.1 }, neural_ndcg_1_unscaled = losses.neural_ndcg{ iterations = 0 },
   neural_ndcg_1_transposed = losses.neural_ndcg(),
   hinge = losses.hinge(), ranknet_all_pairs = losses.ranknet_all_pairs(),

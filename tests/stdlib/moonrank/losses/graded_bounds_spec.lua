@@ -1,18 +1,22 @@
--- Bounds of losses over pairs on graded lists: wrongly ordered pairs of unequal grades, against all orders of small lists and plain loops.
+-- Bounds of losses over pairs on graded lists: wrongly ordered pairs of unequal grades,
+-- against all orders of small lists and plain loops.
 local mr = require "moonrank"
 local check_module = require "moonrank.check"
 local test = require "moonrank.test"
 local describe, it, near, check, equal = test.describe, test.it, test.near, test.check, test.equal
 
 local f64 = { dtype = "float64" }
-local small = { { 1, 2, 3, 3, 5 }, { 0, 0, 1, 2, 2, 2 }, { 1, 1, 2 }, { 0, 1, 1, 0 }, { 2, 5, 5 }, { 0, 0.5, 1, 1.5, 2, 9 }, { 4, 4 } }
+local small = { { 1, 2, 3, 3, 5 }, { 0, 0, 1, 2, 2, 2 }, { 1, 1, 2 }, { 0, 1, 1, 0 }, { 2, 5, 5 },
+  { 0, 0.5, 1, 1.5, 2, 9 }, { 4, 4 } }
 
 -- Wrongly ordered pairs of unequal grades; equal scores count half.
 local function wrong_pairs(scores, grades)
   local wrong = 0
   for i = 1, #grades do
     for j = 1, #grades do
-      if grades[i] > grades[j] then wrong = wrong + (scores[i] < scores[j] and 1 or scores[i] == scores[j] and 0.5 or 0) end
+      if grades[i] > grades[j] then
+        wrong = wrong + (scores[i] < scores[j] and 1 or scores[i] == scores[j] and 0.5 or 0)
+      end
     end
   end
   return wrong
@@ -87,7 +91,8 @@ describe("wrongly ordered pairs of unequal grades", function()
   it("of long lists are listed or have a characteristic function, with the moments of the closed form", function()
     for n, method in pairs{ [290] = "enumerated", [310] = "characteristic function" } do
       local grades = ratings(n, n)
-      local of, d = mr.bounds.of("wrong_pairs", { grades = grades }), mr.bounds.distribution("wrong_pairs", { grades = grades })
+      local of = mr.bounds.of("wrong_pairs", { grades = grades })
+      local d = mr.bounds.distribution("wrong_pairs", { grades = grades })
       equal(d:method(), method)
       near(d:mean() / of.expectation, 1, 1e-9)
       near(d:sd() / of.sd, 1, 1e-9)
@@ -120,13 +125,16 @@ describe("losses over pairs of graded lists", function()
 
   it("count the lists under a bound that they count without one", function()
     for _, name in ipairs{ "ranknet", "hinge", "direct_ranker" } do
-      for _, bound in ipairs(mr.bounds.names()) do equal(mr.losses[name]{ bound = bound }:count(lists), 4, name .. " " .. bound) end
+      for _, bound in ipairs(mr.bounds.names()) do
+        equal(mr.losses[name]{ bound = bound }:count(lists), 4, name .. " " .. bound)
+      end
       equal(mr.losses[name]{ bound = "minmax", metric = "nrbp_loss" }:count(lists), 0)
     end
   end)
 
   it("under min-max are means over the pairs of unequal grades", function()
-    local plain, bounded = mr.losses.ranknet{}(x, lists):totable(), mr.losses.ranknet{ bound = "minmax" }(x, lists):totable()
+    local plain = mr.losses.ranknet{}(x, lists):totable()
+    local bounded = mr.losses.ranknet{ bound = "minmax" }(x, lists):totable()
     for l, grades in ipairs(rows) do
       local pairs_of_list = 0
       for i = 1, #grades do
@@ -144,7 +152,8 @@ describe("losses over pairs of graded lists", function()
       at = at + #grades
       local slope = 0
       if l ~= 3 then
-        local _, derivative = mr.bounds.distribution("wrong_pairs", { grades = grades }):smooth(wrong, { tabled = true })
+        local d = mr.bounds.distribution("wrong_pairs", { grades = grades })
+        local _, derivative = d:smooth(wrong, { tabled = true })
         slope = derivative
       end
       near(bounded[l], values[l] * slope, 1e-6)
@@ -171,8 +180,8 @@ describe("bounds of losses with a threshold of relevance", function()
       end
     end
     for _, name in ipairs{ "ap", "rr", "nrbp(0.8)", "precision@2", "nrbp_loss" } do
-      local of, with = mr.metrics.parse(name), mr.metrics.parse(name:gsub("[(@].*", ""), { relevant = 3, p = name:find "p%(" and 0.8 or nil,
-        k = name:find "@" and 2 or nil })
+      local options = { relevant = 3, p = name:find "p%(" and 0.8 or nil, k = name:find "@" and 2 or nil }
+      local of, with = mr.metrics.parse(name), mr.metrics.parse(name:gsub("[(@].*", ""), options)
       check(with.closed_forms, name)
       near(mr.bounds.stats(with, graded).expectation, mr.bounds.stats(of, relevant).expectation, 0, name)
     end

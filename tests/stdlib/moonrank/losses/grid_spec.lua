@@ -1,8 +1,9 @@
--- Every loss that the library names under every bound that applies, in short training: on MovieLens, on MQ2008, and on made-up lists that break
--- others. No number is NaN or infinite, and on the two data sets every one ranks lists that it was not trained on better than a random ranker:
--- the mean of the loss's own metric is above what rankings at random are expected to have by more than three of their standard errors. A new loss
--- joins by its name (mr.losses.names), a new bound by its own (mr.bounds.names). What does not apply is an error, and a blank in the table that
--- is printed where a cell fails, or with MOONRANK_SHOW=1.
+-- Every loss that the library names under every bound that applies, in short training: on MovieLens, on MQ2008, and
+-- on made-up lists that break others. No number is NaN or infinite. On the two data sets every loss ranks held-out
+-- lists better than a random ranker: the mean of the loss's own metric is above the expected mean of random rankings
+-- by more than three of their standard errors. A new loss joins by its name (mr.losses.names), a new bound by its own
+-- (mr.bounds.names). A bound that does not apply is an error, and a blank in the table that is printed where a cell
+-- fails, or with MOONRANK_SHOW=1.
 local mr = require "moonrank"
 local dataset = require "moonrank.data.dataset"
 local join = require "moonrank.data.join"
@@ -20,13 +21,14 @@ local function short_lists(part, count, most)
   return dataset.chosen(part, chosen, part.name)
 end
 
--- The metric by which a loss is judged: the one that goes with it, where it is known what random rankings are worth, else nDCG.
+-- The metric by which a loss is judged: its own, where the expected value of random rankings is known, else nDCG.
 local function metric_of(loss)
   local metric = mr.metrics.parse(loss.metric)
   return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
 end
 
--- The mean of a metric that random rankers are expected to have on lists that count, and its standard error, from each list's closed forms.
+-- The mean of a metric that random rankers are expected to have on lists that count, and its standard error,
+-- from each list's closed forms.
 local function random_ranker(metric, lists)
   local stats, total, variance, count = mr.bounds.stats(metric, lists), 0, 0, 0
   local expected, sd = stats.expectation:totable(), stats.sd:totable()
@@ -40,8 +42,11 @@ local sets = {
   { name = "MovieLens", file = "ml-latest-small", make = function(folder)
     local ratings = mr.data.movielens(folder .. "/ml-latest-small")
     local fold = ratings:binarize(4):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
-    return { train = short_lists(fold.train, 200, 40), valid = short_lists(fold.test, 1000, 30), rate = 0.05, epochs = 6,
-      model = function() return mr.models.biased_mf{ users = ratings.users, items = ratings.items, factors = 4, init = 0.1, seed = 1 } end }
+    local function model()
+      return mr.models.biased_mf{ users = ratings.users, items = ratings.items, factors = 4, init = 0.1, seed = 1 }
+    end
+    return { train = short_lists(fold.train, 200, 40), valid = short_lists(fold.test, 1000, 30), rate = 0.05,
+      epochs = 6, model = model }
   end },
   { name = "MQ2008", file = "mq2008", make = function(folder)
     local fold = mr.data.letor_folds(folder .. "/mq2008")[1]
@@ -53,8 +58,8 @@ local sets = {
 
 -- Lists of all rows alike, of one row, of none, of ties; features alike within some lists, so that scores are equal.
 local function breaking()
-  local grades = { {}, { 1 }, { 0 }, { 1, 1, 1 }, { 0, 0, 0, 0 }, { 2, 2 }, { 1, 0 }, { 0, 3, 0, 0, 1 }, {}, { 0, 1, 0, 1, 0, 1, 2, 4 },
-    { 4, 4, 4, 0 } }
+  local grades = { {}, { 1 }, { 0 }, { 1, 1, 1 }, { 0, 0, 0, 0 }, { 2, 2 }, { 1, 0 }, { 0, 3, 0, 0, 1 }, {},
+    { 0, 1, 0, 1, 0, 1, 2, 4 }, { 4, 4, 4, 0 } }
   local lists, features = mr.lists(grades), {}
   local x = mr.normal({ lists.rows, 3 }, { seed = 1 }):totable()
   for l, sizes in ipairs(grades) do
@@ -68,7 +73,8 @@ end
 
 local function finite(x) return (x - x):eq(0):min():item() ~= 0 end
 
--- The mean of the loss's metric on `valid` after training, without one the last epoch's loss; or nothing, and what is wrong.
+-- Returns the mean of the loss's metric on `valid` after training, without a metric the last epoch's loss;
+-- or nil, and what is wrong.
 local function trained(set, loss, metric)
   local model = set.model()
   local batch = dataset.whole_batch(set.train)
@@ -79,8 +85,8 @@ local function trained(set, loss, metric)
     if parameter.grad and not finite(parameter.grad) then return nil, "a gradient is not finite" end
     parameter:zero_grad()
   end
-  local run = mr.fit{ model = model, loss = loss, train = set.train, optimizer = mr.optim.adam{ lr = set.rate }, epochs = set.epochs,
-    batch = 16, progress = false }
+  local run = mr.fit{ model = model, loss = loss, train = set.train, optimizer = mr.optim.adam{ lr = set.rate },
+    epochs = set.epochs, batch = 16, progress = false }
   for _, epoch in ipairs(run.history) do
     if epoch.loss - epoch.loss ~= 0 then return nil, "an epoch's loss is not finite" end
   end
@@ -138,14 +144,16 @@ describe("every loss under every bound that applies", function()
       local taken, why = mr.losses.bounds(loss)
       for _, bound in ipairs(taken) do check(not why[bound], bound) end
       for bound, reason in pairs(why) do
-        check(reason:find(loss, 1, true) and reason:find(bound, 1, true) and reason:find "expected", loss .. ": " .. reason)
+        local named = reason:find(loss, 1, true) and reason:find(bound, 1, true)
+        check(named and reason:find "expected", loss .. ": " .. reason)
         check(not pcall(mr.losses[loss], { bound = bound }), loss .. " under " .. bound)
       end
     end
   end)
 
   it("has no NaN on lists that break others", function()
-    local set = { train = breaking(), rate = 0.01, epochs = 3, model = function() return mr.models.linear{ inputs = 3, seed = 1 } end }
+    local function model() return mr.models.linear{ inputs = 3, seed = 1 } end
+    local set = { train = breaking(), rate = 0.01, epochs = 3, model = model }
     grid("made-up lists", function(loss) return trained(set, loss) end)
   end)
 
@@ -164,7 +172,9 @@ describe("every loss under every bound that applies", function()
         end
         local value, wrong = trained(set, loss, metric)
         local beats = value and value > known[metric]  -- NaN does not
-        if value and not beats then wrong = ("%s is %.4f, expected more than %.4f"):format(metric, value, known[metric]) end
+        if value and not beats then
+          wrong = ("%s is %.4f, expected more than %.4f"):format(metric, value, known[metric])
+        end
         return value, wrong
       end, function(loss) return by[loss], known[by[loss]] end)
     end)

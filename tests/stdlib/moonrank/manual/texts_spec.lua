@@ -7,7 +7,8 @@ local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, equal, check = test.it, test.equal, test.check
 
--- Lines that are not empty, without blanks at their ends, and numbers apart from them, since other instructions may change last digits.
+-- Lines that are not empty, without blanks at their ends, and numbers apart from them, since other instructions
+-- may change last digits.
 local function parts_of(text)
   local numbers = {}
   local rest = ("\n" .. text .. "\n"):gsub("%s*\n", "\n"):gsub("%-?%d+%.%d+", function(n)
@@ -43,7 +44,9 @@ end
 
 local function on_disk(folder, ending)
   local names = {}
-  for _, name in ipairs(core.list_folder("stdlib/manual/" .. folder)) do names[#names + 1] = name:match("^(.*)%." .. ending .. "$") end
+  for _, name in ipairs(core.list_folder("stdlib/manual/" .. folder)) do
+    names[#names + 1] = name:match("^(.*)%." .. ending .. "$")
+  end
   table.sort(names)
   return names
 end
@@ -105,8 +108,8 @@ end
 
 it("scripts that are named are there, and each script of the thesis that makes something is named", function()
   if not core.is_file "scripts/README.md" then return test.skip "no scripts beside the standard library" end
-  for _, name in ipairs{ "papers/westerborg_2022.md", "papers/li_2021.md", "papers/tang_2023.md", "papers/segui_2022.md",
-    "papers/li_wu.md", "index.md", "guide/sweeps.md", "guide/losses_and_bounds.md" } do
+  for _, name in ipairs{ "papers/westerborg_2022.md", "papers/li_2021.md", "papers/tang_2023.md",
+    "papers/segui_2022.md", "papers/li_wu.md", "index.md", "guide/sweeps.md", "guide/losses_and_bounds.md" } do
     for script in pairs(scripts_in(texts.read(name))) do check(core.is_file(script), name .. ": " .. script) end
   end
   local named = scripts_in(texts.read "papers/westerborg_2022.md")

@@ -20,7 +20,8 @@ local function convolved(planes, weight, bias)
     for y = 1, (#planes[1] - kernel + 1) // 2 do
       out[o][y] = {}
       for x = 1, (#planes[1][1] - kernel + 1) // 2 do
-        out[o][y][x] = math.max(at(o, 2 * y - 1, 2 * x - 1), at(o, 2 * y - 1, 2 * x), at(o, 2 * y, 2 * x - 1), at(o, 2 * y, 2 * x))
+        out[o][y][x] = math.max(at(o, 2 * y - 1, 2 * x - 1), at(o, 2 * y - 1, 2 * x),
+          at(o, 2 * y, 2 * x - 1), at(o, 2 * y, 2 * x))
       end
     end
   end
@@ -69,7 +70,8 @@ describe("mr.models.cnn", function()
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = { 4, nil, 2 } } end, "filters", "2", "nil")
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = { one = 4 } } end, "filters", "one")
     raises(function() mr.models.mlp{ inputs = 3, hidden = { 4, nil, 2 } } end, "hidden", "2", "nil")
-    raises(function() mr.models.cnn{ height = 1 << 40, width = 1 << 40, kernel = 1 } end, "height", "1099511627776", "65536")
+    raises(function() mr.models.cnn{ height = 1 << 40, width = 1 << 40, kernel = 1 } end,
+      "height", "1099511627776", "65536")
     raises(function() mr.models.cnn{ height = 100, width = 100, kernel = math.maxinteger } end, "2", "convolutions")
     local model = mr.models.cnn{ height = 8, width = 8, channels = 1, kernel = 3, filters = { 2 } }
     raises(function() model{ lists = mr.lists{ { 1 } }, features = mr.zeros(1, 63) } end,

@@ -33,8 +33,8 @@ end)
 it("learns an order of made-up queries", function()
   local data = mr.data.synthetic{ kind = "queries", queries = 60, features = 5, noise = 0.1, seed = 2 }
   local model = mr.models.direct_ranker{ inputs = 5, hidden = { 10, 5 } }
-  local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = data, test = data, epochs = 30,
-    metrics = { "ndcg" }, optimizer = mr.optim.adam{ lr = 0.02 }, progress = false }
+  local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = data, test = data,
+    epochs = 30, metrics = { "ndcg" }, optimizer = mr.optim.adam{ lr = 0.02 }, progress = false }
   check(run.test.mean.ndcg > 0.9, run.test.mean.ndcg)
 end)
 

@@ -1,4 +1,5 @@
--- Trees that go on from the file of their training: the same bits as if they had never been interrupted; and files that are not theirs.
+-- Trees that go on from the file of their training have the same bits as if they had never been interrupted;
+-- files of other trainings are refused.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -33,15 +34,17 @@ local function fit(case, options)
   local settings = { rounds = 6 }
   for name, value in pairs(case[2]) do settings[name] = value end
   local train, valid = trees.part("train", case.threshold), trees.part("valid", case.threshold)
-  local all = { model = mr.models.trees(settings), loss = case[3], train = train, valid = valid, test = valid, metrics = { "ndcg", "ap" },
-    select = { "ndcg", "ap" }, progress = false }
+  local all = { model = mr.models.trees(settings), loss = case[3], train = train, valid = valid, test = valid,
+    metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" }, progress = false }
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all), all.model
 end
 
 local function numbers_of(run, model)
-  return { chosen = run.best.epoch, history = run:to_csv(), rounds = model.rounds, worth = model:importances():to_csv(),
-    scores = trees.scores(model, trees.part "valid"):totable(), test = run.scores.ndcg:totable(), other = run.scores.ap:totable() }
+  return { chosen = run.best.epoch, history = run:to_csv(),
+    rounds = model.rounds, worth = model:importances():to_csv(),
+    scores = trees.scores(model, trees.part "valid"):totable(),
+    test = run.scores.ndcg:totable(), other = run.scores.ap:totable() }
 end
 
 describe("mr.fit{checkpoint =} of trees", function()

@@ -138,9 +138,16 @@ describe("?name", function()
   it("documents values, and fields and methods of values by their class", function()
     local folds = mr.data.synthetic{ users = 30, items = 90, mean_activity = 12 }:binarize(4):folds{ k = 2 }
     with_global("t", { fold = folds[1], number = 3 }, function()
-      for topic, first in pairs{ ["?t.fold"] = "mr.Fold", ["? t.fold.train "] = "mr.Dataset", ["?t.fold.short_users"] =
-        "mr.Fold.short_users", ["?t.fold:evaluate"] = "mr.Fold:evaluate(model, metrics, options)", ["?t.number"] = "3: a number",
-        ["?ndcg@10"] = "mr.metrics.ndcg(scores, lists, options)", ["?fold.test"] = "mr.Fold.test", ["?"] = "mr" } do
+      for topic, first in pairs{
+        ["?t.fold"] = "mr.Fold",
+        ["? t.fold.train "] = "mr.Dataset",
+        ["?t.fold.short_users"] = "mr.Fold.short_users",
+        ["?t.fold:evaluate"] = "mr.Fold:evaluate(model, metrics, options)",
+        ["?t.number"] = "3: a number",
+        ["?ndcg@10"] = "mr.metrics.ndcg(scores, lists, options)",
+        ["?fold.test"] = "mr.Fold.test",
+        ["?"] = "mr",
+      } do
         test.equal(shown(topic):match "^[^\n]*", first)
       end
     end)

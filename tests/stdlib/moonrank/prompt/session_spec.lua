@@ -13,11 +13,13 @@ end
 
 describe("words", function()
   it("are names, numbers, strings and symbols, without comments", function()
-    equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n", { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c",
-      "(", "1.5e3", ",", "0x1F", ")", "..", "'it\\'s'" })
+    equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n",
+      { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c", "(", "1.5e3", ",", "0x1F", ")", "..",
+        "'it\\'s'" })
     equal(words "a--[[ x\ny ]]b --[==[ ]] ]==] c [=[ ]] ]=] \"\\\\\" d", { "a", "b", "c", "[=[ ]] ]=]", '"\\\\"', "d" })
     equal(words "a ~= b == c <= d // e ::f::", { "a", "~=", "b", "==", "c", "<=", "d", "//", "e", "::", "f", "::" })
-    equal(words "1e-5 2.5E+3-1 0x1e-5 0x1p-3 1e-x", { "1e-5", "2.5E+3", "-", "1", "0x1e", "-", "5", "0x1p-3", "1e", "-", "x" })
+    equal(words "1e-5 2.5E+3-1 0x1e-5 0x1p-3 1e-x",
+      { "1e-5", "2.5E+3", "-", "1", "0x1e", "-", "5", "0x1p-3", "1e", "-", "x" })
     equal(words "", {})
   end)
   it("end with what is open", function()
@@ -51,7 +53,8 @@ describe("locals of a session", function()
     changed("local x", "  x = nil;", { "x" })
     changed("local a, b <const> = 1", "  a, b  = 1", { "a", "b" })
     changed("local function f() local y end", "  function f() local y end", { "f" })
-    changed("if a then local b elseif c then local d end local e", "if a then local b elseif c then local d end   e = nil;", { "e" })
+    changed("if a then local b elseif c then local d end local e",
+      "if a then local b elseif c then local d end   e = nil;", { "e" })
     changed("while a do local b end repeat local c until d", "while a do local b end repeat local c until d", {})
     changed("f(function() local a end) x = { local_ = 1 }", "f(function() local a end) x = { local_ = 1 }", {})
     changed("s = 'local x' -- local y\nlocal z = 1", "s = 'local x' -- local y\n  z = 1", { "z" })

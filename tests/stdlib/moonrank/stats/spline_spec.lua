@@ -1,6 +1,6 @@
 -- Smoothing splines against SciPy 1.x (make_smoothing_spline), and what they must be at the ends of their penalty.
--- Golden values: n = 12 pairs; the hat matrix of SciPy's splines of unit vectors gives degrees of freedom and the covariance of the knots'
--- values, natural splines (CubicSpline) of which give the band between the knots.
+-- Golden values: n = 12 pairs. The hat matrix of SciPy's splines of unit vectors gives degrees of freedom and
+-- the covariance of the knots' values. Natural splines of it (CubicSpline) give the band between the knots.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, near, raises = test.it, test.equal, test.check, test.near, test.raises

@@ -8,8 +8,9 @@ local it, equal = test.it, test.equal
 local function read(t) return described.read(space.new(t):describe()) end
 
 it("every kind of part is read with its ends", function()
-  local found = read{ a = mr.uniform(-0.5, 2), b = mr.loguniform(1e-5, 0.1, { points = 3 }), c = mr.integer(2, 512, { log = true }),
-    d = mr.integer(-3, 3), e = mr.range(0, 10, 5), f = mr.choice{ "x) = uniform(1, 2)", 3, true, big = { 4, 5 } } }
+  local found = read{ a = mr.uniform(-0.5, 2), b = mr.loguniform(1e-5, 0.1, { points = 3 }),
+    c = mr.integer(2, 512, { log = true }), d = mr.integer(-3, 3), e = mr.range(0, 10, 5),
+    f = mr.choice{ "x) = uniform(1, 2)", 3, true, big = { 4, 5 } } }
   equal(found, {
     a = { kind = "uniform", low = -0.5, high = 2, log = false, conditional = false },
     b = { kind = "loguniform", low = 1e-5, high = 0.1, log = true, conditional = false },
@@ -21,7 +22,8 @@ it("every kind of part is read with its ends", function()
 end)
 
 it("conditional ones are, and those of several conditions are joined", function()
-  local found = read{ m = mr.choice{ "a", "b", "c" }, mr.when("m", "a", { h = mr.range(1, 3) }), mr.when("m", "b", { h = mr.range(2, 9) }),
+  local found = read{ m = mr.choice{ "a", "b", "c" },
+    mr.when("m", "a", { h = mr.range(1, 3) }), mr.when("m", "b", { h = mr.range(2, 9) }),
     mr.when("m", "c", { h = mr.uniform(0, 4), k = mr.choice{ 1, 2 } }) }
   equal(found.h, { kind = "uniform", low = 0, high = 9, log = false, conditional = true })
   equal(found.k, { kind = "choice", log = false, conditional = true })

@@ -7,7 +7,8 @@ local it, equal, check = test.it, test.equal, test.check
 local function shown(name, params, running)
   local written, now = {}, 0
   local schedule = { planned = 100, counts = { done = 30, failed = 3, pruned = 8, killed = 1 }, trials = {},
-    ended = function() return 42 end, left = function() return 754 end, best = { value = 0.5, number = 2, params = params } }
+    ended = function() return 42 end, left = function() return 754 end,
+    best = { value = 0.5, number = 2, params = params } }
   local view = live.new(name, schedule, { terminal = true, width = 80, clock = function() return now end,
     out = { write = function(_, ...) written[#written + 1] = table.concat({ ... }) end } })
   now = 8
@@ -16,7 +17,8 @@ local function shown(name, params, running)
 end
 
 it("the time left is visible whatever the best trial's parameters and the study's name are", function()
-  local long = { batch_size = 1024, embedding_factors = 64, learning_rate = 0.0123, loss = "lambdarank", weight_decay = 1e-5 }
+  local long = { batch_size = 1024, embedding_factors = 64, learning_rate = 0.0123, loss = "lambdarank",
+    weight_decay = 1e-5 }
   for _, params in ipairs{ { lr = 0.1 }, long } do
     for _, name in ipairs{ "s", ("a_long_name_"):rep(8), ("\u{fc}"):rep(90) } do
       local text = shown(name, params, { { trial = { number = 1, params = params }, spent = 1 } })

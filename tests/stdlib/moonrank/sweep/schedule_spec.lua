@@ -13,8 +13,9 @@ local space = spaces.new{ bound = mr.choice{ "none", "minmax", "expectation", "d
 local function schedule_of(sampler, o)
   local stored = o.stored or {}
   local store = { trials = function() return stored end, begin = function() end, finish = function() end }
-  return schedule.new{ store = store, study = { seed = 1, direction = "maximize", forced = o.forced or 0 }, space = space,
-    sampler = samplers.make(sampler, space, 1), retry = o.retry or 0, trials = o.trials, metric = "value", folder = "none" }
+  return schedule.new{ store = store, study = { seed = 1, direction = "maximize", forced = o.forced or 0 },
+    space = space, sampler = samplers.make(sampler, space, 1), retry = o.retry or 0, trials = o.trials,
+    metric = "value", folder = "none" }
 end
 
 local function all_of(plan)
@@ -50,7 +51,8 @@ it("the time left is the mean time of finished trials times the number left, div
   equal(plan:left(1), 4.0 * 33)
 end)
 
-it("a trial that is tried again counts as left, and a trial of an earlier run as finished but not in the mean", function()
+it("a trial that is tried again counts as left, " ..
+  "and a trial of an earlier run as finished but not in the mean", function()
   local params = space:grid(1)
   local plan = schedule_of("grid", { retry = 1, stored = { { number = 1, params = params,
     params_text = frame.to_json(params), state = "done", attempts = 1, value = 1.0, wall = 1000 } } })
@@ -66,7 +68,8 @@ it("points of a grid whose space was changed get the numbers that are free", fun
   local stored = {}
   for _, n in ipairs{ 1, 2, 14 } do
     local params = space:grid(n)
-    stored[n] = { number = n, params = params, params_text = frame.to_json(params), state = "done", attempts = 1, value = 1.0 }
+    stored[n] = { number = n, params = params, params_text = frame.to_json(params), state = "done", attempts = 1,
+      value = 1.0 }
   end
   local plan = schedule_of("grid", { stored = stored, forced = 1 })
   equal(plan.planned, 36)
