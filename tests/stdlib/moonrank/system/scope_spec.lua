@@ -81,8 +81,8 @@ describe("a scope", function()
   it("is not open around what mr.fit calls after an epoch", function()
     local data = mr.data.synthetic{ kind = "queries", queries = 5, features = 2 }
     local epochs = coroutine.wrap(function()
-      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = mr.losses.ndcg{}, train = data, epochs = 2, progress = false,
-        each_epoch = function(epoch) coroutine.yield(epoch) end }
+      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = mr.losses.ndcg{}, train = data, epochs = 2,
+        progress = false, each_epoch = function(epoch) coroutine.yield(epoch) end }
     end)
     equal({ epochs(), epochs(), epochs() }, { 0, 1, 2 })
   end)
