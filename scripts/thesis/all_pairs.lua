@@ -1,6 +1,6 @@
--- Future work of Westerborg (2022): which loss ranks best by which metric? Every loss under every bound is measured by
--- every metric, from the runs of Table 5.1 (MovieLens). In brackets is the change against the loss that optimises the
--- metric itself, under the same bound.
+-- Future work of Westerborg (2022): which loss ranks best by which metric? Models trained on each loss under each bound
+-- are measured by every metric on the test lists; the training runs are those of Table 5.1 (MovieLens). Brackets in the
+-- table have the difference from the model that was trained on the loss of the measured metric, under the same bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")

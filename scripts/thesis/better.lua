@@ -1,12 +1,16 @@
--- The training runs of better_reference.lua. Losses are trained under distribution bounds whose reference ranker draws
--- rows with weights e^(beta grade), instead of at random. MovieLens is ranked by matrix factorisation, MQ2008 (labels 1
--- and 2 are relevant) by the thesis' network. The learning rate depends on a bound's form and not on its beta.
+-- Makes the training runs of better_reference.lua. A distribution bound rescales a list's metric to the probability
+-- that a reference ranker gets no higher metric. The reference usually ranks at random; here it draws rows one by one
+-- with weights e^(beta grade), so that it is better than random. MovieLens is ranked by matrix factorisation, MQ2008
+-- (labels 1 and 2 are relevant) by the thesis' network. The learning rate depends on a bound's form (distribution
+-- function or its logit) and not on its beta.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 
 local M = { forms = { "distribution", "distribution_logit" }, betas = { 0, 0.5, 1, 2 } }
 
----The name by which runs.lua knows the bound of a form ("distribution" or "distribution_logit") and a beta.
+---The name of a bound in training runs, e.g. "distribution (beta 0.5)".
+---@param form "distribution"|"distribution_logit"  the distribution function, or its logit
+---@param beta number  how much better than random the reference ranker of the bound is; 0: random
 function M.bound(form, beta) return ("%s (beta %g)"):format(form, beta) end
 
 local bounds, form_of = { "none" }, { none = "none" }
@@ -17,8 +21,9 @@ for _, form in ipairs(M.forms) do
   end
 end
 
----Makes missing runs and returns their studies, one for each data set and value of its setting (NSR or label). `args`
----are the options of runs.args with a seed.
+---Trains the models whose results are not yet stored, and returns all results: one entry for each data set and `value`
+---of its setting (MovieLens: negatives per relevant item; MQ2008: least relevant label).
+---@param args table  parsed command line (runs.args), with a `seed`
 ---@return { set: thesis.Data, value: integer, results: mr.Results }[]
 function M.studies(args)
   local found = {}

@@ -1,7 +1,8 @@
--- Future work of Westerborg (2022): what if a distribution bound compares a list with a ranker that is better than
--- random? The ranker draws rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is
--- random. Bounds are the exact distribution (kappa = 8) and its logit, on MovieLens and on MQ2008 (label 1). Changes
--- are paired by user or query.
+-- Future work of Westerborg (2022): a distribution bound rescales a list's metric to the probability that a random
+-- ranking gets no higher metric. What if the bound compares with a ranker that is better than random? This ranker draws
+-- rows without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959); beta = 0 is random. The bounds are
+-- the exact distribution function, smoothed with kappa = 8, and its logit, on MovieLens and on MQ2008 (labels 1 and 2
+-- are relevant). Changes of the test metric are paired by user or query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -12,8 +13,8 @@ local args = runs.args(
   figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
   { without = { "samples" } })
 
--- Each panel of the figure has, for one metric, the distribution functions under all reference rankers (beta), for
--- lists of this shape.
+-- The figure has a panel for each metric. It shows the metric's distribution function for a list of this shape (60
+-- rows, 20 of them relevant), with a line for each beta of the reference ranker.
 local shape = { n = 60, p = 20 }
 local panels = {}
 for _, base in ipairs(figure.losses) do
@@ -29,8 +30,9 @@ for _, base in ipairs(figure.losses) do
 end
 local fig = figure.facets(panels, ("Rankings of %d rows of which %d are relevant"):format(shape.n, shape.p))
 
--- Columns of the table. A row for each setting, loss, form of bound and beta has the change against beta = 0 and the
--- change against no bound.
+-- The table has a row for each data set, setting (negatives per relevant item, or least relevant label), loss, form of
+-- the bound and beta. `changes` names two pairs of columns: the change of the test metric and its p-value, against beta
+-- = 0 and against no bound.
 local changes = { { "against beta 0", "p, beta 0" }, { "against no bound", "p, no bound" } }
 local columns, formats, mark = { "data", "setting", "loss", "bound", "beta", "mean" }, { mean = "%.4f" },
   { mean = "max" }
@@ -67,8 +69,8 @@ for _, study in ipairs(better.studies(args)) do
   end
 end
 
--- P-values are corrected by Holm over all comparisons with beta = 0, and over all with no bound. `words` counts
--- significant changes for the better and for the worse.
+-- Corrects p-values by Holm: those of all comparisons with beta = 0 together, and those of all comparisons with no
+-- bound together. `words` says for each of both how many changes are significantly better and worse.
 local words = {}
 for i, each in ipairs(tests) do
   local ps, up, down = {}, 0, 0

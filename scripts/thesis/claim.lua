@@ -1,9 +1,9 @@
--- Does the logit of the exact distribution rank better than no bound and than all four bounds of the thesis, for every
--- loss at every NSR (negatives per relevant row)? An earlier simulation said so, but chose epochs on test data
--- (MovieLens, three seeds, one learning rate for all). This script tests the claim with five folds and three seeds of
--- splits, negatives and models; validation chooses epoch and learning rate for every bound. Tests are paired by user or
--- query (means over folds and seeds), with Holm's correction over each data set. MQ2008 has three definitions of
--- "relevant"; CiteULike-a is optional.
+-- Does training under the logit of a metric's exact distribution function rank better than training without a bound and
+-- under the four bounds of the thesis, for every loss at every NSR (negatives per relevant row)? An earlier simulation
+-- said so, but chose epochs on test data (MovieLens, three seeds, one learning rate for all). This script tests the
+-- claim with five folds and three seeds of splits, negatives and models; validation chooses epoch and learning rate for
+-- every bound. Tests are paired by user or query (means over folds and seeds), with Holm's correction over each data
+-- set. MQ2008 is used with three definitions of a relevant document; CiteULike-a is used only if --sets names it.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -16,8 +16,9 @@ local args = runs.args({
   bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
 }, { smoke = { seeds = { 1 } } })
 
--- In how many runs (one per fold and seed) the claimed bound is better than `other`, e.g. "12 of 15". Tests by user or
--- query take the trained models as given; this number shows how much results vary with split and seed.
+-- Counts the training runs (one per fold and seed) in which the bound named by --bound has a better test metric than
+-- the bound `other`, e.g. "12 of 15". `all` has the results of each seed; `where` selects loss and setting.
+-- Significance tests take the trained models as given; this number shows how much results vary with split and seed.
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
@@ -29,17 +30,18 @@ local function runs_better(all, where, other)
   return ("%d of %d"):format(better, count)
 end
 
----@class thesis.Comparison
----@field head any[]       data set, setting, loss
----@field other string     the bound that the claimed one is compared with
----@field found table      from scores.compare
----@field p number         p-value, corrected by Holm
----@field runs string      in how many runs the claimed bound is better
----@field ends table       intervals of both means ("its mean": of the other bound) and of the change
----@field count integer    number of folds and seeds
+---@class thesis.Comparison  comparison of the bound named by --bound with another one, on one data set and loss
+---@field head any[]       title of the data set, setting as text (e.g. "NSR 1"), title of the loss
+---@field other string     name of the other bound
+---@field found table      result of scores.compare: both means, change, p-value, effect size
+---@field p number         p-value of the change, corrected by Holm over the data set
+---@field runs string      in how many training runs the bound of --bound is better, e.g. "12 of 15"
+---@field ends table       95 % intervals {low, high} by column: "mean", "its mean" (of the other bound), "change"
+---@field count integer    number of training runs per bound: folds times seeds
 
--- Compares the claimed bound with every other bound, for each loss and setting of a data set. P-values are corrected by
--- Holm over all these comparisons.
+-- Compares the bound named by --bound with no bound and with each bound of the thesis, for each loss and each setting
+-- (NSR or label) of the data set `set`. `all` has the results of each seed. P-values are corrected by Holm over all
+-- comparisons of the data set. Returns an array of thesis.Comparison.
 local function comparisons(set, all)
   local found, ps = {}, {}
   for _, value in ipairs(set.values) do
@@ -61,8 +63,9 @@ local function comparisons(set, all)
   return found
 end
 
--- One row per loss and setting: how many other bounds the claimed bound is better and worse than, how many of these
--- differences are significant, and whether the claim holds.
+-- Makes one table row for each setting and loss of a data set: how many other bounds the bound named by --bound is
+-- better and worse than, how many of these differences are significant, and the verdict on the claim. `found` is the
+-- array from `comparisons`.
 local function verdicts(found)
   local lines = {}
   for first = 1, #found, #runs.published do
@@ -81,8 +84,8 @@ local function verdicts(found)
   return lines
 end
 
--- The largest difference in test scores between expectation and expectation-max bounding of the nRBP loss. It should be
--- near 0, because both bounds have the same gradient.
+-- The largest difference in the test score of a user or query between models trained on the nRBP loss under expectation
+-- and under expectation-max bounding. It should be near 0, because both bounds have the same gradient.
 local function twins(set, all)
   local most = 0
   for _, value in ipairs(set.values) do
@@ -98,8 +101,8 @@ local function twins(set, all)
 end
 
 local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
--- How many training runs a verdict is from: one per fold and seed, for the claimed bound and each bound that it is
--- compared with.
+-- How many training runs a cell of the table of verdicts is from: one per fold and seed, for the bound named by --bound
+-- and for each bound that it is compared with.
 local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
 local cells = intervals.cells(
   function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,

@@ -1,6 +1,7 @@
--- The table that compares each bound with no bound, for both halves of Table 5.1 and for other data. It has the test
--- metric of the matching loss, its spread over folds, the printed number if there is one, and the change by the bound,
--- paired by user or query, with p-value and effect size.
+-- Makes the table that compares training under each bound with training without a bound, for both halves of Table 5.1
+-- (Westerborg 2022) and for other data sets. A row has the test mean of the metric that the loss optimises, its
+-- standard deviation over folds, the printed number if there is one, and the change by the bound, paired by user or
+-- query, with p-value and effect size.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -14,16 +15,17 @@ local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", d
 
 local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
--- What values are paired by: "user" or "query".
+-- The unit by which the scores of two models are paired in tests: "user" or "query".
 local function unit_of(set) return runs.lists_of(set) == "users" and "user" or "query" end
 
--- A row of the table, as values by column. For a bound it includes the comparison with no bound.
+-- A row of the table for one setting, loss and bound, as values by column name. If the bound is not "none", the row
+-- includes the comparison with training without a bound. `o` has the options of `M.table`.
 local function row_of(results, o, set, value, loss, bound)
   local at = { [set.setting] = value, loss = loss }
   local where = { [set.setting] = value, loss = loss, bound = bound }
   local own = scores.lists(results, where, "own")
   local all, printed = counted(own, o.empty), o.published and o.published(loss, bound, value)
-  -- Averages the values that a user has in several folds, so that every user counts once.
+  -- Averages the scores that a user has in several folds, so that every user counts once in the interval of the mean.
   local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
     ends = { mean = intervals.over_lists(users) },
@@ -50,7 +52,7 @@ local function name_of(set, row)
   return ("the %s loss at %s under %s"):format(row.loss, runs.setting_text(set, row.value), row.bound)
 end
 
--- A sentence with the mean difference between our numbers and the printed ones, for each setting and loss; "" if no
+-- A sentence with the mean over bounds of our numbers minus the printed ones, for each setting and loss; "" if no
 -- numbers are printed.
 local function from_printed(set, rows)
   local parts, i = {}, 1
@@ -69,7 +71,8 @@ local function from_printed(set, rows)
     table.concat(parts, ", ")) or ""
 end
 
--- Counts how many of our numbers are close to the printed ones (protocol.near); nil if no numbers are printed.
+-- Counts our numbers (`of`), and those within 0.01 of the printed ones (`within`; see protocol.near). Returns nil if no
+-- numbers are printed.
 local function agreement(rows)
   local found = { of = 0, within = 0, tolerance = ("%g"):format(protocol.close) }
   for _, row in ipairs(rows) do
@@ -80,7 +83,8 @@ local function agreement(rows)
   return found.of > 0 and found or nil
 end
 
--- Returns the findings of a table's comparisons as one sentence, and as a longer text.
+-- Describes the changes of the test metric by bounds. Returns one sentence (how many changes are significantly better
+-- and worse) and a longer text, which also names the largest gain and loss.
 local function findings(set, rows)
   local count, better, worse, most, least = 0, 0, 0, nil, nil
   for _, row in ipairs(rows) do
@@ -120,8 +124,8 @@ local function as_table(set, rows, with_printed)
     within = { keys[1], "loss" } }
 end
 
--- Columns that compare a bound with no bound. Their cells are from two training runs per fold; other cells are from
--- one.
+-- Columns of the table that compare a bound with no bound. A cell there is from two training runs per fold, with and
+-- without the bound; a cell of another column is from one.
 local change = { change = true, p = true, ["p, Holm"] = true, d = true }
 local function cells_of(set, rows)
   local cells = intervals.cells("bootstrap over " .. runs.lists_of(set), function(_, column)
@@ -134,8 +138,12 @@ local function cells_of(set, rows)
   return cells
 end
 
----The table of a data set with one seed, as a section of the report. Made-up data are not compared with printed
----numbers.
+---Makes the table that compares training under each bound with training without a bound, for one data set and seed.
+---Prints it and returns it as a section of the report. With made-up data (--smoke) no printed numbers are shown.
+---Fields of `o`: `set` is the name of the data set. `empty` says what a list without relevant rows counts as: "skip",
+---"zero" or "one" (protocol.filled). `published(loss, bound, value)` returns the number printed in the thesis, where
+---`value` is the NSR or label.
+---@param args table  parsed command line (runs.args)
 ---@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
 function M.table(args, o)
   local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}

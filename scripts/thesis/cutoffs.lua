@@ -1,6 +1,7 @@
--- The training runs of why_curves_differ.lua: the nDCG loss without a bound on MovieLens and MQ2008, with nDCG@k of
--- every test list for k = 1 to 10. Rankings of MovieLens are measured a second time on lists thinned to the shapes
--- (number of rows and of relevant rows) of MQ2008's lists.
+-- Makes the training runs of why_curves_differ.lua: models trained on the nDCG loss without a bound, on MovieLens and
+-- MQ2008. A run stores nDCG@k of every test list for k = 1 to 10. Rankings of MovieLens are measured a second time:
+-- random rows of the test lists are left out, so that the lists have the shapes (numbers of rows and of relevant rows)
+-- of MQ2008's lists.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -8,13 +9,13 @@ local protocol = runs.protocol
 
 local M = { deepest = 10 }
 
----The lowest labels that count as relevant in MQ2008. Each makes a data set of its own.
+---The least label of a relevant document in MQ2008. Models are trained and tested for each of these values.
 M.labels = { 2, 1 }
 
 local metrics = { "auc" }
 for k = 1, M.deepest do metrics[k + 1] = "ndcg@" .. k end
 
--- The shapes of lists: number of rows `n` and of relevant rows `p`, for every list that has both relevant and
+-- The shapes of lists, as {n = number of rows, p = number of relevant rows}, for every list that has both relevant and
 -- irrelevant rows.
 local function shapes_of(lists)
   local sizes, relevant, found = lists.sizes:totable(), lists.relevant:totable(), {}
@@ -33,8 +34,9 @@ local function some_of(rows, count, into)
   end
 end
 
--- Thins each list of `part` to a shape of another data set, drawn at random among the shapes that fit. Lists that fit
--- no shape are left out. Returns the numbers of the remaining rows, and the thinned lists.
+-- Leaves out random rows of each list in the dataset `part`, so that the list gets one of `shapes` (numbers of rows and
+-- of relevant rows), drawn among the shapes that the list is large enough for. Lists too small for every shape are left
+-- out. Returns the numbers of the remaining rows, and the new lists.
 local function thinned(part, shapes, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, kept, lists, at = part.lists.relevance:totable(), {}, {}, 0
@@ -57,15 +59,16 @@ local function thinned(part, shapes, seed)
   return mr.tensor(kept, { dtype = "int64" }), mr.lists(lists)
 end
 
--- Stores in `into` every metric of every list, the number of rows and of relevant rows, under names that begin with
--- `prefix`.
+-- Adds to the table `into` each list's value of every metric, its number of rows and its number of relevant rows. Keys
+-- are `prefix` followed by the name, e.g. "thinned ndcg@5".
 local function measure(into, prefix, scores, lists)
   for _, name in ipairs(metrics) do into[prefix .. name] = mr.metrics.parse(name)(scores, lists) end
   into[prefix .. "rows"], into[prefix .. "relevant"] = lists.sizes, lists.relevant
 end
 
--- Trains and tests one model. If given, `shapes(fold)` returns the list shapes of another data set, to which test lists
--- are thinned for a second measurement.
+-- Trains one model and measures its rankings of the test lists. If given, `shapes(fold)` returns the shapes (numbers of
+-- rows and of relevant rows) of another data set's lists. For a second measurement, random rows of the test lists are
+-- left out so that they have such shapes.
 local function run(args, set, rate, trial, shapes)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local model = set.model(set.size, args.seed)
@@ -81,8 +84,10 @@ local function run(args, set, rate, trial, shapes)
   return { valid = fitted.best.metrics.ndcg, per_list = per_list }
 end
 
----The study of a data set, with one trial per setting and fold. `args` are the options of runs.args with a seed.
----@return mr.Results
+---The results of the training runs on a data set, one run per setting (negatives per relevant item, or least relevant
+---label) and fold. Runs that are not yet stored are made.
+---@param args table  parsed command line (runs.args), with a `seed`
+---@param name "movielens"|"mq2008"
 function M.study(args, name)
   local set, other = runs.set(args, name), name == "movielens" and runs.set(args, "mq2008") or nil
   local values = name == "mq2008" and { table.unpack(M.labels, 1, args.smoke and 1 or nil) } or set.values

@@ -1,5 +1,6 @@
 -- The data sets of the thesis' experiments (Westerborg 2022, chapter 4) and three more, each with the model that ranks
--- its lists. A data set returns an mr.Fold for a setting (NSR or label), a fold number and a seed.
+-- its lists. The function `fold` of a data set returns the training, validation and test parts (mr.Fold) for a setting
+-- (negatives per relevant item, or least relevant label), a fold number and a seed.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,13 +8,13 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----@class thesis.Data
+---@class thesis.Data         a data set, how models are trained on it, and the model that ranks its lists
 ---@field title string        name of the data; for made-up data it says so
 ---@field features? integer   number of features of a query's documents; nil for ratings
 ---@field setting string      "nsr" (negatives per relevant item) or "label" (least relevant label)
----@field values (integer|string)[]
----@field folds integer
----@field epochs integer
+---@field values (integer|string)[]  values of the setting that experiments use, e.g. {1, 2, 3}
+---@field folds integer       number of folds
+---@field epochs integer      largest number of epochs
 ---@field patience? integer   epochs without a better validation metric after which training ends
 ---@field batch? integer      lists per step (default 32)
 ---@field sizes integer[]     model sizes (factors or hidden units) that the search of section 4.1.1 tries
@@ -21,8 +22,8 @@ local M = {}
 ---@field rates number[]      learning rates to choose from
 ---@field tuning integer      number of folds on which rates and sizes are chosen
 ---@field tuning_values? (integer|string)[]  settings for which learning rates are chosen (default: all of `values`)
----@field fold fun(value: integer|string, number: integer, seed: integer): mr.Fold
----@field model fun(size: integer, seed: integer): mr.Model
+---@field fold fun(value: integer|string, number: integer, seed: integer): mr.Fold  parts of one fold, for a setting
+---@field model fun(size: integer, seed: integer): mr.Model  a new, untrained model
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
@@ -38,23 +39,23 @@ local function made_up_queries(features)
   return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
----@class thesis.Source
----@field title string
----@field features? integer  number of features of a query's documents; nil for ratings
----@field unary? boolean     true for ratings without values: every item that a user has is relevant
----@field read fun(folder: string): mr.Ratings|mr.Fold[]
+---@class thesis.Source       how a data set is read from its files
+---@field title string        name of the data set
+---@field features? integer   number of features of a query's documents; nil for ratings
+---@field unary? boolean      true for ratings without values: every item that a user has is relevant
+---@field read fun(folder: string): mr.Ratings|mr.Fold[]  reads the files; "": the default data folder
 
 ---@type table<string, thesis.Source>
 local sources = {
-  -- MovieLens: 412 users with enough relevant items.
+  -- MovieLens: 412 users with enough (25) relevant items.
   movielens = { title = "MovieLens",
     read = function(folder) return mr.data.movielens(place(folder, "ml-latest-small")) end },
-  -- CiteULike-a: 2465 users with enough relevant items.
+  -- CiteULike-a: 2465 users with enough (25) relevant items.
   citeulike = { title = "CiteULike-a", unary = true,
     read = function(folder) return mr.data.citeulike(place(folder, "citeulike-a")) end },
   mq2008 = { title = "MQ2008", features = 46,
     read = function(folder) return mr.data.letor_folds(place(folder, "mq2008")) end },
-  -- A slice of MSLR-WEB30K: 102 queries, in the parts of its first fold, with a median of 93 documents.
+  -- A slice of MSLR-WEB30K: 102 queries from the three parts of its first fold, with a median of 93 documents.
   mslr = { title = "MSLR slice", features = 136,
     read = function(folder) return mr.data.letor_folds(place(folder, "mslr-web-slice")) end },
   -- ClueWeb09: 61 queries in five published folds; each query has 230 to 728 documents.
@@ -75,6 +76,7 @@ function M.title(name, smoke)
   return source.features and ("made-up queries of %d features"):format(source.features) or "made-up ratings"
 end
 
+---Reads a data set and returns it with the settings of its training and the model that ranks its lists.
 ---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
 ---@param folder string  folder of ml-latest-small, mq2008, citeulike-a, mslr-web-slice; "": the default data folder
 ---@param smoke boolean  true: a few made-up lists instead of the data, and a title that says so
