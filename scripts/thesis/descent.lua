@@ -1,6 +1,6 @@
--- The training runs of optimisers.lua: plain SGD and Adam on equal losses, bounds, data and models. Validation on the
--- first fold chooses the learning rate of each optimizer: first among powers of ten, then among the two neighbours of
--- the best power, a factor of sqrt(10) away. All folds are run at the chosen rates.
+-- Makes the training runs of optimisers.lua: plain SGD and Adam train the same models on the same data, losses and
+-- bounds. Validation on the first fold chooses the learning rate of each optimizer: first among powers of ten, then
+-- among the two neighbours of the best power, a factor of sqrt(10) away. All folds are run at the chosen rates.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -31,11 +31,12 @@ local function study(args, name, o)
   })
 end
 
----The key of an optimizer, loss and bound in tables of results, e.g. "sgd ndcg minmax".
+---The key of an optimizer, loss and bound in the tables that `M.tuned` and `M.study` return, e.g. "sgd ndcg minmax".
 function M.key(optimiser, loss, bound) return ("%s %s %s"):format(optimiser, loss, bound) end
 
--- Adds the validation metric of every trial of a study to `into`, by the key of optimizer, loss and bound, and by the
--- exponent of the learning rate.
+-- Adds the validation metric of every training run in `results` to `into[key][exponent]`. `key` names optimizer, loss
+-- and bound (`M.key`); the learning rate is 10^(exponent / 2). `exponent_of(row, column, key)` returns the exponent of
+-- the run in a row.
 local function tried(results, exponent_of, into)
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
@@ -57,8 +58,11 @@ local function chosen(cells)
   return best, table.concat(parts, ", ")
 end
 
----Tries the learning rates of the coarse grid (powers of ten) and of the fine grid. Returns the validation metric by
----optimizer, loss and bound (`M.key`) and by the exponent of the rate.
+---Trains on the first fold at the learning rates of the coarse grid (powers of ten), then at the two neighbours of the
+---best rate. Returns the validation metric by optimizer, loss and bound (`M.key`) and by exponent, e.g. found["sgd ndcg
+---none"][2], where the learning rate is 10^(exponent / 2).
+---@param args table  parsed command line (runs.args), with `seed`, `epochs` and `patience`
+---@param name "movielens"|"mq2008"
 ---@return table<string, table<integer, number>>
 function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
@@ -77,8 +81,10 @@ function M.tuned(args, name)
   return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
 end
 
----Runs all folds at the best learning rates. Also returns the exponents of these rates by optimizer, loss and bound
----(`M.key`), and the result of `M.tuned`.
+---Trains on all folds of a data set at the learning rates that validation chose. Returns the results, the exponents of
+---the chosen rates by optimizer, loss and bound (`M.key`; a rate is 10^(exponent / 2)), and the result of `M.tuned`.
+---@param args table  parsed command line (runs.args), with `seed`, `epochs` and `patience`
+---@param name "movielens"|"mq2008"
 ---@return mr.Results results, table<string, integer> exponents, table<string, table<integer, number>> tuned
 function M.study(args, name)
   local cells = M.tuned(args, name)

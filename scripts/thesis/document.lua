@@ -1,5 +1,6 @@
--- Every table and figure of the thesis (Westerborg 2022) as sections of a report: of all.lua in this folder, and of
--- ../all.lua. A section that cannot be made, as without its data, says why, and the others are made.
+-- Makes every table and figure of the thesis (Westerborg 2022) as sections of a report, for all.lua in this folder and
+-- for scripts/all.lua. If a section cannot be made, e.g. because its data are missing, its text says why, and the other
+-- sections are still made.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -28,8 +29,9 @@ local figures = {
   { "5_10", "changes by bounding nRBP, by the number of relevant items" },
 }
 
--- Rows {name, title, words} of the scripts. `without` has options that a script does not take. A `plain` one takes none
--- that say where data and runs are. `of` is the data set in the title.
+-- The scripts that make the sections of the report, each as {name, title, command line options}. `of` is the data set
+-- whose name replaces %s in the title. `without` lists options that the script does not have. A `plain` script needs no
+-- data, so it gets no options about data and stored training runs.
 local function scripts_of(args)
   local seed, claim = { "--seed", tostring(args.seeds[1]) }, { "--sets", table.concat(args.sets, ",") }
   if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
@@ -69,7 +71,8 @@ local function title_of(args, script)
   return script.plain and script[2] or figure.title(args, script[2])
 end
 
--- The tables and figures of another script.
+-- Runs another script and returns its tables and figures as a section of the report. If the script fails, the section
+-- says why.
 local function run(args, script)
   local words = {}
   for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
@@ -79,7 +82,7 @@ local function run(args, script)
   return sections_of.attempt(one, function() return sections_of.run(one) end)
 end
 
--- The learning rates of all runs.
+-- A section of the report: a table of the learning rates by data set, loss and bound.
 local function rates_section(args)
   local columns, lines, seen = { "data", "loss", table.unpack(runs.bounds) }, {}, {}
   for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do
@@ -105,7 +108,8 @@ and "distribution_logit" are those of the exact distribution, with kappa = 8. Ep
 part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
 its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]
 
----The sections of the thesis, by the options of the command line, and what stands before them.
+---Parses the command line, runs all scripts of the thesis and returns the parts of the report: its title, the text
+---before the first section, the sections, and the folder of the report and its figures (`out`).
 ---@return { title: string, text: string, sections: report.Section[], out: string }
 function M.make()
   local args = runs.args({

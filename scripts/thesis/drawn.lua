@@ -1,5 +1,5 @@
--- The training runs of sampled_expectations.lua. Losses are trained under the two bounds that need an expected metric,
--- once with the exact expectation and once with the mean over random rankings, as in the thesis (section 4.3).
+-- Makes the training runs of sampled_expectations.lua. Losses are trained under the two bounds that need an expected
+-- metric, once with the exact expectation and once with the mean over random rankings, as in the thesis (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,15 +7,18 @@ local protocol = runs.protocol
 
 local M = { bounds = { "expectation", "expectation_max" } }
 
----How many random rankings estimate an expectation, for each variant that is compared; 0 is the exact expectation.
+---Numbers of random rankings by whose mean the expected metric of a list is estimated; models are trained with each. 0
+---stands for the exact expectation. With --smoke there are only two.
 function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 300000 } end
 
----The metric of each loss. The random rankings are measured by it.
+---The metric by whose expectation each loss is bounded, by name of the loss. Random rankings are measured by this
+---metric.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
 local means = runs.cache()
 
----The mean of a metric over `samples` random rankings of a list with n rows, p of them relevant.
+---The mean of a metric over `samples` random rankings of a list with n rows, p of them relevant; computed once, then
+---cached.
 function M.mean_of(metric, n, p, samples)
   local key = ("%s %d %d %d"):format(metric, n, p, samples)
   means[key] = means[key]
@@ -23,8 +26,8 @@ function M.mean_of(metric, n, p, samples)
   return means[key]
 end
 
--- The bound M / E ("expectation") or (M - E) / |best - E| ("expectation_max") of a metric M, where E is estimated as
--- the mean over `samples` random rankings.
+-- Returns a function that applies the bound `name` to the metric M of each list: M / E for "expectation", (M - E) /
+-- |best - E| for "expectation_max". E is the mean of `metric` over `samples` random rankings of the list.
 local function drawn_bound(name, metric, samples)
   return function(score, stats)
     local n, p, values = stats.n:totable(), stats.p:totable(), {}
@@ -43,8 +46,10 @@ local function train(args, set, rates, trial)
   return protocol.outcome(fitted, fold.test, trial.split, own)
 end
 
----The study of a data set, with one trial per loss, bound, number of random rankings and fold. `args` are the options
----of runs.args with a seed.
+---The results of the training runs on a data set, one run per loss, bound, number of random rankings and fold. Runs
+---that are not yet stored are made.
+---@param args table  parsed command line (runs.args), with a `seed`
+---@param name "movielens"|"mq2008"
 ---@return mr.Results
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]

@@ -1,20 +1,23 @@
--- Shared code of the scripts that draw the thesis' figures: options, the three losses, example lists (instances),
--- panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and output of figure and tables.
+-- Shared code of the scripts that draw the thesis' figures: options, the three losses, example lists (the thesis calls
+-- them instances), panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and output of figure and
+-- tables.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
 local M = {}
 
--- The three losses of the thesis. nDCG and AP should be maximised, so their loss has the opposite sign; nRBP is a loss
--- already (Eq. 2.12).
+-- The three losses of the thesis. A loss is `sign` times its metric: nDCG and AP should be maximised, so their loss has
+-- the opposite sign; nRBP is a loss already (Eq. 2.12).
 M.losses = {
   { title = "nDCG", metric = "ndcg", sign = -1, loss = mr.losses.ndcg },
   { title = "AP", metric = "ap", sign = -1, loss = mr.losses.ap },
   { title = "nRBP", metric = "nrbp_loss", sign = 1, loss = mr.losses.nrbp },
 }
 
----Adds --out (file of the figure) and --show (draw in the terminal) to a script's own options.
+---Adds --out (file of the figure) and --show (draw in the terminal) to the declarations of a script's own options, and
+---returns them.
 ---@param name string  name of the figure's file, without folder and ending
+---@param own table     declarations of the script's options, for mr.args
 function M.options(name, own)
   own.out = { path = "new file", default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" }
@@ -22,23 +25,27 @@ function M.options(name, own)
   return own
 end
 
----Parses the command line of a script whose figure needs no data: its own options, --out, --show, and --smoke, which
----sets the options in `smoke`.
+---Parses the command line of a script whose figure needs no data: its own options, --out, --show, and --smoke (few
+---points, to see that the script runs).
+---@param number string  number of the figure, e.g. "3_1"
+---@param own table       declarations of the script's own options, for mr.args
+---@param smoke? table    values that --smoke gives to these options, by name
 function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
   own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
   return mr.args(own)
 end
 
----The instance X_(N,P): the grades of a list of N rows, P of them relevant.
+---Makes an example list, X(N,P) in the thesis: `n` rows, of which the first `p` are relevant. The result has `n`, `p`,
+---the `grades` of the rows (1 or 0), `name` ("X(8,4)") and `shape` (n and p, as mr.bounds takes them).
 function M.instance(n, p)
   local grades = {}
   for i = 1, n do grades[i] = i <= p and 1 or 0 end
   return { n = n, p = p, grades = grades, name = ("X(%d,%d)"):format(n, p), shape = { n = n, p = p } }
 end
 
----Instances with `relevant` relevant rows and `nsr` irrelevant rows per relevant one. Either argument may be an array
----of numbers.
+---Makes example lists (`M.instance`) with `relevant` relevant rows and `nsr` irrelevant rows per relevant one. If an
+---argument is an array of numbers, there is a list for each of them.
 function M.instances(relevant, nsr)
   local found = {}
   for _, p in ipairs(type(relevant) == "table" and relevant or { relevant }) do
@@ -49,8 +56,9 @@ function M.instances(relevant, nsr)
   return found
 end
 
----The two rows of panels in a figure. The first has instances of several sizes at NSR 2; the second has instances of
----one size at NSR 1, 2 and 3. NSR is the number of irrelevant rows per relevant row.
+---The example lists (`M.instance`) of a figure with two rows of panels. The first row has lists of several sizes at NSR
+---2; the second has lists of one size at NSR 1, 2 and 3. NSR is the number of irrelevant rows per relevant row.
+---@param relevant integer[]  numbers of relevant rows: all for the first row, the last for the second row
 function M.rows(relevant)
   return {
     { title = "NSR 2", instances = M.instances(relevant, 2) },
@@ -65,28 +73,34 @@ function M.range(low, high, count)
   return found
 end
 
----The loss of the best ranking and the loss of the worst ranking of an instance.
+---The loss of the best ranking and the loss of the worst ranking of an example list.
+---@param base table      one of `M.losses`
+---@param instance table  from `M.instance`
 function M.ends(base, instance)
   local stats = mr.bounds.of(base.metric, instance.shape)
   local worst = stats.best == stats.max and stats.min or stats.max
   return base.sign * stats.best, base.sign * worst
 end
 
--- `count` equal lists with the grades of an instance, so that `count` scores can be bounded at once.
+-- Makes `count` equal lists with the grades of an example list, so that `count` losses can be bounded at once.
 local function copies(instance, count)
   local lists = {}
   for i = 1, count do lists[i] = instance.grades end
   return mr.lists(lists)
 end
 
----Bounds a list of loss values of one instance: returns the bounded loss for each entry of `values`. `base` is an entry
----of `M.losses`.
+---Applies a bound to the losses that several rankings of one example list have. Returns an array of bounded losses.
+---@param bound string|mr.Bound
+---@param base table        one of `M.losses`
+---@param instance table    the list, from `M.instance`
+---@param values number[]   unbounded losses
 function M.bounded(bound, base, instance, values)
   local scores = base.sign * mr.tensor(values, { dtype = "float64" })
   return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
 end
 
----The smooth loss of an instance under a bound, for the given scores of its rows; all scores are equal by default.
+---The smooth (differentiable) loss of an example list under a bound, at the given scores of its rows. Without `scores`
+---all scores are equal, as before training. `base` is one of `M.losses`, `instance` is from `M.instance`.
 function M.smooth_loss(base, bound, instance, scores)
   if not scores then
     scores = {}
@@ -103,7 +117,8 @@ local function extent(lists, margin)
   return { low - margin * (high - low), high + margin * (high - low) }
 end
 
----A colour number for every instance by its name, so that an instance has the same colour in all rows of panels.
+---A colour number for every example list, by its name, so that a list has the same colour in all panels. `rows` is as
+---in `M.rows`.
 function M.colors(rows)
   local colors, count = {}, 0
   for _, row in ipairs(rows) do
@@ -117,9 +132,10 @@ function M.colors(rows)
   return colors
 end
 
----Draws a panel for every row of instances and every loss. `curve(base, instance)` returns the x and y of an instance's
----curve for a loss `base`; panels of a loss share their axes. Options are the labels `x` and `y`, and `mark(base)`,
----which returns the position and text of a vertical line.
+---Makes a grid of line plots: a panel for every entry of `rows` (example lists, `M.rows`) and every loss. `curve(base,
+---instance)` returns arrays x and y: the line of a list for the loss `base` (one of `M.losses`). Panels of one loss
+---share their axes. Options are the axis labels `x` and `y`, and `mark(base)`, which returns {position, text} of a
+---vertical line.
 function M.panels(rows, options, curve)
   local colors, by_loss = M.colors(rows), {}
   for l, base in ipairs(M.losses) do
@@ -146,8 +162,9 @@ function M.panels(rows, options, curve)
   return panels
 end
 
----Draws the bounded against the unbounded loss, from the worst to the best ranking: panels by row of instances and by
----loss.
+---Plots bounded against unbounded loss of example lists, from their best to their worst ranking. There is a panel for
+---every entry of `rows` (`M.rows`) and every loss. Options: `title`, `points` of a line (default 2, enough for affine
+---bounds), and `mark` as in `M.panels`.
 function M.bounded_losses(rows, bound, options)
   local panels = M.panels(rows, { x = "unbounded loss", y = "bounded loss", mark = options.mark },
     function(base, instance)
@@ -158,14 +175,14 @@ function M.bounded_losses(rows, bound, options)
   return M.facets(panels, options.title)
 end
 
----Arranges panels in three columns, one for each loss.
+---Arranges panels in one figure with three columns, one for each loss in `M.losses`.
 function M.facets(panels, title)
   return mr.plot.facets{ columns = 3, title = title, width = 1000, height = #panels > 3 and 660 or 340,
     table.unpack(panels) }
 end
 
----Calls `visit(base, instance)` for every loss `base` and every instance. An instance that is in several rows is
----visited once per loss.
+---Calls `visit(base, instance)` for every loss `base` (of `M.losses`) and every example list in `rows` (`M.rows`). A
+---list that is in several rows of panels is visited once per loss.
 function M.each(rows, visit)
   for _, base in ipairs(M.losses) do
     local seen = {}
@@ -178,15 +195,16 @@ function M.each(rows, visit)
   end
 end
 
----The slope of a bound: the change of the bounded loss divided by the change of the unbounded loss, from the worst to
----the best ranking of an instance.
+---The slope of a bound between the worst and the best ranking of an example list: the change of the bounded loss
+---divided by the change of the unbounded loss. `base` is one of `M.losses`, `instance` is from `M.instance`.
 function M.slope(bound, base, instance)
   local best, worst = M.ends(base, instance)
   local bounded = M.bounded(bound, base, instance, { best, worst })
   return (bounded[2] - bounded[1]) / (worst - best)
 end
 
----For each loss, the largest slope that a bound has among a row's instances divided by the smallest, as text.
+---How differently a bound weighs lists: for each loss, its largest slope (change of bounded per change of unbounded
+---loss) among the example lists of `row` divided by its smallest, as text, e.g. "nDCG 1.4, AP 1.1, nRBP 16".
 function M.slope_ratios(row, bound)
   local parts = {}
   for _, base in ipairs(M.losses) do
@@ -200,8 +218,8 @@ function M.slope_ratios(row, bound)
   return table.concat(parts, ", ")
 end
 
----A table of every loss and instance: the loss of its best and worst ranking, unbounded and bounded, and the slope
----between them.
+---A table with a line for every loss and example list: the loss of the best and of the worst ranking, both unbounded
+---and bounded, and the slope (change of bounded per change of unbounded loss). `rows` is as in `M.rows`.
 function M.table_of_ends(rows, bound)
   local lines = {}
   M.each(rows, function(base, instance)
@@ -215,7 +233,9 @@ function M.table_of_ends(rows, bound)
     rows = lines, formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
----Marks a title if the data are made up.
+---Adds "made-up data" to a title if the script runs on made-up data (--smoke); otherwise returns the title as it is.
+---@param args table     parsed command line of the script
+---@param title? string
 function M.title(args, title)
   if not rawget(args, "made_up") then return title end
   return title and title .. ", made-up data" or "Made-up data"
@@ -237,8 +257,8 @@ end
 ---A number and its verb, as text: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----A table for `M.finish` with a caption ("" for the only table of a section) and, in `cells`, the intervals of its
----cells.
+---Gives a table a caption and intervals of its cells, for `M.finish`.
+---@param caption string        "" for the only table of a section
 ---@param caption string
 ---@param one mr.Table
 ---@param cells? scripts.Cells  intervals and numbers of runs of the cells (../intervals.lua)
@@ -247,8 +267,8 @@ function M.named(caption, one, cells) return { caption = caption, table = one, c
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Splits the tables given to `M.finish` into three arrays: tables, captions ("" for none), and intervals of their
--- cells.
+-- Splits the tables given to `M.finish` into three arrays: the tables, their captions ("" for none), and the 95 %
+-- intervals of their cells.
 local function apart(given)
   local tables, captions, cells = {}, {}, {}
   for i, each in ipairs(given) do
@@ -258,8 +278,11 @@ local function apart(given)
   return tables, captions, cells
 end
 
----Prints a script's tables (plain, or made by `M.named`) and its text, and saves the figure if there is one. Shows the
----figure with --show. Returns tables, text and figure as a section of the report.
+---Ends a script: prints its tables and its text, saves the figure to the file of --out, and shows it with --show.
+---Returns tables, text and figure as a section of the report. The tables (`...`) are plain or made by `M.named`.
+---@param args table       parsed command line of the script
+---@param fig? mr.Figure   nil if the script has no figure
+---@param caption string   the text
 ---@return { figure: string?, text: string, tables: mr.Table[], captions: string[], cells: scripts.Cells[] }
 function M.finish(args, fig, caption, ...)
   local tables, captions, cells = apart{ ... }

@@ -10,12 +10,12 @@ local args = figure.args("3_1", {
 })
 local rows = figure.rows(args.relevant)
 
--- The curves from the best to the worst ranking of each list, and a table of the losses at both ends.
+-- Lines from the best to the worst ranking of each list, and a table of the losses of these two rankings.
 local fig = figure.bounded_losses(rows, "minmax", { title = "Min-max bounding" })
 local ends = figure.table_of_ends(rows, "minmax")
 
--- The worst value of smooth nDCG is not that of the worst ranking. If all relevant items are tied at the bottom, each
--- of them has the mean of their ranks.
+-- Table of smooth nDCG loss for scores at which all relevant items are tied at the bottom. Each of these items then
+-- gets the mean of their ranks, so that the loss is a little higher than that of the worst ranking.
 local lines = {}
 for _, row in ipairs(rows) do
   for _, instance in ipairs(row.instances) do

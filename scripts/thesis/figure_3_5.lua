@@ -1,6 +1,7 @@
--- Figure 3.5 of Westerborg (2022): which steepness of sigmoids makes Algorithm 2 follow a metric's distribution? Draws
--- cumulative distributions of nDCG, AP and nRBP over all rankings of X(8,4) (8 rows, 4 relevant; top) and X(15,5)
--- (bottom), and their smooth versions at steepness 1, 4, 16 and 64. Exact, no data.
+-- Figure 3.5 of Westerborg (2022): Algorithm 2 approximates the distribution function of a metric over random rankings
+-- by a sum of sigmoids. How steep must they be? Draws distribution functions of nDCG, AP and nRBP over all rankings of
+-- X(8,4) (8 rows, 4 relevant; top) and X(15,5) (bottom), and their smooth versions at steepness 1, 4, 16 and 64. Exact,
+-- no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -10,7 +11,7 @@ local args = figure.args("3_5", {
 }, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }
 
--- The distribution function as the points of a step function, from `low` to `high`.
+-- The exact distribution function as a line with steps: arrays x and y, for x from `low` to `high`.
 local function staircase(distribution, low, high)
   local values, weights = distribution:pmf()
   values, weights = values:totable(), weights:totable()

@@ -1,7 +1,8 @@
--- Figure 3.6 of Westerborg (2022): does the steepness of Eq. 3.13 make Algorithm 2 follow every distribution? Draws
--- smooth cumulative distributions of nDCG, AP and nRBP from sampled rankings, as in the thesis, for three sizes of list
--- at NSR 2 (top) and three NSR at one size (bottom). NSR is the number of negatives per relevant item. A table has the
--- distances from the exact distributions. No data.
+-- Figure 3.6 of Westerborg (2022): Algorithm 2 approximates the distribution function of a metric over random rankings
+-- by a sum of sigmoids. Does the steepness of Eq. 3.13 fit every distribution? Draws smooth distribution functions of
+-- nDCG, AP and nRBP from sampled rankings, as in the thesis, for three sizes of list at NSR 2 (top) and three NSR at
+-- one size (bottom). NSR is the number of negatives per relevant item. A table has the distances from the exact
+-- distributions. No data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
@@ -43,8 +44,8 @@ end)
 local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" },
   rows = lines, formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
 
--- Table of the smooth distribution function at the worst and best value of small lists. It should be 0 and 1, and is
--- farthest off for small lists.
+-- Table of the smooth distribution function at the worst and at the best value of a metric. It should be 0 at the worst
+-- and 1 at the best value; for small lists it is farthest off.
 lines = {}
 for _, shape in ipairs{ { 2, 1 }, { 3, 1 }, { 5, 2 }, { 8, 4 }, { 15, 5 } } do
   local instance = figure.instance(table.unpack(shape))

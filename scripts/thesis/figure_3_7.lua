@@ -1,7 +1,7 @@
--- Figure 3.7 of Westerborg (2022): what does distribution based bounding (Eq. 3.12, Algorithm 2, steepness of Eq. 3.13)
--- do to a loss? Draws bounded against unbounded nDCG, AP and nRBP loss, for three sizes of list at NSR 2 (top) and
--- three NSR at one size (bottom), and marks where an untrained model starts. NSR is the number of negatives per
--- relevant item. Sampled rankings as in the thesis; no data.
+-- Figure 3.7 of Westerborg (2022): what does distribution based bounding (Eq. 3.12: the smooth distribution function of
+-- Algorithm 2, with the steepness of Eq. 3.13) do to a loss? Draws bounded against unbounded nDCG, AP and nRBP loss,
+-- for three sizes of list at NSR 2 (top) and three NSR at one size (bottom), and marks where an untrained model starts.
+-- NSR is the number of negatives per relevant item. Sampled rankings as in the thesis; no data.
 local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 

@@ -1,6 +1,7 @@
--- Draws Figures 5.1 to 5.10 of the thesis. All have columns of panels for MovieLens at NSR 1, 2 and 3 and for MQ2008.
--- There are four kinds of panels: curves by k, distributions, scores of single users or queries, and changes by the
--- number of relevant items.
+-- Draws Figures 5.1 to 5.10 of the thesis (Westerborg 2022). All have columns of panels for MovieLens at NSR (negatives
+-- per relevant item) 1, 2 and 3 and for MQ2008. There are four kinds of panels: nDCG@k against k, distributions of test
+-- scores, scores of users and queries with a bound against those without, and changes of scores against the number of
+-- relevant items.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
@@ -18,8 +19,8 @@ local function args_of(number)
   }), { smoke = { label = 2 } })
 end
 
--- The columns of a figure. Each has a title, the results of a data set, and the setting (NSR or label) that selects
--- trials of these results.
+-- The columns of panels in a figure. Each has a title, a data set with its stored training runs (`results`), and the
+-- setting ("nsr" or "label") with the value that selects the runs of this column.
 local function columns_of(args)
   local columns, ratings, movielens = {}, runs.of(args, "movielens", 1), runs.set(args, "movielens")
   for _, nsr in ipairs(movielens.values) do
@@ -37,8 +38,8 @@ local function lists(column, loss, bound, metric)
   return scores.lists(column.results, where(column, loss, bound), metric or "own")
 end
 
--- A metric's mean for each user or query. These means are independent of each other, unlike the lists that one user has
--- in several folds.
+-- The test metric of each user or query, as a mean over folds; `metric` defaults to the metric that the loss optimises.
+-- These means are independent of each other, unlike the lists that one user has in several folds.
 local function by_list(column, loss, bound, metric)
   return scores.by_list({ column.results }, where(column, loss, bound), metric or "own")
 end
@@ -62,7 +63,8 @@ local function count(lines, holds)
   return n
 end
 
--- The value of column `c` with the largest absolute size, with its data set and bound.
+-- The value with the largest absolute size in column `c` of a table, with data set (column 1) and bound (column 2) of
+-- its line.
 local function largest(lines, c)
   local most = lines[1]
   for _, line in ipairs(lines) do
@@ -71,8 +73,8 @@ local function largest(lines, c)
   return most[c], most[1], most[2]
 end
 
--- Makes one panel per bound (row) and data set (column). `draw(column, bound, title)` returns a panel and adds a line
--- to the table.
+-- Makes one panel per bound (row) and data set with setting (column). `draw(column, bound, title)` returns a panel and
+-- adds a line to the script's table.
 local function grid(columns, draw)
   local panels = { columns = #columns, width = 250 * #columns, height = 165 * #rows + 70 }
   for r, bound in ipairs(rows) do
@@ -89,8 +91,9 @@ local function finish(args, panels, caption, columns, lines, formats, cells)
     figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells))
 end
 
--- The intervals of a table's cells. In `by`, "%s" stands for "users" or "queries". `single(column)` is true for columns
--- about the runs of one bound; other columns compare two bounds.
+-- Makes the object that collects the intervals of a table's cells (../intervals.lua). `by` says how intervals are
+-- computed, e.g. "bootstrap over %s", where "%s" becomes "users" or "queries". `single(column)` is true for columns of
+-- the table about one bound; cells of other columns compare two bounds and are from twice as many training runs.
 local function cells_of(by, columns, single)
   local sets = {}
   for _, column in ipairs(columns) do sets[column.title] = column.set end
@@ -98,12 +101,15 @@ local function cells_of(by, columns, single)
     function(row, column) return sets[row[1]].folds * (single(column) and 1 or 2) end)
 end
 
--- The 95 % interval of the change of the mean score by a bound, paired by user or query.
+-- The 95 % interval {low, high} of the change of the mean test score by a bound, against no bound, paired by user or
+-- query.
 local function change_ends(column, loss, bound)
   return intervals.over_lists{ by_list(column, loss, bound), by_list(column, loss, "none") }
 end
 
----Draws Figure 5.1: test nDCG@k against k, with a row of panels for each loss and a line for each bound.
+---Draws Figure 5.1: test nDCG@k against k, with a row of panels for each loss and a line for each bound. Parses the
+---command line, prints the table and returns a section of the report.
+---@param number string  of the figure, in the name of its file: "5_1"
 function M.curves(number)
   local args = args_of(number)
   local columns, lines = columns_of(args), {}
@@ -146,8 +152,8 @@ below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unb
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells)
 end
 
--- Ranges of the score that are shaded in a plot: those where a smaller share of lists has at most this score in `a`
--- than in `b`.
+-- Ranges of the score to shade in a plot of two distribution functions: those where a smaller share of `a` than of `b`
+-- has at most this score, so that `a` is better.
 local function shaded(a, b)
   local shade = {}
   for _, region in ipairs(mr.stats.ecdf_compare(a, b).regions) do
@@ -157,6 +163,9 @@ local function shaded(a, b)
 end
 
 ---Draws Figures 5.2 to 5.4: the distribution of the test scores of all lists, after training with and without a bound.
+---Parses the command line, prints the table and returns a section of the report.
+---@param number string  of the figure, in the name of its file, e.g. "5_2"
+---@param loss "ndcg"|"ap"|"nrbp"  loss that models were trained on; its metric gives the scores
 function M.distributions(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
@@ -185,8 +194,8 @@ change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, functio
       ["change of mean"] = "%+.4f", ["largest distance"] = "%.3f" }, cells)
 end
 
--- The smallest and the largest value of column `c`, and a text with the standard deviations of the score changes under
--- expectation-max bounding.
+-- The smallest and the largest value of column `c` of a table, and a text with the standard deviation of score changes
+-- (column 5) under expectation-max bounding, by data set.
 local function least_and_most(lines, c)
   local low, high, spreads = math.huge, -math.huge, {}
   for _, line in ipairs(lines) do
@@ -215,7 +224,10 @@ local function differences(a, b)
   return found
 end
 
----Draws Figures 5.5 to 5.7: the score of every user or query under a bound against their score without a bound.
+---Draws Figures 5.5 to 5.7: the test score of every user or query after training under a bound against that after
+---training without a bound. Parses the command line, prints the table and returns a section of the report.
+---@param number string  of the figure, in the name of its file, e.g. "5_5"
+---@param loss "ndcg"|"ap"|"nrbp"  loss that models were trained on; its metric gives the scores
 function M.instances(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
@@ -239,8 +251,8 @@ bound is better. Correlations are from %.3f to %.3f. The standard deviations of 
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells)
 end
 
--- The fitted value and its interval, as text, at the point nearest to `at`. Counts in `sides` whether the interval lies
--- above 0 (1), below 0 (-1) or contains 0 (0).
+-- The value of a fitted curve with its 95 % interval, as text, at the curve's point nearest to x = `at`. Adds 1 to
+-- sides[1] if the interval lies above 0, to sides[-1] if below 0, and to sides[0] if it contains 0.
 local function fit_text(fit, at, sides)
   local x, best = fit.x:totable(), 1
   for i = 2, #x do
@@ -252,8 +264,10 @@ local function fit_text(fit, at, sides)
   return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high)
 end
 
----Draws Figures 5.8 to 5.10: the change of each user's or query's score by a bound, against their number of relevant
----items.
+---Draws Figures 5.8 to 5.10: the change of each user's or query's test score by training under a bound, against their
+---number of relevant items. Parses the command line, prints the table and returns a section of the report.
+---@param number string  of the figure, in the name of its file, e.g. "5_8"
+---@param loss "ndcg"|"ap"|"nrbp"  loss that models were trained on; its metric gives the scores
 function M.gains(number, loss)
   local args = args_of(number)
   local columns, lines, name = columns_of(args), {}, runs.title_of[loss]
