@@ -1,6 +1,6 @@
--- The scripts of Li, Urbano & Hanjalic (2021), for a report (../sections.lua): path, title, and the options of one
--- run of the script. The recipes "published" and "code" train on the authors' own splits, so that their tables can
--- be compared with the published numbers.
+-- The scripts of Li, Urbano & Hanjalic (2021) for the report, in its order. Each entry has the script's name, the
+-- title of its section, and its options. With --recipe published or code, scripts train on the authors' own splits,
+-- so that their tables can be compared with the published numbers.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local ways = {

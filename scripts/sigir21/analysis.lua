@@ -1,8 +1,9 @@
--- Computations for Figures 1 to 5 of Li, Urbano & Hanjalic (2021) from the rows that runs.lua returns: means over
--- splits, how often each loss is best, and differences of users' scores. Statistical tests are in protocol.lua.
+-- Computations for Figures 1 to 5 of Li, Urbano & Hanjalic (2021): means over splits, how often each loss is best,
+-- and differences of users' scores. Their input are rows from runs.lua: a row is the test score of one model by one
+-- metric on one split. Statistical tests are in protocol.lua.
 local M = {}
 
----Returns the distinct values of a field, in order of first appearance.
+---Returns the distinct values of a field of rows, such as "loss", in order of first appearance.
 ---@param rows sigir21.Row[]
 ---@return any[]
 function M.distinct(rows, field)
@@ -13,7 +14,7 @@ function M.distinct(rows, field)
   return found
 end
 
----Returns the rows whose fields have these values.
+---Returns the rows that have these values in these fields, e.g. { loss = "ap", nsr = 1 }.
 ---@param rows sigir21.Row[]
 ---@param fields table<string, any>
 ---@return sigir21.Row[]
@@ -27,11 +28,12 @@ function M.where(rows, fields)
   return found
 end
 
--- Returns a key that is equal for rows of the same kind of losses, data set, NSR and split.
+-- Returns a key that is equal for rows of the same data set, NSR, split and kind of losses (listwise or LambdaRank).
 local function split_of(row) return ("%s\n%s\n%d\n%d"):format(row.kind, row.dataset, row.nsr, row.split) end
 
----Returns the rows of splits in which every loss of a kind has a run. In other splits losses cannot
----be compared; such splits occur while the runs of a store are not complete.
+---Returns the rows of those splits in which every loss of a kind (listwise or LambdaRank) has a
+---training run. In other splits losses cannot be compared; such splits occur while a store still lacks
+---runs.
 ---@param rows sigir21.Row[]
 ---@return sigir21.Row[] rows
 ---@return integer splits  number of splits that are left out
@@ -52,7 +54,7 @@ function M.complete(rows)
   return found, left
 end
 
----Returns mean, smallest and largest score of rows, or NaN if there are no rows.
+---Returns the mean, smallest and largest score of rows, or three NaN if there are no rows.
 ---@return number mean
 ---@return number low
 ---@return number high
@@ -65,9 +67,9 @@ function M.spread(rows)
   return sum / #rows, low, high
 end
 
----Counts how often each loss has the best score, over all splits and NSR, for one metric on one
----data set. If losses tie, each of them is counted.
----@param rows sigir21.Row[]  rows of one kind of losses, one metric and one data set
+---Counts in how many cases each loss has the best test score. A case is one split at one negative
+---sampling ratio (NSR). If losses tie, each of them is counted.
+---@param rows sigir21.Row[]  scores of one kind of losses, by one metric on one data set
 ---@return table<string, integer> counts  by loss
 ---@return integer cases  number of combinations of split and NSR
 function M.best_counts(rows)
@@ -87,8 +89,8 @@ function M.best_counts(rows)
   return counts, cases
 end
 
--- Returns, by user: the sum of scores, the sum of numbers of relevant training items, and how often the user was
--- tested.
+-- Returns, by user, sums over the splits of `rows`: the user's scores (`sum`), numbers of relevant training items
+-- (`positives`), and splits in which the user has a score (`count`).
 local function by_user(rows)
   local users = {}
   for _, row in ipairs(rows) do
@@ -104,9 +106,9 @@ local function by_user(rows)
   return users
 end
 
----Computes, for every user, the mean difference of scores between two losses over all splits, and
----log2 of the user's number of relevant training items. Users without a score under one of the
----losses are left out.
+---Computes, for every user, the difference between the mean scores under two losses, each over all
+---splits, and log2 of the user's mean number of relevant training items. Users without a score under
+---one of the losses are left out.
 ---@param rows sigir21.Row[]   rows of one loss
 ---@param others sigir21.Row[] rows of another loss, with the same metric, data set and NSR
 ---@return number[] positives  log2 of the numbers of relevant training items

@@ -1,8 +1,7 @@
 -- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate
--- and NSR, beside the numbers of the authors' repository.
--- Model: matrix factorisation, 32 factors, initial values U(-0.01, 0.01). Under the recipe "published" the loss's
--- own metric chooses the epoch on the test part, as in the repository. Under "paper" it chooses the epoch on
--- validation.
+-- and NSR (sampled negatives per relevant item), beside the numbers of the authors' repository. Model: matrix
+-- factorisation, 32 factors, initial values U(-0.01, 0.01). With --recipe published, the loss's own metric chooses
+-- the epoch on the test part, as in the repository. With --recipe paper, the metric chooses the epoch on validation.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
@@ -14,8 +13,8 @@ local args = runs.args({
 local close, is_near = runs.protocol.close, runs.protocol.near
 local compared_by = { "ndcg", "ap", "rbp(0.95)" }
 
--- Returns, by metric, a model's test score minus the published one, and the largest difference. Returns nil if no
--- number is published.
+-- Returns, by metric, a model's test score minus the published one, and the difference that is largest in absolute
+-- value. Returns nil if the repository has no number for this model.
 local function differences(o, model)
   local found, largest = {}, 0
   for _, metric in ipairs(runs.metrics) do
@@ -34,8 +33,8 @@ local function differences(o, model)
   return found, largest
 end
 
--- Returns the models of a loss at one learning rate. Scores are means over seeds; `sd` is the standard deviation of
--- nDCG over seeds.
+-- Returns the models of a loss at one learning rate, one for each split and metric that chose an epoch. Scores are
+-- means over seeds; `sd` is the standard deviation of nDCG over seeds.
 local function models_of(o)
   local found, at = {}, {}
   for _, seed in ipairs(args.seeds) do
@@ -67,7 +66,7 @@ local function models_of(o)
   return found
 end
 
--- Returns the value of every user by a metric, as a mean over seeds.
+-- Returns one value per test user: the user's metric, as a mean over the models of all seeds.
 local function of_users(model, metric)
   local sums = {}
   for _, users in ipairs(model.users) do
@@ -76,7 +75,8 @@ local function of_users(model, metric)
   return sums
 end
 
--- Collects the intervals of all models' scores. The interval of a difference treats the published number as exact.
+-- Collects confidence intervals for the cells of the table of all models. The interval of a difference treats the
+-- published number as exact.
 local cells = intervals.cells("bootstrap over users",
   function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
 local function note(r, model, less)
@@ -90,8 +90,8 @@ local function note(r, model, less)
   end
 end
 
--- Returns a model's line of the table. Also returns, for the comparison, whether all its metrics are near the
--- published ones, and the differences.
+-- Returns a model's line of the table of all models. If there are published numbers, also returns a record for the
+-- comparison, in which `all` is true if every metric is near its published value, and the differences by metric.
 local function line_of(o, model)
   local of, largest = differences(o, model)
   local line = { o.nsr, o.kind, runs.title_of[o.loss], o.rate, model.split, runs.title_of[model.by], model.epoch }
@@ -146,7 +146,8 @@ if not args.made_up then
   table.move({ "largest", ("within %g"):format(close) }, 1, 2, #columns + 1, columns)
 end
 
--- Groups the comparisons by loss. Each group has the loss's name, in order of first appearance.
+-- Groups the models that have published numbers by loss. Each group is a list of models with the loss's name
+-- (`name`) and the number of models per training run (`by`), in order of first appearance.
 local function losses_compared()
   local found, at = {}, {}
   for _, each in ipairs(compared) do
@@ -160,24 +161,26 @@ local function losses_compared()
   return found
 end
 
--- Counts the models of a loss whose score by this metric is near the published one.
+-- Counts the models of a loss whose test score by this metric is near the published one (within `close`).
 local function near_by(of_loss, metric)
   local count = 0
   for _, each in ipairs(of_loss) do count = count + (is_near(each.less[metric]) and 1 or 0) end
   return count
 end
 
--- Returns the median of a metric's differences (our score minus the published one) over the models of a loss.
+-- Returns the median, over the models of a loss, of the test score by a metric minus the published score.
 local function median_of(of_loss, metric)
   local values = {}
   for i, each in ipairs(of_loss) do values[i] = each.less[metric] end
   return figure.median(values)
 end
 
--- Number of models that one run of a loss has, by name of the loss: one for each metric that chooses an epoch.
+-- Number of models that one training run of a loss gives, by the loss's name: one for each metric that chooses an
+-- epoch.
 local models_of_run = {}
 
--- Returns the lines of the second table: for each loss, how near its models are to the published numbers.
+-- Returns the lines of the table by loss: how many of the loss's models are near the published numbers, by each
+-- metric, and the median difference.
 local function lines_by_loss()
   local found = {}
   for i, of_loss in ipairs(losses_compared()) do
@@ -234,8 +237,8 @@ The published numbers are not of these equations: in their code the sigmoid of l
 lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
 }
 
--- Returns the text that explains differences from the published numbers, for the recipe and the kinds of losses in
--- the table.
+-- Returns the text that explains differences from the published numbers: for the training setup that --recipe names,
+-- and for the kinds of losses (listwise, LambdaRank) in the table.
 local function explanation()
   local of, parts = explained[args.recipe], {}
   if type(of) == "string" then return of end

@@ -9,16 +9,19 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
+---An opened data set. `fold` returns a split. Its argument `valid` is the share of each user's training
+---items that becomes the validation part.
 ---@class sigir21.Data
 ---@field title string      name of the data set; made-up data are named as such
----@field splits integer[]  numbers of its splits
+---@field splits integer[]  numbers that name its splits into train and test
 ---@field users integer
 ---@field items integer
----@field fold fun(split: integer, nsr: integer, valid: number): mr.Fold  valid: share of train items for validation
+---@field fold fun(split: integer, nsr: integer, valid: number): mr.Fold  nsr: sampled negatives per relevant item
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
--- Makes random splits of ratings that are already divided into relevant and other ratings.
+-- Makes a data set of random splits. `ratings` are already divided into relevant and other ratings; `count` is the
+-- number of splits.
 local function monte_carlo(title, ratings, count)
   local splits = {}
   for i = 1, count or protocol.splits do splits[i] = i end
@@ -33,8 +36,8 @@ local function csv(folder, split, part)
   return core.is_file(path) and path or path .. ".gz"
 end
 
--- Opens a folder with fold_0, fold_1, ..., each with train.csv and test.csv. All rows of these files are relevant:
--- the authors left out ratings below their threshold.
+-- Opens a data set of given splits: a folder with fold_0, fold_1, ..., each with train.csv and test.csv. All rows of
+-- these files are relevant: the authors left out ratings below their threshold.
 local function published(title, folder)
   local splits, ratings = {}, {}
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
@@ -66,8 +69,10 @@ local sets = {
 }
 M.names = { "citeulike", "citeulike_splits", "movielens", "folder" }
 
----Opens a data set. With `smoke`, made-up ratings of a few users replace it.
----@param args { data: string, folder: string, smoke: boolean }  data: folder of the data sets; "": search as usual
+---Opens a data set by name. With `args.smoke`, made-up ratings of a few users replace the data.
+---`args.folder` is the path of the data set "folder". `args.data` is the folder of the other data sets;
+---if "", the program searches its usual places.
+---@param args { data: string, folder: string, smoke: boolean }
 ---@param name "citeulike"|"citeulike_splits"|"movielens"|"folder"
 ---@return sigir21.Data
 function M.open(args, name)

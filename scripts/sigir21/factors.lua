@@ -1,6 +1,6 @@
--- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors change which listwise loss ranks best?
--- One split, NSR 1. Each loss has the learning rate that the authors tried with every number of factors. Published
--- nDCG is shown beside ours where it exists.
+-- Li, Urbano & Hanjalic (2021), section 4.2: does the number of factors of matrix factorisation change which
+-- listwise loss ranks best? One split, one sampled negative per relevant item (NSR 1). Each loss has the learning
+-- rate that the authors tried with every number of factors. Published nDCG is shown beside ours where it exists.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua").factors
@@ -14,7 +14,8 @@ local args = runs.args({
   smoke = { factors = { 4, 8 } },
   without = { nsr = { 1 }, kinds = { "listwise" }, rates = runs.all_rates } })
 
--- Returns test nDCG on the first split, at the epoch that nDCG chose.
+-- Returns a loss's test nDCG on the first split of a data set, at the epoch that nDCG chose. Returns nil if no
+-- training run with these options has finished.
 local function ndcg_of(set, loss, factors)
   local results = runs.of(args, {
     set = set,

@@ -10,8 +10,8 @@ local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
--- Returns the value and the interval of a fitted curve at x = `place` as text, and the side of 0 on which the
--- interval lies: 1 (above), -1 (below) or 0 (the interval contains 0).
+-- Returns, as text, the value of a fitted curve at x = `place` and its confidence interval. Also returns the side of
+-- 0 on which the interval lies: 1 (above), -1 (below) or 0 (the interval contains 0).
 local function fit_at(fit, place)
   local x, best = fit.x:totable(), 1
   for i in ipairs(x) do best = math.abs(x[i] - place) < math.abs(x[best] - place) and i or best end
@@ -19,14 +19,16 @@ local function fit_at(fit, place)
   return ("%+.4f (%+.4f to %+.4f)"):format(fit.y[best]:item(), low, high), low > 0 and 1 or high < 0 and -1 or 0
 end
 
--- Returns the slope of the differences over log2 of the number of relevant items, and its p-value by Student's t.
+-- Fits a line to the users' score differences `y` over `x`, log2 of their numbers of relevant items. Returns the
+-- slope and its p-value by Student's t.
 local function slope_of(x, y)
   local model = mr.stats.linear_model{ y = y, covariates = { positives = x } }
   local slope = model.coefficients.positives
   return slope, core.student_p(slope / model.errors.positives, model.df)
 end
 
--- Returns the columns of the figure at one NSR, as far as they have runs of all losses to compare.
+-- Returns the figure's columns of panels (method and data set) at one NSR. Columns that lack training runs of a loss
+-- to compare are left out.
 local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
@@ -35,8 +37,8 @@ local function columns_at(rows, nsr)
   return columns
 end
 
--- Returns the columns of the figure at the largest NSR that has any columns with all losses to compare, and that
--- NSR.
+-- Returns the figure's columns of panels (method and data set) at the largest NSR at which any column has runs of
+-- all losses to compare, and this NSR.
 local function compared_columns(rows, ratios)
   local falling = table.move(ratios, 1, #ratios, 1, {})
   table.sort(falling, function(a, b) return a > b end)
@@ -47,8 +49,8 @@ local function compared_columns(rows, ratios)
   return {}, falling[1]
 end
 
--- Returns the curve of score differences (nRBP minus another loss) as a series of the figure, and its line of the
--- table.
+-- Makes one curve: users' score differences, nRBP(0.95) minus another loss, over their number of relevant items.
+-- Returns the curve as a series for the plot, and a record for the text and the table.
 local function difference_curve(column, metric, pair)
   local x, y = analysis.differences(pair.rows, pair.others)
   local ordered = table.move(x, 1, #x, 1, {})
@@ -68,8 +70,8 @@ local function difference_curve(column, metric, pair)
         ("%.0f"):format(2 ^ many), many_text, slope, p, #y } }
 end
 
--- Returns a sentence on all curves of LambdaRank or of the listwise losses. `adjusted` has the corrected p-value of
--- every curve.
+-- Returns a sentence on how the curves of LambdaRank or of the listwise losses rise and fall. `curves` are records
+-- that difference_curve returns, `adjusted` has the corrected p-value of each curve's slope.
 local function curves_text(kind, curves, adjusted)
   local few, many, ways, all = { [-1] = 0, [0] = 0, [1] = 0 }, { [-1] = 0, [0] = 0, [1] = 0 }, { rise = 0, fall = 0 }, 0
   for i, each in ipairs(curves) do

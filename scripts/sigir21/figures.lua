@@ -1,4 +1,4 @@
--- Makes Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from the kept runs. figure_5.lua uses some of these
+-- Makes Figures 1 to 4 of Li, Urbano & Hanjalic (2021) from stored training runs. figure_5.lua uses some of these
 -- functions, too. In the figures, columns of panels are methods and data sets, rows of panels are evaluation
 -- metrics.
 local mr = require "moonrank"
@@ -14,7 +14,7 @@ local kind_titles = { lambda = "LambdaRank", listwise = "Listwise" }
 M.kind_words = { lambda = "LambdaRank", listwise = "listwise losses" }
 local kinds = { "lambda", "listwise" }
 
----Returns a loss or metric as figures show it: "nDCG" for "ndcg".
+---Returns the name of a loss or metric as figures show it: "nDCG" for "ndcg".
 function M.title(name) return runs.title_of[name] or name end
 
 -- Joins words to "a", "a and b" or "a, b and c". `last` replaces the word "and".
@@ -29,22 +29,24 @@ local function titles(names)
   return found
 end
 
--- Returns a text on runs that the store lacks, which also says how learning rates are chosen while runs are
--- missing.
+-- Returns a text on training runs that the store lacks, or "". It also says that each loss is shown at the best of
+-- the learning rates that were run so far.
 local function missing(args)
   local found = runs.missing(args)
   return found == "" and "" or found .. " A loss is shown at the best of the learning rates that were run."
 end
 
----Reads the options of a figure's script.
+---Parses the command line of a figure's script. `number` is the figure's number, for the name of its
+---picture file.
 function M.args(number)
   local own = figure.options("figure_" .. number, {})
   own.out.default = ("results/sigir21/figure_%s.svg"):format(number)
   return runs.args(own, { smoke = { nsr = { 1, 2 } } })
 end
 
----Returns the rows of losses that can be compared with each other, and sentences on runs that are
----left out or missing. With --kept the store is only read, and some of its runs may be missing.
+---Returns the test scores of losses that can be compared with each other, one row per model, metric and
+---split, and sentences on runs that are left out or missing. With --kept nothing is trained, so that
+---the store may lack runs.
 ---@return sigir21.Row[] rows
 ---@return string left
 function M.compared(args)
@@ -64,27 +66,29 @@ function M.compared(args)
   return kept, said .. missing(args)
 end
 
----Returns the section of a figure that has nothing to show. With --kept, the script ends instead
----and says that runs are missing.
+---Returns the report section of a figure that has nothing to show. With --kept, the script ends with an
+---error instead, because runs are missing. `left` has sentences on missing runs, from `M.compared`.
 function M.nothing(args, left)
   if args.kept then runs.lack(args, "runs of two losses that could be compared") end
   return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
----Returns the paper's own statement as a paragraph below the figure, or "" for made-up data.
+---Returns `words`, a sentence on the paper's own result, as a paragraph for the text below the figure.
+---Returns "" for made-up data.
 function M.in_paper(args, words) return args.made_up and "" or "\n\n" .. words end
 
+---One column of panels in a figure: a method (LambdaRank or listwise losses), on one or all data sets.
 ---@class sigir21.Column
 ---@field kind "lambda"|"listwise"
 ---@field dataset? string     nil if the column has all data sets
 ---@field title string        name of the column in tables
 ---@field words string        name of the column in sentences
 ---@field heading string      title of the column's first panel
----@field rows sigir21.Row[]
----@field losses string[]
+---@field rows sigir21.Row[]  test scores, one per model, metric and split
+---@field losses string[]     losses that have rows
 
 ---Returns one column of panels for each method, LambdaRank and listwise losses. With `by_dataset`,
----there is one for each method and data set.
+---there is one for each method and data set. `rows` are the test scores that the figure shows.
 function M.columns(rows, by_dataset)
   local columns = {}
   for _, kind in ipairs(kinds) do
@@ -106,8 +110,8 @@ function M.columns(rows, by_dataset)
   return columns
 end
 
----Draws a grid of panels, one for each metric and column, with draw(column, metric, title). Only
----the first panel of each column has a title.
+---Draws a figure as a grid of panels, one for each metric and column. draw(column, metric, title)
+---returns a panel; `title` is nil except in the first panel of a column. `height` is that of a panel.
 function M.grid(args, columns, metrics, height, draw)
   local panels = { columns = #columns, width = math.max(260 * #columns, 600), height = height * #metrics + 90,
     title = figure.title(args) }
@@ -117,10 +121,11 @@ function M.grid(args, columns, metrics, height, draw)
   return mr.plot.facets(panels)
 end
 
----Returns the rows of a column that are evaluated by one metric.
+---Returns those test scores (rows) of a figure's column that are by one metric.
 function M.of_metric(column, metric) return analysis.where(column.rows, { metric = metric }) end
 
--- Returns one series per loss: for every NSR, the mean over splits and the smallest and largest value of a split.
+-- Returns one series per loss for a plot. For every NSR in `ratios`, it has the mean test score over splits, and the
+-- smallest and largest score of a split.
 local function level_series(rows, losses, ratios)
   local series = {}
   for i, loss in ipairs(losses) do
@@ -133,9 +138,9 @@ local function level_series(rows, losses, ratios)
   return series
 end
 
--- Updates counts for the text of Figure 1. `steps` counts steps from one NSR to the next, and `falls` those in
--- which the mean score falls. `cells` counts cells with the RR loss, and `rr` those in which this loss has the
--- lowest mean.
+-- Updates counts for the text of Figure 1. `steps` counts steps from one NSR to the next, and `falls` those in which
+-- a loss's mean score falls. `cells` counts combinations of panel and NSR that have the RR loss, and `rr` those in
+-- which this loss has the lowest mean.
 local function count_levels(count, series, ratios)
   for k in ipairs(ratios) do
     local least, rr = math.huge, nil
@@ -165,7 +170,8 @@ relevant item as training sets.]]):format(count.falls, count.steps)
   return text
 end
 
----Makes Figure 1: mean scores over splits at each NSR, with the smallest and largest split.
+---Makes Figure 1: mean test scores over splits at each NSR, with the smallest and largest score of a
+---split. `number` is the figure's number in file names.
 function M.levels(number)
   local args = M.args(number)
   local rows = runs.rows(args)
@@ -196,8 +202,8 @@ chose.%s%s]]):format(levels_text(args, count), missing(args)),
     mr.table{ columns = heads, rows = lines, formats = formats })
 end
 
--- Returns a panel that shows how often each loss is best by each metric, and a sentence on it. Adds lines to the
--- table.
+-- Returns a panel that shows how often each loss is best by each metric, and a sentence on these numbers. Adds the
+-- numbers to `lines`, the lines of the figure's table.
 local function frequency_panel(column, lines)
   local values, totals, places, cases = {}, {}, 0, 0
   for r, metric in ipairs(runs.metrics) do
@@ -251,7 +257,8 @@ all counted. The loss of RR is left out, as in the paper.
       within = { "method and data", "metric" } })
 end
 
--- Returns the marginal mean of each loss from a linear model: over all data sets, or on the data set of the column.
+-- Returns the marginal mean of each loss from a linear model of scores: on the data set of the figure's column, or
+-- over all data sets if the column has none.
 local function means_of(model, column)
   if not column.dataset or #column.datasets == 1 then return model:emmeans "loss" end
   local kept = {}
@@ -275,7 +282,7 @@ local function means_panel(means, metric, heading)
     xlabel = "standardised score", ylabel = M.title(metric) }
 end
 
--- Adds the marginal means of a panel to the lines of the table.
+-- Adds the marginal means of a panel, with their intervals, to `lines`, the lines of the figure's table.
 local function add_lines(lines, column, metric, means)
   for _, mean in ipairs(means) do
     lines[#lines + 1] = { column.title, M.title(metric), M.title(mean.levels[1]), mean.mean, mean.low, mean.high,
@@ -327,7 +334,8 @@ The figure shows marginal means of scores that were standardised within data set
 metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 %
 for the mean, the long one that for a single run.]]
 
----Makes Figure 3: marginal means of scores by loss.
+---Makes Figure 3: marginal means of test scores by loss, over all data sets. `number` is the figure's
+---number in file names.
 function M.marginal_means(number)
   local args = M.args(number)
   local lines, sentences, winners, rows, left = {}, {}, {}, M.compared(args)
@@ -355,8 +363,8 @@ metric. The three models of listwise nRBP are of one training, and not held agai
 In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])), means_table(lines))
 end
 
--- Returns the loss with the highest mean, and whether its prediction interval overlaps that of the next loss.
--- Losses that are models of the same training run are skipped.
+-- Returns the loss with the highest marginal mean, and whether its prediction interval overlaps that of the next
+-- loss. Models of the same training run as the highest (listwise nRBP has three models) are skipped.
 local function highest(means, kind)
   local sorted = table.move(means, 1, #means, 1, {})
   table.sort(sorted, function(a, b) return a.mean > b.mean end)
@@ -375,7 +383,8 @@ local function overlap_text(winners)
   return ("The prediction intervals of the two highest overlap by %d of %d metrics."):format(count, #winners)
 end
 
----Makes Figure 4: marginal means of scores by loss and data set.
+---Makes Figure 4: marginal means of test scores by loss and data set. `number` is the figure's number
+---in file names.
 function M.marginal_means_by_data(number)
   local args = M.args(number)
   local lines, sentences, models, winners, rows, left = {}, {}, {}, {}, M.compared(args)

@@ -7,7 +7,7 @@ local mr = require "moonrank"
 local M = { listwise = { "ndcg", "ap", "rr", "nrbp" },
   lambda = { "ndcg", "ap", "rr", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } }
 
--- Returns lists that have only the relevant rows, and the numbers of these rows.
+-- Returns lists with only the relevant rows of the given lists, and the indices of these rows among all rows.
 local function relevant_rows(lists)
   local rows, at = {}, 0
   for i, y in ipairs(lists.relevance:totable()) do
@@ -98,8 +98,9 @@ end
 local nrbps = {}  -- parameter p of each nRBP loss, by the loss's name
 for _, name in ipairs(M.lambda) do nrbps[name] = tonumber(name:match "^nrbp%((.*)%)$") end
 
--- Functions that make a loss by its name, for each recipe and kind of losses. The second argument is the length of
--- the longest training list.
+-- Losses by recipe, kind ("listwise" or "lambda") and name: made[recipe][kind](name, longest). The recipe says
+-- whether a loss follows the paper, the last commit of the code, or the code of the published results. `longest` is
+-- the length of the longest training list.
 local made = { paper = {}, code = {}, published = {} }
 
 function made.paper.listwise(name) return mr.losses[name]() end
@@ -112,22 +113,25 @@ function made.published.listwise(name, longest)
 end
 
 function made.paper.lambda(name) return lambdarank(name) end
--- The AP loss here sums over all pairs of a list's own rows. The authors' code sums only over pairs in the wrong
--- order, and at NSR 2 and 5 it reads rows of other lists by mistake.
+-- LambdaRank's losses as in the last commit of the authors' code. AP differs: here its loss sums over all pairs of a
+-- list's own rows. The authors' code sums only over pairs in the wrong order, and at NSR 2 and 5 it reads rows of
+-- other lists by mistake.
 function made.code.lambda(name)
   if nrbps[name] then return lambda_nrbp(nrbps[name]) end
   return name == "rr" and lambda_rr() or lambdarank(name, "sigmoid")
 end
--- At the time of the results, the nDCG loss was not yet divided by the ideal DCG. How AP and nRBP were computed is
--- unknown: the code of that day cannot run AP at NSR 2 and 5, and has no nRBP.
+-- LambdaRank's losses of the published results. The nDCG loss was not yet divided by the ideal DCG. How AP and nRBP
+-- were computed is unknown: the code of that day cannot run AP at NSR 2 and 5, and has no nRBP. They are computed as
+-- in the last commit.
 function made.published.lambda(name)
   return name == "ndcg" and lambdarank("dcg", "sigmoid") or made.code.lambda(name)
 end
 
----Makes the loss that a recipe uses.
+---Makes a loss of the paper. The recipe "paper" follows the paper's equations, "code" the last commit
+---of the authors' code, "published" the code that made the published results.
 ---@param recipe "paper"|"code"|"published"
----@param kind "listwise"|"lambda"
----@param name string     a name in M.listwise or M.lambda
+---@param kind "listwise"|"lambda"  "lambda": LambdaRank
+---@param name string     a metric's name, among M.listwise or M.lambda
 ---@param longest integer  number of rows of the longest training list
 ---@return mr.Loss
 function M.new(recipe, kind, name, longest) return made[recipe][kind](name, longest) end

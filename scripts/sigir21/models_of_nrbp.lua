@@ -8,8 +8,8 @@ local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figur
 local args = runs.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
 local metrics = runs.own_metrics "nrbp"
 
--- Returns, for each split, the models that the three metrics choose in one training. The training has the learning
--- rate at which RBP(0.95) is highest on the part that chooses.
+-- Returns, by split, the three models that RBP(0.8), RBP(0.9) and RBP(0.95) choose in one training run, by the name
+-- of the metric. The run has the learning rate at which RBP(0.95) is highest on the part that chooses epochs.
 local function models_of(set, nsr)
   local best = {}
   for _, rate in ipairs(runs.training(args, "listwise", "nrbp").rates) do

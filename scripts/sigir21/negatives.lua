@@ -1,12 +1,13 @@
--- Draws negatives as the authors' code does (Dataset.train_preparation, test_preparation). Negatives for train are
--- any items that are not relevant to the user in train, so they may include items that are relevant in test.
--- Negatives for test are items that are relevant to the user in neither part, but may have been negatives in train.
--- The library's own folds keep parts separate.
+-- Samples negatives (items that are not relevant to a user) as the authors' code does (Dataset.train_preparation,
+-- test_preparation). Negatives for train are any items that are not relevant to the user in train, so they may
+-- include items that are relevant in test. Negatives for test are items that are relevant to the user in neither
+-- part, but may have been negatives in train. In the library's own folds, negatives of one part are relevant in no
+-- part.
 local mr = require "moonrank"
 
 local M = {}
 
--- Returns a function that returns a random integer from 1 to `most` in each call.
+-- Returns a random number generator: a function that returns a random integer from 1 to `most` in each call.
 local function numbers(most, seed)
   local block, size, drawn, at = 0, 100000, {}, 0
   return function()
@@ -20,7 +21,8 @@ local function numbers(most, seed)
   end
 end
 
--- Returns the set of each user's items over several datasets of relevant rows, and the number of these items.
+-- Returns, by user, the set of the user's items over several datasets of relevant rows (found[user][item] is true),
+-- and the number of these items.
 local function items_of(parts)
   local found, count = {}, {}
   for _, part in ipairs(parts) do
@@ -35,8 +37,8 @@ local function items_of(parts)
   return found, count
 end
 
--- Returns a dataset in which `nsr` negatives are added for each relevant row. Negatives are never in the user's set
--- `relevant`. If a user has too few other items, all of them are added.
+-- Returns a dataset in which each list also has `nsr` sampled negatives per relevant row. Negatives are never in
+-- `relevant[user]`, a set of `count[user]` items. If a user has too few other items, all of them are added.
 local function with_negatives(part, nsr, items, relevant, count, next_number)
   local grades, rows, users, own, at = {}, {}, part.users:totable(), part.items:totable(), 0
   for l, n in ipairs(part.lists.sizes:totable()) do
@@ -54,8 +56,8 @@ local function with_negatives(part, nsr, items, relevant, count, next_number)
     items = mr.tensor(rows, { dtype = "int64", device = "cpu" }), name = part.name }
 end
 
----Draws negatives for train and test of a fold that has only relevant rows: `nsr` per row, out of
----`items` items. The part `valid` is returned unchanged.
+---Samples negatives for train and test of a fold that has only relevant rows: `nsr` per relevant row,
+---among `items` items. The validation part is returned unchanged.
 ---@param fold { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 ---@return { train: mr.Dataset, valid: mr.Dataset, test: mr.Dataset }
 function M.drawn(fold, nsr, items, seed)

@@ -1,6 +1,6 @@
--- The protocol of Li, Urbano & Hanjalic (2021): every decision behind their numbers, as a function or a value.
--- Section numbers are those of the paper. The recipe "paper" follows the text of the paper, "code" the authors'
--- last commit, and "published" the code that made the printed results.
+-- The experiments of Li, Urbano & Hanjalic (2021): every decision behind their numbers, as a function or a value.
+-- Section numbers are those of the paper. A recipe is a training setup: "paper" follows the text of the paper,
+-- "code" the last commit of the authors' code, and "published" the code that made the printed results.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local losses, negatives = dofile(here .. "losses.lua"), dofile(here .. "negatives.lua")
@@ -8,33 +8,35 @@ local analysis = dofile(here .. "analysis.lua")
 
 local M = { losses = losses }
 
--- The next value decides which ratings are relevant.
-
----Section 4.1: makes ratings of 4 and 5, or all ratings of unary data, relevant, for users with at
----least 25 relevant items. The authors' files have only relevant rows.
+---Functions that mark which ratings are relevant (section 4.1), by type of data. `graded` takes ratings
+---of 4 and 5, `unary` all ratings; both leave out users with fewer than 25 relevant items. `published`
+---is for the authors' files, which have only relevant rows.
 M.relevant = {
   graded = function(ratings) return ratings:binarize(4):min_relevant(25) end,
   unary = function(ratings) return ratings:binarize(1):min_relevant(25) end,
   published = function(ratings) return ratings:binarize(1) end,
 }
 
--- The next functions divide ratings into train, validation and test, and draw negatives.
-
----Section 4.2: numbers of negatives per relevant item, the same in train and in test.
+---Negative sampling ratios (NSR) of section 4.2: numbers of sampled negative items per relevant item.
+---Train and test use the same ratio.
 M.nsr = { 1, 2, 5 }
 
----Section 4.2: the number of random splits; each has 80 % of every user's relevant items in train.
+---Number of random splits into train and test (section 4.2). Each split has 80 % of every user's
+---relevant items in train.
 M.splits = 3
 
----Section 4.2: returns a random split. Negatives of a part are relevant in no part. `valid` is the
----share of each user's training items that becomes the validation part.
+---Returns the random split with this number (section 4.2). `relevance` has all ratings, already marked
+---as relevant or not. `nsr` negatives are sampled per relevant item, among items that are relevant to
+---the user in no part. `valid` is the share of each user's training items that becomes the validation
+---part.
 ---@return mr.Fold
 function M.split(relevance, number, nsr, valid)
   return relevance:folds{ by = "share", k = M.splits, test = 0.2, nsr = nsr, valid = valid }[number]
 end
 
----Returns a split with negatives as the recipe draws them: relevant in no part (the paper), or as
----the authors' code draws them (negatives.lua).
+---Returns a split of a data set with sampled negatives. The recipe "paper" samples items that are
+---relevant to the user in no part. The recipes "code" and "published" sample as the authors' code does
+---(negatives.lua), with `o.seed`. `o.nsr` is the number of negatives per relevant item.
 ---@param set sigir21.Data
 ---@param o { split: integer, nsr: integer, seed: integer }
 function M.fold(recipe, set, o)
@@ -43,8 +45,8 @@ function M.fold(recipe, set, o)
   return negatives.drawn(set.fold(o.split, 0, how.valid), o.nsr, set.items, o.seed)
 end
 
----Section 5.3: returns how many relevant items each test user has in train, including those that
----were moved to validation.
+---Returns how many relevant items each test user has in train, in the order of the test users (section
+---5.3). Items that were moved from train to validation are included.
 ---@return number[]
 function M.positives(fold)
   local of = {}
@@ -57,29 +59,31 @@ function M.positives(fold)
   return found
 end
 
--- The next values and functions define how losses are trained.
-
+---How one kind of losses (listwise or LambdaRank) is trained.
 ---@class sigir21.Training
 ---@field optimizer "sgd"|"adam"
----@field batch integer        users per step
+---@field batch integer        users per optimizer step
 ---@field batches? table<string, integer>  batch size of losses that differ from `batch`
----@field epochs integer
----@field rates number[]       learning rates to choose from
+---@field epochs integer       number of epochs; every fifth is evaluated and can be chosen
+---@field rates number[]       learning rates that are tried
 
+---A training setup that follows the paper, the authors' code, or their published results.
 ---@class sigir21.Recipe
----@field title string
----@field choose_on "valid"|"test"   the part that chooses epochs and learning rates
----@field valid number               share of each user's items of train that becomes the validation part
----@field negatives "apart"|"authors"
----@field listwise sigir21.Training
----@field lambda sigir21.Training
+---@field title string               completes a sentence: "trained ..."
+---@field choose_on "valid"|"test"   the part whose scores choose epochs and learning rates
+---@field valid number               share of each user's training items that becomes the validation part
+---@field negatives "apart"|"authors"  sampled items are relevant in no part, or sampled as in the authors' code
+---@field listwise sigir21.Training  training of listwise losses
+---@field lambda sigir21.Training    training of LambdaRank's losses
 
--- Learning rates of section 4.2 for listwise losses and for LambdaRank, in the order in which they are run.
+-- Learning rates that section 4.2 tries for listwise losses and for LambdaRank, in the order in which they are run.
 local listwise, lambda = { 1, 0.1, 3, 10, 0.01, 0.001 }, { 0.001, 0.01, 0.1 }
 
----The recipes. Sections 3.5 and 4.2 state SGD and 3000 epochs for all losses, but not the batch
----size, nor which part chooses the epoch; the code chooses on test. The published numbers are
----reproduced by the last commit's optimizers in swapped roles, with the batch sizes given here.
+---Training setups by recipe: the paper's text, the last commit of the authors' code, and their
+---published results. Sections 3.5 and 4.2 state SGD and 3000 epochs for all losses, but not the batch
+---size, nor the part that chooses the epoch; the code chooses on test. The published numbers are
+---reproduced if listwise losses have the last commit's optimizer of LambdaRank and vice versa, with the
+---batch sizes given here.
 M.recipes = {
   paper = {
     title = "as in the paper, with epoch and learning rate chosen on validation",
@@ -102,8 +106,9 @@ M.recipes = {
 }
 M.recipe_names = { "paper", "code", "published" }
 
----Returns how a loss is trained under a recipe: optimizer, batch size, epochs, and learning rates
----to try.
+---Returns how a loss is trained under a recipe ("paper", "code" or "published"): optimizer, batch size,
+---number of epochs, and learning rates to try. `kind` is "listwise" or "lambda" (LambdaRank), `loss` a
+---name such as "ndcg".
 ---@return sigir21.Training
 function M.training(recipe, kind, loss)
   local of = M.recipes[recipe][kind]
@@ -111,39 +116,45 @@ function M.training(recipe, kind, loss)
     rates = of.rates }
 end
 
----Section 4.2: matrix factorisation of 32 factors, chosen by the authors among M.all_factors.
----Initial values are those of the authors' code.
+---Number of factors of the matrix factorisation models (section 4.2). The authors chose it among
+---`M.all_factors`.
 M.factors = 32
 M.all_factors = { 8, 16, 32, 64, 128 }
+---Makes a matrix factorisation model for a data set. Initial values are those of the authors' code.
+---`factors` is `M.factors` by default.
 function M.model(set, factors, seed)
   return mr.models.mf{ users = set.users, items = set.items, factors = factors or M.factors, init = 0.01, seed = seed }
 end
 
----Section 4.2: metrics that evaluate every model and choose epochs. nDCG@5 is in the authors'
----results but not in the paper.
+---Metrics by which every model is evaluated (section 4.2). Each metric also chooses an epoch. nDCG@5 is
+---in the authors' results but not in the paper.
 M.metrics = { "rr", "ap", "ndcg", "ndcg@5", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 
----Section 4.2: returns the metrics that choose epoch and learning rate for a loss. Listwise nRBP
----has three of them, and so three models.
+---Returns the metrics that choose epoch and learning rate for a loss (section 4.2). Most losses have
+---one, the metric of the same name. Listwise nRBP has three, and so one training run gives three
+---models.
 ---@return string[]
 function M.own_metrics(loss)
   if loss == "nrbp" then return { "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" } end
   return { (loss:gsub("^nrbp", "rbp")) }
 end
 
----Section 4.2: returns the name of the model of a loss that the metric `by` chose. Listwise nRBP
----has one model for each persistence p.
+---Returns the name of the model of `loss` whose epoch the metric `by` chose. For listwise nRBP, the
+---metric "rbp(0.8)" gives "nrbp(0.8)". Other losses have one model, with the loss's name.
 function M.model_name(loss, by) return loss == "nrbp" and "n" .. by or loss end
 
----Section 4.2: returns true if two models come from one training run, such as the three models of
----listwise nRBP. Such models are not compared with each other.
+---Returns true if two models come from one training run. Only the three models of listwise nRBP do,
+---which differ in their epochs. Such models are not compared with each other. `kind` is "listwise" or
+---"lambda"; `first` and `second` are names of models.
 function M.same_training(kind, first, second)
   return kind == "listwise" and first:find "^nrbp" ~= nil and second:find "^nrbp" ~= nil
 end
 
----Trains one model. Every metric chooses its own epoch among every fifth epoch. The loss is summed
----over the users of a batch.
----@param o { kind: string, loss: string, rate: number, fold: mr.Fold, model: mr.Model, seed: integer }  and epochs
+---Trains one model under a recipe ("paper", "code" or "published"). Every fifth epoch is evaluated, and
+---every metric chooses its own epoch among these. The loss is summed over the users of a batch.
+---`o.kind` is "listwise" or "lambda", `o.rate` the learning rate. An optional `o.epochs` replaces the
+---recipe's number of epochs.
+---@param o { kind: string, loss: string, rate: number, fold: mr.Fold, model: mr.Model, seed: integer }
 ---@return mr.Run
 function M.train(recipe, o)
   local of, how, fold = M.recipes[recipe], M.training(recipe, o.kind, o.loss), o.fold
@@ -156,12 +167,13 @@ function M.train(recipe, o)
   }
 end
 
----Returns the results of a run in which every metric chose an epoch. For each metric, these are its
----test score at its epoch, the score that chose the epoch, and the epoch. For each metric in `own`,
----they also include all test scores at its epoch, with the scores of every user.
+---Returns the numbers to store for a training run in which every metric chose an epoch. For each
+---metric, these are its test mean at its epoch, the value that chose the epoch (on validation or test,
+---as the recipe says), and the epoch. For each metric in `own`, they also include the test means of all
+---metrics at its epoch; the field `per_list` has the values of every test user.
 ---@param run mr.Run
 ---@param fold mr.Fold
----@param own string[]  metrics that choose the models of the loss
+---@param own string[]  metrics that choose epoch and learning rate for the loss, as from M.own_metrics
 ---@return table<string, any>
 function M.outcome(run, fold, own)
   local result, per_list = {}, { positives = M.positives(fold), user = fold.test.users:double() }
@@ -182,7 +194,8 @@ function M.outcome(run, fold, own)
   return result
 end
 
----Returns the training with the highest `chosen_by`. If several are equal, returns the first.
+---Returns the element with the highest `chosen_by`: the value of the metric that chooses epoch and
+---learning rate. If several elements are equal, returns the first.
 ---@generic T: { chosen_by: number }
 ---@param several T[]
 ---@return T
@@ -194,10 +207,8 @@ function M.best(several)
   return best
 end
 
--- The next functions are the statistics of the paper's figures.
-
----Section 5.1: returns the rows without those of the RR loss. The paper leaves out this loss after
----Figure 1.
+---Returns the rows except those of the RR loss, which the paper leaves out after Figure 1 (section
+---5.1). A row is the test score of one model by one metric on one split.
 ---@param rows sigir21.Row[]
 ---@return sigir21.Row[]
 function M.analysed(rows)
@@ -208,10 +219,11 @@ function M.analysed(rows)
   return found
 end
 
----Section 5.2: fits a linear model of scores by one metric, standardised within data set and NSR.
----Its terms are loss, data set, NSR, and the interactions of loss with data set and with NSR. Data
----set or NSR is left out if it has only one value.
----@param rows sigir21.Row[]  rows of one kind of losses and one metric
+---Fits a linear model to the scores of models by one metric (section 5.2). Scores are first
+---standardised within each data set and negative sampling ratio (NSR). Terms are loss, data set, NSR,
+---and the interactions of loss with data set and with NSR. Data set or NSR is left out if it has only
+---one value.
+---@param rows sigir21.Row[]  scores of one kind of losses (listwise or LambdaRank) by one metric
 ---@return mr.LinearModel
 function M.linear_model(rows)
   local scores, columns = {}, { loss = {}, dataset = {}, nsr = {} }
@@ -230,12 +242,13 @@ function M.linear_model(rows)
   return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
 end
 
----Section 5.2: significance level of corrected p-values.
+---Significance level of p-values that are corrected for multiple tests (section 5.2).
 M.level = 0.05
 function M.significant(p) return p < M.level end
 
----Section 5.2: returns the loss with the highest marginal mean, and whether it is significantly
----above all losses except models of the same training run.
+---Returns the loss with the highest marginal mean in a linear model of scores (section 5.2), and
+---whether this loss is significantly above all others. Models of the same training run (listwise nRBP
+---has three) are not compared.
 ---@param model mr.LinearModel
 ---@param kind "listwise"|"lambda"
 ---@return string loss
@@ -254,9 +267,10 @@ function M.winner(model, kind)
   return best.level, significant
 end
 
----Section 5.3, Figure 5: returns the pairs of models that are compared by user: nRBP(0.95) with AP
----and with nDCG, at one NSR. Returns no pairs if one of these losses has no rows.
----@param rows sigir21.Row[]  rows of one kind of losses and one data set
+---Returns the pairs of losses that Figure 5 compares user by user: nRBP(0.95) with AP and with nDCG
+---(section 5.3). In a pair, `rows` are the scores of nRBP(0.95), `loss` is the other loss, and `others`
+---are its scores. Returns no pairs if one of these losses has no rows.
+---@param rows sigir21.Row[]  scores of one kind of losses (listwise or LambdaRank) on one data set at one NSR
 ---@return { loss: string, rows: sigir21.Row[], others: sigir21.Row[] }[]
 function M.compared(rows)
   local found, own = {}, analysis.where(rows, { loss = "nrbp(0.95)" })
@@ -267,22 +281,23 @@ function M.compared(rows)
   return found
 end
 
----Figure 5: fits a cubic smoothing spline. Generalised cross validation chooses the penalty, which
----is then increased until the curve has at most ten degrees of freedom. Without this limit, curves
----follow single users for metrics such as RBP, whose spread grows with the number of relevant
----items.
+---Largest number of degrees of freedom of the splines in Figure 5. Without this limit, curves follow
+---single users for metrics such as RBP, whose spread grows with the number of relevant items.
 M.most_df = 10
+---Fits a cubic smoothing spline to the points (x, y), for Figure 5. Generalised cross validation
+---chooses the penalty, which is then doubled until the curve has at most `M.most_df` degrees of
+---freedom. `range` has the first and last x of the curve.
 function M.smoothed(x, y, range)
   local fit = mr.stats.spline(x, y, { range = range })
   while fit.df > M.most_df do fit = mr.stats.spline(x, y, { range = range, lambda = 2 * fit.lambda }) end
   return fit
 end
 
----Figure 5: corrects the p-values of the slopes of all curves by Holm's method.
+---Corrects p-values for multiple tests by Holm's method: those of the slopes of all curves in Figure 5.
 M.correct = mr.stats.holm
 
----The largest difference from a published number that still counts as near. Scores spread by about
----0.001 over folds.
+---Largest difference between our test score and the published one that counts as near. Scores of
+---different folds differ by about 0.001.
 M.close = 0.003
 function M.near(difference) return math.abs(difference) <= M.close end
 

@@ -6,7 +6,7 @@ local M = {}
 
 local columns = { "ndcg@5", "ndcg", "rr", "ap", "rbp(0.8)", "rbp(0.9)", "rbp(0.95)" }
 
--- Reads a table of results by NSR, learning rate and split. A line has the NSR, the learning rate, the seven
+-- Reads a table of results, as found[nsr][rate][split][metric]. A line has the NSR, the learning rate, the seven
 -- metrics of fold 0 and those of fold 1, in units of 0.0001.
 local function read(text)
   local found = {}
@@ -21,8 +21,8 @@ local function read(text)
   return found
 end
 
--- Published scores of listwise losses, as listwise[loss][nsr][rate][split][metric]. Each nRBP table names the
--- metric that chose the epoch.
+-- Published test scores of listwise losses, as listwise[loss][nsr][rate][split][metric]. The key of an nRBP table
+-- also names the metric that chose the epoch.
 M.listwise = {
   ndcg = read [[
 1 0.001  5053 7793 7061 5724 4855 4205 3181  4988 7775 7046 5696 4825 4198 3181
@@ -202,8 +202,8 @@ M.lambda = {
 5 0.1    3055 6143 5343 3046 2745 2374 1949  3032 6144 5401 3045 2735 2372 1949]],
 }
 
--- Published nDCG of fold 0 at NSR 1, by loss and number of factors, from the repository's files. `rate` is the
--- learning rate that was tried with every number of factors.
+-- Published test nDCG of fold 0 at NSR 1, by loss and number of factors, from the repository's files. `rate` has, by
+-- loss, the learning rate that was tried with every number of factors.
 M.factors = {
   rate = { ndcg = 0.5, ap = 0.5, rr = 0.5, nrbp = 0.1 },
   ndcg = { [8] = 0.9273, [16] = 0.9377, [32] = 0.9427, [64] = 0.9460, [128] = 0.9482 },
@@ -221,7 +221,8 @@ M.table_1 = {
   { title = "Home & Kitchen", users = 20531, items = 222472, ratings = 795845, density = 0.00017 },
 }
 
----Returns the published number for a loss at a learning rate, or nil. `by` is the metric that chose
+---Returns the published test score of a loss by `o.metric`, at NSR `o.nsr` and learning rate `o.rate`.
+---Returns nil if none is published. `o.kind` is "listwise" or "lambda"; `o.by` is the metric that chose
 ---the epoch.
 ---@param o { kind: string, loss: string, nsr: integer, rate: number, split: integer, by: string, metric: string }
 ---@return number?

@@ -1,6 +1,7 @@
--- All training runs of the experiments of Li, Urbano & Hanjalic (2021), kept in one store. Each data set, NSR,
--- loss, learning rate, number of factors and recipe has a study, with one trial per split and the test scores of
--- every user. A loss's own metrics choose the epochs of its models; listwise nRBP has three models (section 4.2).
+-- All training runs of the experiments of Li, Urbano & Hanjalic (2021), kept in one store. Each combination of data
+-- set, NSR, loss, learning rate, number of factors and recipe (training as in the paper or its code) is a study: a
+-- named set of stored runs. It has one run (trial) per split, with the test scores of every user. A loss's own
+-- metrics choose the epochs of its models; listwise nRBP has three models (section 4.2).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -18,7 +19,8 @@ M.kinds = { "listwise", "lambda" }
 local all_losses = { "ndcg", "ap", "rr", "nrbp", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" }
 M.own_metrics = protocol.own_metrics
 
--- Returns the learning rates of all recipes and kinds of losses, in ascending order.
+-- Returns all learning rates, in ascending order, that any recipe tries for listwise losses or LambdaRank. A recipe
+-- is a training setup: as in the paper, its code, or its published results.
 local function every_rate()
   local found, known = {}, {}
   for _, name in ipairs(protocol.recipe_names) do
@@ -49,9 +51,11 @@ local function check_folder(args)
   end
 end
 
----Reads the options of a script that uses these runs: its own, and the options that select runs.
----`more.recipe` and `more.sets` are defaults. `more.smoke` has the values that --smoke sets.
----`more.without` has options that the script does not take, with their fixed values.
+---Parses the command line of a script that uses the stored training runs: the script's options `own`,
+---and the options that select runs (--recipe, --sets, --nsr, --losses, ...). `more.recipe` and
+---`more.sets` are defaults of these options. `more.smoke` has the values that --smoke (a quick check on
+---made-up data) sets. `more.without` has options that the script does not take, with their fixed
+---values. Returns the values of all options.
 ---@param own table
 ---@param more? { recipe?: string, sets?: string[], smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
@@ -71,7 +75,7 @@ function M.args(own, more)
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
   local args = kept.args(own, { document = "sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
-  -- starting worker processes would take longer than these runs
+  -- Runs under --smoke are shorter than the start of worker processes, so they run in this process.
   if args.smoke and not args.workers then args.workers = 0 end
   check_folder(args)
   return args
@@ -94,15 +98,16 @@ end
 
 local opened = kept.cache()
 
----Opens a data set by its name, and keeps it for later calls.
+---Opens a data set by the name that --sets takes. Later calls return the same object.
 ---@return sigir21.Data
 function M.set(args, name)
   opened[name] = opened[name] or data.open(args, name)
   return opened[name]
 end
 
----Returns how a loss is trained under the recipe. Only learning rates that --rates names are used,
----and on made-up data only the first two. The option --epochs replaces the number of epochs.
+---Returns how a loss is trained under the recipe that --recipe names: optimizer, batch size, epochs,
+---learning rates. Only learning rates that --rates names are used, and on made-up data (--smoke) only
+---the first two. The option --epochs replaces the number of epochs.
 local function training(args, kind, loss)
   local how, rates = protocol.training(args.recipe, kind, loss), {}
   for i, rate in ipairs(how.rates) do
@@ -113,9 +118,10 @@ local function training(args, kind, loss)
 end
 M.training = training
 
----Trains one model and returns its results. `o` has the opened data set, split, NSR, kind, loss,
----learning rate, number of factors and seed. The seed is that of the model, of the order of users,
----and of negatives drawn as the authors do.
+---Trains one model and returns its results, as protocol.outcome does. `o` has the opened data set,
+---split, NSR, kind ("listwise" or "lambda"), loss, learning rate, number of factors and seed. The seed
+---is that of the model, of the order of users, and of negatives that are sampled as in the authors'
+---code.
 local function train(args, o)
   local fold = protocol.fold(args.recipe, o.set, o)
   local run = protocol.train(args.recipe, { kind = o.kind, loss = o.loss, rate = o.rate, fold = fold, seed = o.seed,
@@ -124,10 +130,12 @@ local function train(args, o)
 end
 M.train = train
 
----Ends a script because --kept is given and runs are missing.
+---Ends a script with an error: with --kept no training is done, and the store lacks the runs that
+---`what` names.
 function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
 
----Ends a script with an error if `found` is empty because no runs match the options.
+---Ends a script with an error if `found`, which was collected from training runs, is empty. Either no
+---run matches the options, or --kept is given and the store lacks the runs.
 ---@param found table[]
 function M.check_found(args, found)
   if #found == 0 and not args.kept then
@@ -139,14 +147,17 @@ function M.check_found(args, found)
   end
 end
 
----Returns the runs of a loss at one learning rate, with one trial per split. Missing runs are made;
----with --kept, the result is nil if the store has none.
+---Returns the stored training runs of a loss at one learning rate, one run per split. Missing runs are
+---trained first. With --kept nothing is trained, and the result is nil if the store has none. `o.set`
+---is a name as --sets takes it, `o.kind` is "listwise" or "lambda", `o.rate` the learning rate, and
+---`o.seed` is 1 by default.
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return mr.Results?
 function M.of(args, o)
   local set, how, factors = M.set(args, o.set), M.training(args, o.kind, o.loss), o.factors or protocol.factors
   local seed = o.seed or 1
-  -- Trials use these values. They do not use `o` itself, which may have other fields that would count as changes.
+  -- The function `run` below uses these values instead of `o`. Other fields of `o` would count as changes of the
+  -- study.
   local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr,
     o.kind, o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
@@ -168,16 +179,18 @@ function M.of(args, o)
   return kept.study(args, study)
 end
 
----Returns a sentence on an incomplete store under --kept: how many of the planned runs it has,
----`more`, and what one run is.
+---Returns a sentence on an incomplete store: "Of 90 runs 60 have been made so far, MORE (a WHAT)."
+---`there` and `planned` are the two numbers of training runs. `what` says what one run is; `more` is
+---optional.
 ---@return string
 function M.so_far(there, planned, what, more)
   return ("Of %d runs %d %s been made so far%s (a %s)."):format(planned, there, there == 1 and "has" or "have",
     more and ", " .. more or "", what)
 end
 
--- Calls visit(kind, loss, runs, planned) for each loss that the options name. `runs` is the number of its runs in
--- the store, `planned` the number for all learning rates, NSR, data sets and splits.
+-- Calls visit(kind, loss, there, planned) for each loss that the options name. `kind` is "listwise" or "lambda".
+-- `there` is the number of the loss's training runs in the store, `planned` the number for all learning rates, NSR,
+-- data sets and splits.
 local function count_kept(args, visit)
   for _, kind in ipairs(args.kinds) do
     for _, loss in ipairs(M.losses_of(args, kind)) do
@@ -195,8 +208,8 @@ local function count_kept(args, visit)
   end
 end
 
----Returns sentences on the runs that are missing in the store under --kept, or "" if no run is
----missing.
+---Returns sentences on the training runs that the store lacks if --kept is given. Returns "" without
+-----kept, or if no run is missing.
 ---@return string
 function M.missing(args)
   if not args.kept then return "" end
@@ -212,8 +225,9 @@ function M.missing(args)
     #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
 end
 
----Returns the section of a script (figure.finish). If runs are missing, the section is marked as
----lacking, because a results file is written only from all runs of its section.
+---Returns a script's section of the report: text, tables and pictures, as figure.finish returns it. If
+---the store lacks training runs, the section is marked as `lacking`, and no results file is written
+---from it.
 ---@param figure table  thesis/figure.lua
 ---@return report.Section
 function M.finish(figure, args, ...)
@@ -222,20 +236,23 @@ function M.finish(figure, args, ...)
   return section
 end
 
+---The test score of one model by one metric on one split.
 ---@class sigir21.Row
 ---@field dataset string       title of the data set; made-up data are named as such
----@field split integer
----@field nsr integer
+---@field split integer        number of the split into train and test
+---@field nsr integer          sampled negatives per relevant item
 ---@field kind "listwise"|"lambda"
 ---@field loss string          name of the model's loss; listwise nRBP has one model per persistence, "nrbp(0.95)"
 ---@field metric string        metric of the score
----@field lr number
+---@field lr number            learning rate
 ---@field epoch integer        epoch that the model's own metric chose
 ---@field chosen_by number     the value of the model's own metric that chose epoch and learning rate
 ---@field score number         mean over the test users
 ---@field per_list fun(): { scores: number[], positives: number[], users: number[] }  positives: relevant items in train
 
--- Adds the rows of one model of a loss: the model that the metric `by` chose, in the runs at one learning rate.
+-- Adds to `rows` the test scores of one model, one for each metric and split: the model whose epoch the metric `by`
+-- chose. `results` has the training runs of the loss at one learning rate, `o` their data set, NSR, kind, loss and
+-- rate.
 local function add_rows(rows, args, o, results, by)
   local columns = results:columns()
   local function column(name) return columns:column("runs", name) end
@@ -267,7 +284,9 @@ local function add_rows(rows, args, o, results, by)
   end
 end
 
----Returns a row for every split and metric, for all models of a loss at one learning rate.
+---Returns the test scores of all models of a loss at one learning rate, one row for every model, split
+---and metric. `o` selects the training runs, with the fields of `M.of`. Returns no rows if there are no
+---runs.
 ---@return sigir21.Row[]
 function M.rows_at(args, o)
   local results, rows = M.of(args, o), {}
@@ -276,15 +295,17 @@ function M.rows_at(args, o)
   return rows
 end
 
+---A model of one training run, at the epoch that one of the loss's own metrics chose.
 ---@class sigir21.Model
 ---@field split integer
 ---@field by string            the loss's own metric that chose the epoch
 ---@field epoch integer
 ---@field scores table<string, number>  test means by metric at that epoch
----@field users fun(metric: string): number[]  values of every test user at that epoch
+---@field users fun(metric: string): number[]  values of every test user by a metric, at that epoch
 
----Returns the models of a loss at one learning rate: one for each split and each of the loss's own
----metrics.
+---Returns the models of a loss at one learning rate: one for each split and each metric that chooses
+---epochs for the loss. `o` selects the training runs: `o.set` is a data set as --sets takes it,
+---`o.kind` "listwise" or "lambda".
 ---@param o { set: string, nsr: integer, kind: string, loss: string, rate: number, factors?: integer, seed?: integer }
 ---@return sigir21.Model[]
 function M.models(args, o)
@@ -311,8 +332,9 @@ function M.models(args, o)
   return models
 end
 
----Returns the rows of one loss, each at its best learning rate. The model's own metric chooses the
----learning rate separately for every split.
+---Returns the test scores of one loss at its best learning rate, one row for every model, split and
+---metric. The model's own metric chooses the learning rate, for every split separately. `o` has the
+---fields of `M.of` except `rate`.
 ---@return sigir21.Row[]
 function M.best_rows(args, o)
   local at, order = {}, {}
@@ -328,8 +350,9 @@ function M.best_rows(args, o)
   return order
 end
 
----Returns all rows of the data sets, NSR and kinds of losses that the options name: every model at
----its best learning rate, by every metric. Missing runs are made first.
+---Returns the test scores of all data sets, NSR and losses that the options name, one row for every
+---model, split and metric. Every model is at its best learning rate. Missing training runs are made
+---first, unless --kept is given.
 ---@return sigir21.Row[]
 function M.rows(args)
   local rows = {}

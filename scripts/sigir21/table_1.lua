@@ -16,7 +16,8 @@ local args = mr.args{
 }
 args.folder, args.made_up = "", args.smoke
 
--- Counts the users, items and relevant ratings in train and test of a data set's first split.
+-- Counts users, items and relevant ratings over train and test of a data set's first split. The density is the
+-- number of ratings divided by users times items.
 local function statistics(set)
   local fold, users, items, ratings = set.fold(set.splits[1], 0, 0), {}, {}, 0
   for _, part in ipairs{ fold.train, fold.test } do
@@ -42,7 +43,7 @@ for _, name in ipairs(args.sets) do
   for _, key in ipairs(keys) do
     line[#line + 1] = found[key]
     if not args.made_up then line[#line + 1] = printed[key] or "" end
-    -- the paper prints a density with five decimals
+    -- the paper prints a density with five decimals, so that rounding changes it by at most 0.000005
     local equal = printed[key] and math.abs(found[key] - printed[key]) <= (key == "density" and 0.000005 or 0)
     compared, same = compared + (printed[key] and 1 or 0), same + (equal and 1 or 0)
   end
