@@ -21,8 +21,8 @@ local function lines_of(command)
   return lines
 end
 
-describe("folders", function()
-  it("include what is on lower floors only", function()
+describe("includes:", function()
+  it("a folder of kernels/ or runtime/ includes only itself and lower layers", function()
     local seen = 0
     local command =
       [[grep -rnoE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '#include "[^"]+"' kernels runtime]]
@@ -38,7 +38,7 @@ describe("folders", function()
     check(seen > 500, seen)
   end)
 
-  it("of the GPU's files take none of the CPU's", function()
+  it("a file for the GPU includes no header for the CPU", function()
     local pattern = [[#include "[^"]*(_cpu|_loops|threads|simd|lanes)\.h"]]
     equal(lines_of(("grep -rlE --include=*.cu --include=*.cuh '%s' kernels"):format(pattern)), {})
   end)
@@ -62,7 +62,7 @@ local function exempt(line)
   return false
 end
 
-it("no file takes a transcendental function from the C library, but those with a reason", function()
+it("files of kernels/ and runtime/ call no transcendental function of the C library, except listed ones", function()
   local pattern = ([[(std::|__builtin_|[^[:alnum:]_>]::)%s\>|\<(lgamma_r|erfc?|tgamma)\(]]):format(transcendental)
   local command =
     ("grep -rnE --include=*.h --include=*.cpp --include=*.cu --include=*.cuh '%s' kernels runtime"):format(pattern)
@@ -74,7 +74,7 @@ it("no file takes a transcendental function from the C library, but those with a
   check(used["kernels/core/powers.h"] and used["kernels/smooth/pair_sums.cuh"], "the search finds what there is")
 end)
 
-it("no rule of the library that decides a result takes one from Lua", function()
+it("modules of stdlib/moonrank/ call no transcendental function of Lua, except for plots and help", function()
   local command = [[grep -rnE 'math\.(exp|log|sin|cos|tan|asin|acos|atan)\>' stdlib/moonrank --include=*.lua]]
   for _, line in ipairs(lines_of(command)) do
     local file = line:match "^stdlib/moonrank/([^:]*)"

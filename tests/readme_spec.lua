@@ -45,9 +45,9 @@ for number, block in ipairs(found) do
     return said
   end
   local first = block:match "\n(local [^\n]*)"
-  test.it(("block %d is a whole script"):format(number), function()  -- the runs below have `mr` from -e
+  test.it(("README.md's block %d loads the library"):format(number), function()  -- the runs below have `mr` from -e
     test.equal(block:match "^[^\n]*", 'local mr = require "moonrank"')
   end)
-  test.it(("block %d as a script: %s"):format(number, first), function() runs "block.lua" end)
-  test.it(("block %d at the prompt: %s"):format(number, first), function() runs "-i < block.lua" end)
+  test.it(("README.md's block %d runs as a script: %s"):format(number, first), function() runs "block.lua" end)
+  test.it(("README.md's block %d runs at the prompt: %s"):format(number, first), function() runs "-i < block.lua" end)
 end

@@ -22,8 +22,8 @@ local function with_python(body)
   return run_by_python(("metrics.lua --lists 3 --rows 4 --repeats 1 --threads 1 --csv '%s/bench.csv'"):format(folder))
 end
 
-describe("benchmarks", function()
-  it("say in the table why a peer failed, and in the table of ratios", function()
+describe("benchmark scripts:", function()
+  it("metrics.lua and ratios.lua say in their tables why a peer failed", function()
     local well, text = with_python 'echo "Traceback" >&2; echo "ValueError: no such metric" >&2; exit 1'
     test.check(well, text)
     test.check(text:find "ranx +1 +failed: ValueError: no such metric", text)
@@ -31,7 +31,7 @@ describe("benchmarks", function()
     test.check(found and ratios:find("| ranx | 1 | failed: ValueError: no such metric |", 1, true), ratios)
     test.check(ratios:find "^Measured: %d+%-%d+%-%d+, ", ratios)
   end)
-  it("of losses end with the least and the largest ratio of every peer", function()
+  it("losses.lua ends with the least and the largest ratio of each peer's time to ours", function()
     local measure = "losses.lua --losses mse,bce --rows 4 --total 8 --threads 1 --repeats 1"
     local well, text = run_by_python(measure)
     test.check(well and not text:find "times ours over", text)  -- the python3 that fails
@@ -40,7 +40,7 @@ describe("benchmarks", function()
     test.check(well and text:find "PyTorch, threads 1: [%d.e+]+ to [%d.e+]+ times ours over 2 losses, faster at none",
       text)
   end)
-  it("say what is wrong with an option before they measure", function()
+  it("each script names a wrong option before it measures", function()
     for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope",
       "losses.lua --losses nope", "losses.lua --forms nope", "epochs.lua --losses nope", "epochs.lua --sets nope",
       "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
@@ -48,7 +48,7 @@ describe("benchmarks", function()
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
     end
   end)
-  it("refuse numbers of nothing and tables that cannot be written, before they measure", function()
+  it("each script refuses invalid counts and tables that cannot be written, before it measures", function()
     for command, word in pairs{ ["metrics.lua --repeats 0"] = "--repeats.*0",
       ["metrics.lua --lists -3"] = "--lists.*-3",
       ["letor.lua --repeats 1.5"] = "--repeats.*1.5",
@@ -63,7 +63,7 @@ describe("benchmarks", function()
       test.check(not well and text:find((word:gsub("^%-%-", "%%-%%-"))), command .. ": " .. text)
     end
   end)
-  it("of distributions draw their samples, which nobody kept", function()
+  it("distributions.lua requires MOONRANK_SAMPLES_GIB=0 and keeps no samples", function()
     local function measured(variables, options)
       return run("distributions.lua " .. options,
         ("env %s XDG_CACHE_HOME='%s/cache' MOONRANK_PEERS=none"):format(variables, folder))
@@ -77,7 +77,7 @@ describe("benchmarks", function()
     test.check(well and text:find "moonrank, 100 samples", text)
     test.check(not io.open(folder .. "/cache/moonrank/samples"), "samples were kept")
   end)
-  it("say by what numerics, also where a program has no name for them", function()
+  it("bench.where names the numerics version, also if the program has none", function()
     local path = folder .. "/old.lua"
     local file = assert(io.open(path, "w"))
     file:write(([[
@@ -89,7 +89,7 @@ print(dofile "%sbench.lua".where())
     local well, text = program.run(("'%s' '%s'"):format(program.moonrank, path))
     test.check(well and text:find "numerics without a name\n", text)
   end)
-  it("of large data run, and say their memory and what they do", function()
+  it("scale.lua prints each step with its memory, and the size of its data", function()
     local well, text = run "scale.lua --times 0.001 --epochs 1 --threads 1"
     test.check(well, text)
     for _, words in ipairs{ "ratings are drawn", "ratings are split", "queries are drawn",
@@ -99,12 +99,12 @@ print(dofile "%sbench.lua".where())
     test.check(text:find "201 users, 87585 items, about 0.03196 million ratings; expected: 0.1 GB of memory at most %(",
       text)
   end)
-  it("of large data say what is more than memory, and leave it out", function()
+  it("scale.lua leaves out data larger than the memory, and says how much they would need", function()
     local well, text = run "scale.lua --times 1e5"
     test.check(well and text:find "3153100000 queries, .- left out: about 4.31e%+05 GB expected, %S+ GB free", text)
     test.check(text:find "20094800000 users, .- left out: " and not text:find "are drawn", text)
   end)
-  it("measure two programs in turn, and set them side by side", function()
+  it("two_programs.lua prints the times of two programs side by side", function()
     local function measured(options)
       return run(("two_programs.lua --quick --out '%s/two' %s"):format(folder, options))
     end
@@ -123,7 +123,7 @@ print(dofile "%sbench.lua".where())
     well, text = measured(("--parts start --before '%s' --before_tree /nonexistent"):format(program.moonrank))
     test.check(not well and text:find "table_5_1%.lua.*/nonexistent", text)
   end)
-  it("are compared with those of another run, before and after", function()
+  it("before_after.lua compares the tables of two runs", function()
     local function write(name, rows)
       local file <close> = assert(io.open(("%s/%s.csv"):format(folder, name), "w"))
       file:write("workload,program,threads,ms,least,most,times ours,note\n", rows)
@@ -146,7 +146,7 @@ print(dofile "%sbench.lua".where())
     well, text = compared "nothing.csv"
     test.check(not well and text:find("nothing.csv", 1, true), text)
   end)
-  it("compare a peer's times with ours", function()
+  it("metrics.lua compares a peer's times with ours", function()
     local well, text = with_python "echo 10; echo 30; echo 20"
     test.check(well, text)
     local ms, least, most, ratio = text:match "nDCG, AP, RR, RBP[^\n]*\n[^\n]-ranx +1 +(%S+) +(%S+) +(%S+) +(%S+)"

@@ -21,14 +21,15 @@ local function sessions(part, calls)
   end)
 end
 
-it("random calls of the core end neither the program nor in errors of the language, and most functions work at times",
-  function()
+it("random calls of the core neither crash nor raise errors of Lua itself, and most functions work", function()
   sessions("core", 2500)
 end)
 
-it("so do the library's examples with changes", function() sessions("library", 500) end)
+it("changed examples of the library neither crash nor raise errors of Lua itself", function()
+  sessions("library", 500)
+end)
 
-it("what leads to an end, or to an error of the language, is found among other lines", function()
+it("run.lua --short reduces a record to the lines that cause a crash or an error of Lua itself", function()
   if why_not then return test.skip(why_not) end
   sweeps.in_folder(function(folder)
     local function shortened(part, other, ...)
@@ -49,7 +50,7 @@ it("what leads to an end, or to an error of the language, is found among other l
   end)
 end)
 
-it("a folder for what is found may have blanks and quotes in its name, and nothing else is removed", function()
+it("run.lua --found accepts a folder with blanks and quotes in its name, and removes nothing else", function()
   if why_not then return test.skip(why_not) end
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/it", "mine")
@@ -63,7 +64,7 @@ it("a folder for what is found may have blanks and quotes in its name, and nothi
   end)
 end)
 
-it("what has to hold of a call that worked is looked at", function()
+it("claims.broken names the property that a successful call violates", function()
   local claims = dofile "tests/caller/claims.lua"
   local broken = claims.broken
   local function lists(...) return mr.lists{ ... } end
@@ -107,7 +108,7 @@ it("what has to hold of a call that worked is looked at", function()
   end)
 end)
 
-it("a record runs again", function()
+it("run.lua --replay repeats the calls of a record", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/record.lua", [[

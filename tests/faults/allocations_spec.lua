@@ -7,7 +7,7 @@ local it, check, equal = test.it, test.check, test.equal
 
 local library = sweeps.moonrank and sweeps.moonrank:match "^(.*)/[^/]*$" .. "/libmoonrank_faults.so"
 if not library or not io.open(library) then
-  it("allocations",
+  it("the program survives failing allocations",
     function() test.skip "the library that lets allocations fail is not beside the program that MOONRANK names" end)
   return
 end
@@ -42,16 +42,16 @@ local function attack(name, threads)
 end
 
 for name in sweeps.capture(sweeps.moonrank .. " tests/faults/allocations.lua"):gmatch "[^\n]+" do
-  it(name, function() attack(name) end)
+  it(name .. " survives failing allocations", function() attack(name) end)
 end
 
 -- By two threads the same allocation is not always the n-th.
 for _, name in ipairs{ "parallel loops", "losses and bounds", "evaluation", "training of factors by Adam",
   "the full catalogue" } do
-  it(name .. ", by two threads", function() attack(name, 2) end)
+  it(name .. " survives failing allocations with two threads", function() attack(name, 2) end)
 end
 
-it("the start and the end of the program", function()
+it("the start and the end of the program survive failing allocations", function()
   sweeps.in_folder(function(folder)
     local total = 0
     for n = 1, 8000, 8000 // (10 * tries) do
@@ -73,7 +73,7 @@ it("no thread_local has a destructor", function()
 end)
 
 -- Tests the first work of a process, also in threads of the pool: each try is a process of its own.
-it("the first work of a process, by two threads", function()
+it("the first work of a process survives failing allocations with two threads", function()
   for i, name in ipairs{ "parallel loops", "losses and bounds", "training of a network" } do
     sweeps.in_folder(function(folder)
       for k = 1, math.min(tries, 2000) do
@@ -90,7 +90,7 @@ end)
 -- with an error; the study then goes on to the numbers that it has without.
 local most_of_a_worker <const>, places <const> = 30000, math.min(tries, 300)
 
-it("workers of a sweep, and what started them", function()
+it("a sweep can be resumed after its workers, or the process that started them, run out of memory", function()
   local here = sweeps.capture("pwd"):match "[^\n]+"
   local study = ("timeout -k 5 60 %s %s/tests/fire/study.lua --trials 6 --wait 0 --mode tpe --workers 2 "
     .. "--quiet "):format(sweeps.capture("realpath " .. sweeps.moonrank):match "[^\n]+", here)

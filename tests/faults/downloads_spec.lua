@@ -7,7 +7,7 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank then
-  it("downloads", function() test.skip "MOONRANK does not name the program" end)
+  it("moonrank data get ends on Ctrl-C", function() test.skip "MOONRANK does not name the program" end)
   return
 end
 
@@ -74,8 +74,8 @@ local function interrupted(folder, before, begun, group)
 end
 
 for _, group in ipairs{ false, true } do
-  local who = group and "sent to all that runs" or "sent to the program alone"
-  it("a download that writes, " .. who, function()
+  local who = group and "sent to the process group" or "sent to the program alone"
+  it("moonrank data get ends on Ctrl-C while curl writes, if the signal is " .. who, function()
     sweeps.in_folder(function(folder)
       os.execute(("mkdir %s/bin"):format(folder))
       sweeps.write(folder .. "/bin/curl", dribble:format(folder))
@@ -85,7 +85,7 @@ for _, group in ipairs{ false, true } do
     end)
   end)
 
-  it("a server that never answers, " .. who, function()
+  it("moonrank data get ends on Ctrl-C while the server is silent, if the signal is " .. who, function()
     for _, program in ipairs{ "python3", "curl" } do
       if not os.execute(("command -v %s >/dev/null"):format(program)) then
         return test.skip(program .. " is not there")

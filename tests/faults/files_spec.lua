@@ -6,7 +6,9 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank then
-  it("files", function() test.skip "MOONRANK does not name the program" end)
+  it("writers report the reason if a file cannot be written", function()
+    test.skip "MOONRANK does not name the program"
+  end)
   return
 end
 
@@ -51,14 +53,14 @@ end
 local can_mount = os.execute "unshare -m sh -c 'mount -t tmpfs none /tmp' >/dev/null 2>&1"
 
 for _, fault in ipairs{ "limit", "descriptors", "vanished", "full", "read_only" } do
-  it(fault, function()
+  it(("writers report the reason and keep the old files under the fault '%s'"):format(fault), function()
     if fault == "descriptors" and sweeps.why_not_bare() then return test.skip(sweeps.why_not_bare()) end
     if needs_disk[fault] and not can_mount then return test.skip "only root can mount a disk of its own here" end
     for _, name in ipairs(written) do attack(name, fault) end
   end)
 end
 
-it("the history of the prompt", function()
+it("the prompt keeps its old history and says why, if the new one cannot be written", function()
   if not os.execute "command -v script >/dev/null" then return test.skip "script (bsdutils) is not there" end
   sweeps.in_folder(function(folder)
     local function session(before, typed)

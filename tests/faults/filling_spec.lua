@@ -6,7 +6,7 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank or not os.execute "unshare -m sh -c 'mount -t tmpfs none /tmp' >/dev/null 2>&1" then
-  it("disks that fill up",
+  it("a sweep or training resumes after a full disk",
     function() test.skip "MOONRANK does not name the program, or only root can mount a disk of its own here" end)
   return
 end
@@ -57,7 +57,7 @@ local function numbers_of(folder, store)
 end
 
 for _, each in ipairs{ { "grid", 0, 0.05, 4 }, { "grid", 2, 0.05, 4 }, { "fit", 2, 0.3, 1 } } do
-  it(("under a sweep, %s, %d workers"):format(each[1], each[2]), function()
+  it(("a %s sweep with %d workers resumes to the same numbers after a full disk"):format(each[1], each[2]), function()
     sweeps.in_folder(function(folder)
       local command = ("%s %s/tests/fire/study.lua --mode %s --workers %d --wait %g --retry 3 --store "):format(
         sweeps.moonrank, here, each[1], each[2], each[3])
@@ -84,7 +84,7 @@ mr.fit{ model = model, loss = mr.losses.ndcg{}, train = queries, valid = queries
 model:save(arg[2])
 ]]
 
-it("under the checkpoints of a training", function()
+it("a training with checkpoints resumes to the same model after a full disk", function()
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/train.lua", training)
     check(os.execute(("cd %s && %s train.lua c clean && rm ran.log"):format(folder, sweeps.moonrank)),

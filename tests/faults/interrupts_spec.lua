@@ -8,7 +8,7 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not programs.moonrank then
-  it("long work", function() test.skip "MOONRANK does not name the program" end)
+  it("long work ends within a second of Ctrl-C", function() test.skip "MOONRANK does not name the program" end)
   return
 end
 
@@ -73,7 +73,7 @@ end
 
 for i, each in ipairs(dofile "tests/faults/long_work.lua") do
   if all or i % 3 == 0 then
-    it(each[1], function()
+    it(each[1] .. " ends within a second of Ctrl-C", function()
       if each.needs == "xgboost" and not pcall(core.xgboost_version) then
         return test.skip "XGBoost's library is not there"
       end

@@ -7,7 +7,7 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not programs.moonrank then
-  it("paths", function() test.skip "MOONRANK does not name the program" end)
+  it("functions name a path that they cannot use", function() test.skip "MOONRANK does not name the program" end)
   return
 end
 
@@ -60,17 +60,17 @@ local function attack(code, ending, may_work)
 end
 
 for _, code in ipairs(paths.reads) do
-  it("reading: " .. code, function() attack(code, "") end)
+  it("a reader names a path that it cannot read: " .. code, function() attack(code, "") end)
 end
 
 for _, each in ipairs(paths.writes) do
-  it("writing: " .. each[1] .. each[2], function()
+  it("a writer names a path that it cannot write: " .. each[1] .. each[2], function()
     if each[2] ~= "" and not programs.has_gnuplot() then return test.skip "gnuplot is not there" end
     attack(each[1], each[2], each.folder and { folder = true } or nil)
   end)
 end
 
-it("the command line, and variables that name folders", function()
+it("the program names a path from its command line, or from a variable, that it cannot use", function()
   sweeps.in_folder(function(folder)
     check(os.execute((make:gsub("%%s", ""):gsub("^cd ", "cd " .. folder))), "the folder was not made")
     local program = programs.moonrank
@@ -89,7 +89,7 @@ it("the command line, and variables that name folders", function()
   end)
 end)
 
-it("a script that is a pipe nobody writes to waits until Ctrl-C", function()
+it("a script that is a pipe without a writer waits until Ctrl-C", function()
   sweeps.in_folder(function(folder)
     os.execute(("mkfifo %s/fifo"):format(folder))
     local id = sweeps.start(folder, "fifo")

@@ -6,7 +6,9 @@ local test = require "moonrank.test"
 local it, check = test.it, test.check
 
 if not field.program then
-  it("fire", function() test.skip "MOONRANK does not name the program" end)
+  it("studies and trainings end with the same results after kills", function()
+    test.skip "MOONRANK does not name the program"
+  end)
   return
 end
 
@@ -16,7 +18,7 @@ local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 30
 
 -- Attacks on a study of a mode, each with so many percent of all blows.
 local function under(mode, kinds)
-  it("a study, mode " .. mode, function()
+  it(("a study in mode %s ends with the same results after kills and other faults"):format(mode), function()
     math.randomseed(kills)
     local self <close> = field.new(mode)
     for _, each in ipairs(kinds) do
@@ -37,7 +39,7 @@ under("hyperband", { { "stops", 10 } })
 under("fit", { { "parents", 25 }, { "clock", 50 } })
 
 for ranks, share in ipairs{ 10, 2 } do
-  it(("a training by %d processes"):format(ranks), function()
+  it(("a training by %d processes ends with the same results after kills"):format(ranks), function()
     if ranks > 1 and not os.execute "command -v mpirun >/dev/null" then return test.skip "mpirun is not there" end
     math.randomseed(kills)
     local self = trainings.new(ranks)

@@ -13,8 +13,8 @@ local function texts(text, operator)
   return found
 end
 
-describe("mutation operators", function()
-  it("change numbers, truth, comparisons and arithmetic", function()
+describe("operators.mutants", function()
+  it("changes numbers, booleans, comparisons and arithmetic operators", function()
     equal(texts "return 5", { "return 4", "return 6" })
     equal(texts "return 0.5", { "return 1" })
     equal(texts("return a < b, true", "comparison"), { "return a <= b, true" })
@@ -23,26 +23,26 @@ describe("mutation operators", function()
     equal(texts "return not a", { "return  a" })
   end)
 
-  it("keep the sign of a number", function() equal(texts "return -1", { "return -0", "return -2" }) end)
+  it("keeps the sign of a number", function() equal(texts "return -1", { "return -0", "return -2" }) end)
 
-  it("change words that choose", function()
+  it("exchanges words of options and parts, such as mean and sum", function()
     equal(texts [[return { reduction = "mean" }]], { [[return { reduction = "sum" }]] })
     equal(texts "return fold.valid", { "return fold.test" })
   end)
 
-  it("drop calls", function()
+  it("removes calls", function()
     equal(texts("return ratings:binarize(four):folds{}", "call"),
       { "return ratings:binarize(four)", "return ratings:folds{}" })
     equal(texts("return f(x)", "call"), { "return x" })
     equal(texts("a.b.f(x) g(y)", "call"), { " g(y)", "a.b.f(x) " })
   end)
 
-  it("leave definitions, comments and texts alone", function()
+  it("leaves function definitions, comments and sentences unchanged", function()
     equal(texts "local function f(x) return x end -- 5 < 6", {})
     equal(texts [[return "a sentence of 5 words"]], {})
   end)
 
-  it("give programs, with the line of the change", function()
+  it("gives texts that load, and the line of each change", function()
     local file <close> = assert(io.open("stdlib/moonrank/prompt/lexer.lua", "rb"))
     local all = operators.mutants(file:read "a")
     check(#all > 50, #all)

@@ -9,7 +9,7 @@ local it, check, equal, near = test.it, test.check, test.equal, test.near
 local rankers = { adarank = 1, rankboost = 1, prank = 2, subset_ranking = 2, two_stages = 5, listrank_mf = 2 }
 
 for name, expected in pairs(rankers) do
-  scripts.it(name .. ".lua --smoke", {}, function(folder)
+  scripts.it(name .. ".lua --smoke prints its rankers, which all beat chance", {}, function(folder)
     local text = scripts.run(folder, ("lecture/background/%s.lua"):format(name), "--smoke")
     check(text:find("made-up", 1, true), text)
     local chance, count = tonumber(text:match "by chance%s+([%d.]+)"), 0
@@ -23,7 +23,7 @@ for name, expected in pairs(rankers) do
   end)
 end
 
-it("a ranker's mean is over all test queries with relevant documents, not over folds", function()
+it("common.compare averages over all test queries with relevant documents, not over folds", function()
   local function part(...) return { lists = mr.lists{ ... } } end
   -- of the second fold's four queries one has no relevant document
   local folds = { { test = part({ 1, 0 }) }, { test = part({ 0, 1 }, { 0, 1 }, { 0, 0 }, { 0, 1 }) } }
@@ -45,7 +45,7 @@ it("a ranker's mean is over all test queries with relevant documents, not over f
   equal({ shown.count, shown.folds, shown.names }, { 4, 2, { "first", "by chance" } })
 end)
 
-it("the highest ranker is named, whose mean chance does not beat by being one of them", function()
+it("common.table names the ranker with the highest mean, never the one by chance", function()
   local common, said = dofile "scripts/lecture/background/common.lua", print
   rawset(_G, "print", function() end)
   local ok, section = pcall(common.table, {}, { title = "made", unit = "queries", head = "ranker", folds = 2, count = 7,
@@ -73,8 +73,7 @@ local function part_of(lists, features)
   return mr.data.dataset{ lists = mr.lists(lists), features = mr.tensor(features) }
 end
 
-it("AdaRank: the feature with the best weighted nDCG, weights e^-nDCG of the sum, alpha by the weighted mean",
-  function()
+it("adarank.lua chooses features by weighted nDCG, with weights e^-nDCG and alpha by the weighted mean", function()
   -- the first feature is right on two of three queries, the second one on the third
   local train =
     part_of({ { 1, 0 }, { 1, 0 }, { 1, 0 } }, { { 1, 0 }, { 0, 1 }, { 1, 0 }, { 0, 1 }, { 0, 1 }, { 1, 0 } })
@@ -86,7 +85,7 @@ it("AdaRank: the feature with the best weighted nDCG, weights e^-nDCG of the sum
   near(rankers_of("adarank", { "--rounds", "2" }, train, tested)[1], { one + two, 0 }, 1e-6)
 end)
 
-it("RankBoost: thresholds by the sum over pairs, whose weights follow the scores", function()
+it("rankboost.lua chooses thresholds by the weighted sum over pairs, whose weights follow the scores", function()
   -- at cuts between 0.2 and 1.2 two of three pairs are right, then r = 1/3 and alpha = log(2) / 2; after that the pairs
   -- have weights 1/4, 1/2 and 1/4, and r = 0
   local train = part_of({ { 1, 0 }, { 0, 1 }, { 1, 0 } }, { { 1.2 }, { 0.2 }, { 1.2 }, { 0.2 }, { 1.2 }, { 0.2 } })
@@ -96,7 +95,7 @@ it("RankBoost: thresholds by the sum over pairs, whose weights follow the scores
   end
 end)
 
-it("PRank: thresholds and weights move where a row is on the wrong side of a threshold", function()
+it("prank.lua moves thresholds and weights if a row is on the wrong side of a threshold", function()
   -- A row of grade 2 is not above two thresholds at 0: both go to -1, and the weight of 0 to 2 times the feature, 1.
   -- Then its score of 0.5 is above both. The mean of weights is a sum over both passes.
   local found = rankers_of("prank", { "--passes", "2" }, part_of({ { 2 } }, { { 0.5, 0 } }),
@@ -105,8 +104,7 @@ it("PRank: thresholds and weights move where a row is on the wrong side of a thr
   near(found[2], { 2, 0 }, 1e-9)
 end)
 
-it("Subset Ranking: squared errors of relevant rows, and of the highest irrelevant one above 0 with weight u",
-  function()
+it("subset_ranking.lua adds the errors of relevant rows and, u times, of the highest irrelevant one", function()
   rankers_of("subset_ranking", { "--u", "3" }, nil, nil, function()
     local loss = mr.losses.subset_ranking()
     local function of(...)
@@ -117,7 +115,7 @@ it("Subset Ranking: squared errors of relevant rows, and of the highest irreleva
   end)
 end)
 
-it("two stages: the first k rows of the first stage come first, the others follow in its order", function()
+it("two_stages.lua reorders the first k rows of the first stage, and keeps the others in its order", function()
   local grades, features = {}, {}
   for l = 1, 6 do
     grades[l] = { 2, 1, 0, 0, 1 }
@@ -144,7 +142,7 @@ it("two stages: the first k rows of the first stage come first, the others follo
   end
 end)
 
-it("ListRank-MF: cross entropy of lists against squared errors, means over all lists of five folds", function()
+it("listrank_mf.lua compares cross entropy with squared errors over all lists of five folds", function()
   local protocols = dofile "tests/support/protocols.lua"
   local users = {}
   for u = 1, 4 do users[u] = { relevant = 10, value = 5, other = 1 } end

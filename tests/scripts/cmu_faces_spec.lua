@@ -15,12 +15,12 @@ end
 
 local small = "--count 60 --size 12 --pairs 60 --kernel 3 --epochs 1"
 
-describe("tables of faces", function()
+describe("scripts of faces:", function()
   if not pcall(core.xgboost_version) then
-    return it("trees", function() test.skip "XGBoost's library is not installed" end)
+    return it("tables need XGBoost", function() test.skip "XGBoost's library is not installed" end)
   end
 
-  scripts.it("have printed numbers beside those of faces that are called drawn; figures read their runs",
+  scripts.it("table_2.lua shows printed numbers beside those of drawn faces, and figure_3.lua reads its runs",
     {}, function(folder)
     local out = run(folder, "table_2", small)
     for _, words in ipairs{ "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483",
@@ -55,7 +55,7 @@ describe("tables of faces", function()
 
   local function words_of(...) return table.move({ ... }, 1, select("#", ...), #few + 1, { table.unpack(few) }) end
 
-  scripts.it("Table 2 has the numbers that validation chose, and their means by family", {}, function(folder)
+  scripts.it("table_2.lua shows the numbers that validation chose, and their means by family", {}, function(folder)
     local words, faces = words_of("--store", folder .. "/runs.db"), dofile "scripts/cmu/faces.lua"
     local section, by_family = in_process.section("scripts/cmu/table_2.lua", words), {}
     local args = in_process.with_words(words, function() return faces.args() end)
@@ -82,7 +82,7 @@ describe("tables of faces", function()
       { 100 * expected[4], 100 * expected[3], 100 * expected[1], 100 * expected[2] }, { atol = 0.05 + 1e-9 })
   end)
 
-  scripts.it("Figures 6 and 7 divide the test pairs of Rank LR by the signs of their margins, and count them by age",
+  scripts.it("figure_6.lua and figure_7.lua divide test pairs by the sign of the margin, and count them by age",
     {}, function(folder)
     local words, faces = words_of("--store", folder .. "/runs.db", "--out", folder .. "/a.svg"),
       dofile "scripts/cmu/faces.lua"
@@ -111,7 +111,7 @@ describe("tables of faces", function()
     end
   end)
 
-  scripts.it("take images of a folder, and features of a table", {}, function(folder)
+  scripts.it("table_3.lua takes images from a folder and features from a table", {}, function(folder)
     local faces = mr.data.drawn_faces{ count = 60, size = 12 }
     faces:save(folder .. "/faces")
     local rows = {}
@@ -134,12 +134,12 @@ describe("tables of faces", function()
   end)
 end)
 
-describe("grids of rates and penalties", function()
+describe("scripts/cmu/grids.lua", function()
   local grids = dofile "scripts/cmu/grids.lua"
   local by_name = {}
   for _, each in ipairs(dofile("scripts/cmu/systems.lua").of(false)) do by_name[each.name] = each end
 
-  it("begin with three values and go on in both directions", function()
+  it("begins with three values and continues by threes in both directions", function()
     local function values(name)
       local found = {}
       for setting = 0, 4 do found[setting + 1] = grids.value(by_name[name].grid, setting) end
@@ -155,7 +155,7 @@ describe("grids of rates and penalties", function()
       grids.first(by_name["Reg. LR-l1"].grid, false, 0.1) }, { { 1, 2, 3 }, { 1 }, { 1, 2, 3 } })
   end)
 
-  it("grow until no choice lies at an edge", function()
+  it("extends a grid until no chosen setting is at an edge", function()
     local best = { RankNet = { 6, 2 }, ["Reg. LR-l1"] = { -1, 1 }, ["Rank LR"] = { 2, 2 }, ["Class RF"] = { 3, 3 } }
     local systems, tried = {}, {}
     for _, name in ipairs{ "RankNet", "Reg. LR-l1", "Rank LR", "Class RF" } do
@@ -183,7 +183,7 @@ describe("grids of rates and penalties", function()
   end)
 end)
 
-it("a training that diverges has no accuracy instead of an error; other errors stay errors", function()
+it("systems.run returns validation 0 if a training diverges, and raises other errors", function()
   local systems = dofile "scripts/cmu/systems.lua"
   local system = { family = "ranking", run = function() error "mr.fit: the loss is NaN in epoch 1" end }
   equal(systems.run(system, 1e9, {}, {}), { valid = 0 })
@@ -192,7 +192,7 @@ it("a training that diverges has no accuracy instead of an error; other errors s
   check(not ok and message:find "no such file", message)
 end)
 
-it("runs that do not fit into memory are refused with the options and an estimate", function()
+it("memory.check refuses runs that do not fit into memory, with the options and an estimate", function()
   local memory = dofile "scripts/cmu/memory.lua"
   local args = { size = 100, kernel = 17, pairs = 1200, widths = { 1000, 500, 100 }, workers = 1, table_3 = false }
   -- windows of 200 images of 84 x 84 places and 3 x 17 x 17 numbers of 4 bytes are 4.9e9 bytes
@@ -215,7 +215,7 @@ it("runs that do not fit into memory are refused with the options and an estimat
   memory.check(args, 2000, 8 * 2 ^ 30)
 end)
 
-it("classifiers count by labels as math has it, by scores ties count a half", function()
+it("systems.run counts a classifier's correct labels, and ties of its scores as half", function()
   local systems = dofile "scripts/cmu/systems.lua"
   local function part(grades, items, count)
     return { items = { lists = mr.lists{ { 0, 0, 0, 0 } }, count = count },
@@ -232,7 +232,7 @@ it("classifiers count by labels as math has it, by scores ties count a half", fu
   equal(found.per_list.margin:totable(), { 3.0, 0.0, 1.5, -3.0 })
 end)
 
-scripts.it("pictures in a figure are PNG files in base64", {}, function(folder)
+scripts.it("pictures.save writes images as PNG files in base64", {}, function(folder)
   local pictures = dofile "scripts/cmu/pictures.lua"
   local x = mr.uniform({ 3, 5, 7 }, { seed = 1 })
   pictures.save(folder .. "/a.svg", { title = "a < b", rows = { { { image = x, text = "1 & 2" } } } })

@@ -28,8 +28,8 @@ local function check_rates(rates)
   holds_in_pairs(rates, function(a, b) return a < b and b / a < 11 end)
 end
 
-describe("web queries", function()
-  it("labels of 2 and more are relevant; features are standardised by the training part", function()
+describe("protocol of web queries:", function()
+  it("fold takes labels of 2 and more as relevant, and standardises features by the training part", function()
     local function part(grades, x)
       return mr.data.dataset{ lists = mr.lists{ grades }, features = mr.tensor(x, { dtype = "float64" }) }
     end
@@ -47,14 +47,14 @@ describe("web queries", function()
     near(all.test.features:reshape(2):totable(), { -4 / sd, 0 }, 1e-12)
   end)
 
-  it("nDCG@10, which a relevant row at rank 11 does not change", function()
+  it("metric is nDCG@10, which ignores a relevant row at rank 11", function()
     local metric = mr.metrics.parse(protocol.metric)
     local scores, grades = {}, {}
     for i = 1, 12 do scores[i], grades[i] = -i, (i == 10 or i == 11) and 1 or 0 end
     near(metric(mr.tensor(scores), mr.lists{ grades }):item(), (1 / math.log(11, 2)) / (1 + 1 / math.log(3, 2)), 1e-6)
   end)
 
-  it("test queries have names, other ones in each fold", function()
+  it("list_names gives the test queries of each fold other names", function()
     local seen, folds = {}, { 1, 2, 5 }
     for _, number in ipairs(folds) do
       for _, name in ipairs(protocol.list_names({ test = { count = 6000 } }, number):totable()) do seen[name] = true end
@@ -90,7 +90,7 @@ describe("web queries", function()
     return { _state = {}, report = function(_, epoch, values) told[epoch] = values end }, told
   end
 
-  it("networks: 100 and 30 units, steps of 100 documents, descent or Adam", function()
+  it("fit_network trains 100 and 30 units in steps of 100 documents, by SGD or Adam", function()
     local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" },
       DirectRanker = mr.losses.direct_ranker{ bound = "minmax" }, ["Class NN"] = mr.losses.bce{} }
     -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row
@@ -127,7 +127,7 @@ describe("web queries", function()
     end
   end)
 
-  it("validation chooses the epoch where test would choose another", function()
+  it("fit_network chooses the epoch on validation, not on test", function()
     local trial, told = listening()
     local found = protocol.fit_network(against_test,
       { system = "RankNet", optimiser = "adam", rate = 0.01, seed = 1, epochs = 6 }, trial)
@@ -139,7 +139,7 @@ describe("web queries", function()
   end)
 
   if pcall(core.xgboost_version) then
-    it("trees: LambdaMART and the booster have depth 5 and eta 0.1, the forest is one round of deep trees", function()
+    it("fit_trees trains trees of depth 5 at eta 0.1, and a forest as one round of deep trees", function()
       -- Noisy queries of twelve features, for trees deeper than twelve levels.
       local function wide(seed, sign)
         local x, lists = mr.uniform({ 1500, 12 }, { seed = seed }), {}
@@ -174,10 +174,10 @@ describe("web queries", function()
         subsample = 0.63, colsample_bynode = 0.33, seed = 2, objective = "binary:logistic" })
     end)
   else
-    it("trees", function() test.skip "XGBoost's library is not installed" end)
+    it("fit_trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
   end
 
-  it("logistic regressions have the penalty that is best on validation; penalties are powers of ten", function()
+  it("fit_regression chooses the penalty on validation, from powers of ten", function()
     holds_in_pairs(protocol.penalties, function(a, b) return math.abs(b / a - 10) < 1e-9 end)
     equal({ protocol.penalties[1], protocol.penalties[#protocol.penalties] }, { 0.01, 10000 })
     -- validation and test disagree, so that the heaviest penalty need not be the best on both
@@ -206,7 +206,7 @@ describe("web queries", function()
     end
   end)
 
-  it("every system of Table 1 is trained by its own means", function()
+  it("fit trains every system of Table 1 with its own kind of model", function()
     local o = { rounds = 2, trees = 2, seed = 1, epochs = 1, optimiser = "sgd", rate = 0.1, penalties = { 1, 10 } }
     for _, name in ipairs(joined(protocol.networks, protocol.others)) do
       o.system = name
@@ -226,7 +226,7 @@ describe("web queries", function()
     equal(protocol.drawn, { "Class RF" })
   end)
 
-  it("rates: the best on validation of each network and optimiser, and whether it is at an edge", function()
+  it("best_rates chooses each rate on validation, and says if it is at the edge of those tried", function()
     local trials = {
       { system = "RankNet", optimiser = "sgd", rate = 0.001, valid = 0.3, test = 0.9 },
       { system = "RankNet", optimiser = "sgd", rate = 0.1, valid = 0.4, test = 0.1 },
@@ -250,7 +250,7 @@ describe("web queries", function()
     equal({ protocol.tuned_on{ 7, 8 } }, { 1, 7 })
   end)
 
-  it("a training that diverges counts as 0, another error is one", function()
+  it("or_diverged counts a training that diverges as 0, and raises other errors", function()
     local function at(rate)
       return protocol.or_diverged(function()
         return protocol.fit_network(against_test,
@@ -267,7 +267,7 @@ describe("web queries", function()
   end)
 end)
 
-describe("comparisons of Table 1", function()
+describe("protocol of Table 1's comparisons:", function()
   local systems = {}
   for _, recipe in ipairs{ "paper", "sgd", "adam" } do
     for _, name in ipairs{ "RankNet", "DirectRanker" } do
@@ -300,7 +300,7 @@ describe("comparisons of Table 1", function()
     return some
   end
 
-  it("families, the best of both by validation without those at the rate of the paper, Adam and descent", function()
+  it("comparisons pairs families, the best of both kinds on validation, and Adam with SGD", function()
     local found = protocol.comparisons(systems, validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
       ["RankNet (SGD, 0.001)"] = 0.9, ["Class NN (SGD, 0.001)"] = 0.9 })
     equal(#found, 12)
@@ -315,19 +315,19 @@ describe("comparisons of Table 1", function()
     equal(of_reason(found, "Adam and paper"), adam[2])
   end)
 
-  it("of equal systems the first one is the best", function()
+  it("comparisons takes the first of equal systems as the best", function()
     equal(of_reason(protocol.comparisons(systems, validation{}), "best"),
       { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
   end)
 
-  it("a pair that is there for two reasons is one comparison", function()
+  it("comparisons lists a pair once if there are two reasons for it", function()
     local found = protocol.comparisons(systems, validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
     equal(#found, 11)
     equal(of_reason(found, "families"), families)
     equal(of_reason(found, "best"), { { "Class LR", "Rank LR" } })
   end)
 
-  it("Holm's correction is over all data sets, each pair once", function()
+  it("compare applies Holm's correction over all data sets, to each pair once", function()
     -- Eight queries: differences of one sign have p = 2 / 2^8 by enumeration, equal values p = 1.
     local low, high = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }
     local function set(valid)
@@ -350,7 +350,7 @@ describe("comparisons of Table 1", function()
     equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
   end)
 
-  it("p has the resolution of 100,000 choices of signs", function()
+  it("compare draws 100,000 choices of signs", function()
     local values, many, none = {}, {}, {}
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for name in pairs(validation{}) do values[name] = none end
@@ -360,8 +360,8 @@ describe("comparisons of Table 1", function()
   end)
 end)
 
-describe("faces", function()
-  it("65, 15 and 20 % of the images, none in two parts", function()
+describe("protocol of faces:", function()
+  it("face_parts divides the images into parts of 65, 15 and 20 % without overlap", function()
     local parts, seen = { protocol.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 3) }, {}
     equal({ parts[1].count, parts[2].count, parts[3].count }, { 26, 6, 8 })
     for _, part in ipairs(parts) do
@@ -374,7 +374,7 @@ describe("faces", function()
     check(table.concat(other.files) ~= table.concat(parts[1].files), "by seed")
   end)
 
-  it("features are standardised by the training images", function()
+  it("standardised scales features by the training images", function()
     local faces = mr.data.drawn_faces{ count = 4, size = 8 }
     local parts = { faces:select{ 1, 2 }, faces:select{ 3 }, faces:select{ 4 } }
     local found =
@@ -392,7 +392,7 @@ describe("faces", function()
     return faces
   end
 
-  it("pairs differ by more than five years; nine, one and two twelfths of them are of the parts", function()
+  it("face_pairs draws pairs more than five years apart: nine, one and two twelfths for the parts", function()
     -- more than five years apart are 10 and 16, 10 and 30, 15 and 30, 16 and 30
     local faces, seen = aged{ 10, 15, 16, 30 }, {}
     local function pairs_of(part, count)
@@ -444,7 +444,7 @@ describe("faces", function()
     return after
   end
 
-  it("by steps: gradient descent in batches of 100 pairs, the epoch with the best accuracy on validation", function()
+  it("fit_face descends in batches of 100 pairs, and chooses the epoch by accuracy on validation", function()
     local train = pairs_of(250, 1, 1)
     local function fitted(valid, more)
       local o = { model = mr.models.linear{ inputs = 1, seed = 6 }, loss = mr.losses.ranknet{},
@@ -465,7 +465,7 @@ describe("faces", function()
     equal(select(2, fitted(pairs_of(30, 1, 2), { epochs = 5 })), 5)
   end)
 
-  it("validation pairs choose, not training pairs", function()
+  it("fit_face measures the AUC on validation pairs, not on training pairs", function()
     -- descent raises the weight from below 0: pairs that disagree with training keep the first epoch, those that agree
     -- do not
     local train = pairs_of(250, 1, 1)
@@ -497,7 +497,7 @@ describe("faces", function()
       mr.tensor{ { 2 }, { -1 }, { 2 }, { 0 }, { 0.5 } }, { 40, 10, 50, 20, 30 }) }
   local function score(of) return of.features:reshape(5) end
 
-  it("accuracy by scores, equal ones half; a classifier also by labels, a regression by the ages' variance", function()
+  it("judge counts ties as half, classifiers also by labels, and regressions also by R^2", function()
     -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
     local found, margins = protocol.judge("classification", score, data)
     equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
@@ -512,7 +512,7 @@ describe("faces", function()
     near(protocol.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
   end)
 
-  it("validation chooses the setting where test would choose another, the first of equal ones", function()
+  it("choose takes the setting with the best validation, the first of equal ones", function()
     local runs = {}
     for i, valid in ipairs{ 0.5, 0.7, 0.7, 0.2 } do
       runs[i] = { values = { valid = valid, accuracy = 1 - valid }, number = i }

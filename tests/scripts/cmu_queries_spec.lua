@@ -21,8 +21,8 @@ local shown = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best
 
 local function escaped(text) return (text:gsub("[%-().]", "%%%0")) end
 
-scripts.it("table_1.lua --smoke: means and differences are those of the store, chance is that of tied scores, "
-  .. "no printed number", {}, function(folder)
+scripts.it("table_1.lua --smoke shows the store's means and differences, and chance, without printed numbers",
+  {}, function(folder)
   local out = scripts.run(folder, "cmu/table_1.lua", "--smoke --workers 0")
   check(not out:find "printed" and not out:find "MSLR", out)
   local results = mr.results(folder .. "/results/cmu/smoke.db", "systems, mslr, made-up data")
@@ -55,7 +55,7 @@ scripts.it("table_1.lua --smoke: means and differences are those of the store, c
   near(tonumber(out:match "random ranking +([%d.]+)"), mean(counted), 5e-5)
 end)
 
-scripts.it("figure_1.lua --smoke: curves are what the runs reported", { "gnuplot" }, function(folder)
+scripts.it("figure_1.lua --smoke shows the values that the runs reported", { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "cmu/figure_1.lua", "--smoke --workers 0")
   local results = mr.results(folder .. "/results/cmu/smoke.db", "systems, mslr, made-up data")
   for recipe, title in pairs(shown) do
@@ -90,7 +90,7 @@ local function counted(calls, text_of)
   return found
 end
 
-scripts.it("Table 1 by default: two data sets, rates on the first fold, all systems on all folds with three seeds",
+scripts.it("queries.runs tunes rates on the first fold, and trains all systems on all folds with three seeds",
   {}, function(folder)
   data_folders.queries(folder .. "/mslr-web-slice", 1)
   data_folders.queries(folder .. "/mq2008", 3)
@@ -140,7 +140,7 @@ scripts.it("Table 1 by default: two data sets, rates on the first fold, all syst
   end
 end)
 
-scripts.it("Table 1: what is kept of a run are the test queries of its fold by name", {}, function(folder)
+scripts.it("queries.runs keeps the values of a fold's test queries by name", {}, function(folder)
   data_folders.queries(folder .. "/mq2008", 3)
   local queries = dofile "scripts/cmu/queries.lua"
   local words = { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", "--sets", "mq2008",
@@ -206,7 +206,7 @@ local function made_runs(folder, name, protocol)
     end }
 end
 
-it("Table 1: a query counts once, whatever the number of seeds; validation names the best of each kind", function()
+it("table_1.lua counts a query once for all seeds, and finds the best of each kind on validation", function()
   sweeps.in_folder(function(folder)
     local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
     local words = { "--sets", "mslr,mq2008", "--seeds", "1,2" }

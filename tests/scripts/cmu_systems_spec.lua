@@ -137,16 +137,15 @@ local function check_system(name)
   return told
 end
 
-describe("systems of Tables 2 and 3", function()
-  scripts.it("trees are trained by XGBoost: forests and boosting of images and of pairs", { "xgboost" }, function()
+describe("scripts/cmu/systems.lua", function()
+  scripts.it("trains forests and boosted trees of images and of pairs with XGBoost", { "xgboost" }, function()
     for _, name in ipairs{ "Reg. RF", "Reg. Boost", "Class RF", "Class Boost" } do
       equal(#check_system(name), name:find "Boost" and 100 or 1, "rounds of " .. name)
       equal(by_name[name].grid.extends, false)
     end
   end)
 
-  it("networks and linear models are trained by steps with the losses of their names, with the seed of the trial",
-    function()
+  it("trains networks and linear models with the loss of their name and the seed of the trial", function()
     for name in pairs(other_code) do
       if not name:find "RF" and not name:find "Boost" then
         local told = check_system(name)
@@ -157,7 +156,7 @@ describe("systems of Tables 2 and 3", function()
     end
   end)
 
-  it("convolutional networks are of pixels, the classifier without convolutions of features", function()
+  it("has CNNs only for pixels, and the classifier without convolutions only for features", function()
     local names = {}
     for i, features in ipairs{ false, true } do
       names[i] = {}
@@ -170,8 +169,8 @@ describe("systems of Tables 2 and 3", function()
   end)
 end)
 
-describe("data of Tables 2 and 3", function()
-  it("each seed divides the images anew and draws its own pairs", function()
+describe("faces.data", function()
+  it("divides the images and draws pairs by seed", function()
     local protocol = dofile "scripts/cmu/protocol.lua"
     for _, seed in ipairs{ 1, 2 } do
       local found = seed == 2 and data or faces.data(options, seed)
@@ -198,7 +197,7 @@ describe("data of Tables 2 and 3", function()
     return found
   end
 
-  it("pixels are standardised by the training images", function()
+  it("standardises pixels by the training images", function()
     local function pixels(part) return data[part].images:features():totable() end
     near(data.test.features, mr.tensor(standardised(pixels "test", pixels "train")), 1e-3)
   end)
@@ -228,7 +227,7 @@ describe("data of Tables 2 and 3", function()
     return found
   end
 
-  it("features of Table 3 are those of a random network of 24 and 48 filters of 3 x 3", function()
+  it("makes the features of Table 3 with a random network of 24 and 48 filters of 3 x 3", function()
     local few = { images = "", features = "", count = 20, size = 12, pairs = 24, kernel = 5, epochs = 1,
       widths = { 2 }, table_3 = true }
     local found = faces.data(few, 1)
@@ -283,15 +282,14 @@ local function words_of(folder, store, ...)
   return table.move(small, 1, more, #words + 1, words)
 end
 
-it("Table 2 has 2000 images of 20 x 20 and 12000 pairs, networks of 200, 100 and 50 units and ten epochs by default",
-  function()
+it("faces.args sets 2000 images of 20 x 20, 12000 pairs, 200, 100 and 50 units and ten epochs by default", function()
   local found = faces.data(with_words({}, function() return faces.args() end), 1)
   equal({ found.images.count, found.images.images:size(3), found.images.images:size(4) }, { 2000, 20, 20 })
   equal({ found.train.pairs.count, found.valid.pairs.count, found.test.pairs.count }, { 9000, 1000, 2000 })
   equal({ found.kernel, found.epochs, found.widths }, { 5, 10, { 200, 100, 50 } })
 end)
 
-scripts.it("Table 2 by default: one seed, grids that grow eight times", {}, function(folder)
+scripts.it("faces.results runs one seed and extends grids eight times by default", {}, function(folder)
   local own = dofile "scripts/cmu/faces.lua"
   local results, asked, args = run(own, words_of(folder, "runs.db"))
   equal(asked_for(asked, "RankNet", 1), "1 2 3 4 5 6 7 8 9 10 11")
@@ -305,7 +303,7 @@ scripts.it("Table 2 by default: one seed, grids that grow eight times", {}, func
     own.setting_text(args, results, by_name["Reg. LR-l1"], 1) }, { "rate 300 (edge)", "penalty 1" })
 end)
 
-scripts.it("of two seeds each has its own data and its own choice; a rate that is fixed is the only one",
+scripts.it("faces.results divides images and chooses settings by seed, and tries only the rate that is fixed",
   {}, function(folder)
   local own = dofile "scripts/cmu/faces.lua"
   local results, asked = run(own, words_of(folder, "a.db", "--seeds", "2", "--extensions", "1"), { features = true })

@@ -32,7 +32,7 @@ local function small_fold(more)
     title = "made" }
 end
 
-it("ratings of 4 and higher are relevant, or all; users have 25; a fifth is tested, at NSR 1", function()
+it("protocol.sets takes ratings of 4 and higher, or all, of users with 25 relevant items, at NSR 1", function()
   for _, set in ipairs{ protocol.sets.movielens(three_users(4, 3.5)), protocol.sets.citeulike(three_users(1, 0.5)) } do
     local tested = {}
     equal({ set.unit, set.folds }, { "user", 3 })
@@ -61,7 +61,7 @@ local function size_of(model)
   return count
 end
 
-it("users are ranked by 32 factors from within 0.01 of 0, queries by 46 hidden units, by seed", function()
+it("set.model has 32 factors for users and 46 hidden units for queries, and starts by seed", function()
   local set = protocol.sets.movielens(three_users(4, 1))
   equal(size_of(set.model(1)) / 203, 32.0)
   local most = set.model(1):parameters()[2]:detach():double():abs():max():item()
@@ -74,7 +74,7 @@ it("users are ranked by 32 factors from within 0.01 of 0, queries by 46 hidden u
   end
 end)
 
-it("queries keep their grades; features are standardised by train, of trees they stay", function()
+it("protocol.sets keeps the grades of queries, and standardises features by train except for trees", function()
   local folds = { small_fold(), small_fold(1) }
   for name, scaled in pairs{ mq2008 = true, mslr = true, trees = false } do
     local set = protocol.sets[name](folds, 2)
@@ -88,7 +88,7 @@ it("queries keep their grades; features are standardised by train, of trees they
   end
 end)
 
-it("test lists are paired by user over folds, by query within one, and by query over seeds", function()
+it("protocol.list_names pairs lists by user over folds, by query in a fold, and by query over seeds", function()
   local part = small_fold().test
   local networks, seeds = protocol.sets.mq2008({ small_fold() }, 2), protocol.sets.mslr({ small_fold() }, 2)
   equal(protocol.list_names(networks, part, 1):totable(), { 1000001.0, 1000002.0 })
@@ -117,7 +117,7 @@ local sets = {
 }
 
 -- One list more than a batch holds makes a second step; Adam's step is the learning rate.
-it("32 lists per step, of the MSLR slice 4, by Adam", function()
+it("protocol.train steps with Adam on 32 lists, and on 4 of the MSLR slice", function()
   for name, batch in pairs{ movielens = 32, citeulike = 32, mq2008 = 32, mslr = 4 } do
     local _, model = train(sets[name], { lists = batch + 1, each_epoch = once() })
     equal({ name, sorted(model.steps) }, { name, { 1, batch } })
@@ -128,7 +128,7 @@ end)
 
 -- The relevant row has 95 others above it, each a rank apart; a step of 0.1 lets it pass one in about five epochs, so
 -- that validation improves often enough for any patience.
-it("200 epochs; 10 without a better one end training on users, 20 on queries", function()
+it("protocol.train ends after 200 epochs, or by patience after 10 on users and 20 on queries", function()
   local grades, start = { 1 }, { 0 }
   for i = 1, 95 do grades[i + 1], start[i + 1] = 0, i end
   local function climb(set)
@@ -139,7 +139,7 @@ it("200 epochs; 10 without a better one end training on users, 20 on queries", f
   equal({ stuck(sets.movielens), stuck(sets.citeulike), stuck(sets.mq2008), stuck(sets.mslr) }, { 11, 11, 21, 21 })
 end)
 
-it("the loss's metric on validation chooses the epoch; nDCG is measured beside it", function()
+it("protocol.train chooses the epoch by the loss's metric on validation, and measures nDCG too", function()
   local late = train(sets.movielens, { start = { 0, 1 }, metric = "ap" })
   check(late.best.epoch > 4, tostring(late.best.epoch))
   equal(train(sets.movielens, { start = { 0, 1 }, valid = { 0, 1 }, metric = "ap" }).best.epoch, 1)
@@ -152,7 +152,7 @@ it("the loss's metric on validation chooses the epoch; nDCG is measured beside i
   check(train(sets.movielens, o).best.epoch > 1)
 end)
 
-it("what a study keeps: what chose on validation, scores on test beside chance, the end", function()
+it("protocol.outcome keeps the validation number that chose, test scores, chance and convergence", function()
   local o = { start = { 0, 1 }, valid = { 0, 1 }, metric = "ap" }
   local fold = protocols.fold(o)
   local run = train(sets.mq2008, o)
@@ -167,7 +167,7 @@ it("what a study keeps: what chose on validation, scores on test beside chance, 
   equal({ found.converged, found.capped, outcome(true).converged, outcome(true).capped }, { 1, 0, 0, 1 })
 end)
 
-it("trees of depth 5 grow 200 rounds by the share that is the rate, from a seed", function()
+it("protocol.sets.trees grows 200 rounds of depth 5 with the rate as eta, by seed", function()
   if not pcall(require("moonrank.core").xgboost_version) then return test.skip "no XGBoost" end
   local set = protocol.sets.trees({ small_fold() }, 2)
   local options = set.model(3, 0.3).config
@@ -180,7 +180,7 @@ it("trees of depth 5 grow 200 rounds by the share that is the rate, from a seed"
 end)
 
 -- The search goes on from the rates of a setting to where the best one is not at the edge.
-it("learning rates are sought from three on, between a least and a largest", function()
+it("search.run begins with a setting's three rates, and stays between its least and largest one", function()
   local search = dofile "scripts/grid/search.lua"
   local function tried(set, peak)
     local means = search.run(set, { "loss" }, function(rate) return { loss = -math.abs(math.log(rate / peak)) } end)
@@ -210,7 +210,7 @@ local function has(list, value)
   return false
 end
 
-it("all losses of the library and variants take part, each judged by a metric of known chance", function()
+it("protocol.losses has all losses of the library and variants, each with a metric of known chance", function()
   local names = protocol.losses()
   equal(#names, #mr.losses.names() + 5)
   local judged = {}
@@ -230,7 +230,7 @@ end)
 
 -- Two rows with equal scores, the second relevant: LambdaRank's loss is the change of its metric by the swap times log
 -- 2.
-it("LambdaRank's variants weigh a pair by the change of their metric", function()
+it("protocol.loss of LambdaRank's variants weighs a pair by the change of its metric", function()
   local function value(name, grades)
     return protocol.loss(name)(mr.zeros({ #grades }, { dtype = "float64" }), mr.lists{ grades }):item() / math.log(2)
   end
@@ -245,7 +245,7 @@ end)
 -- The list {0, 0, 0, 1} has three pairs of unequal grades and three of equal ones. With scores 0, 0, 0, s, unequal
 -- pairs have the loss log(1 + exp(-s)), equal pairs a loss without s. Balanced targets 1, 1/2 and 0 are equally
 -- frequent. With each pair in both orders there are 6 of 1/2 against 3 of 1 and 3 of 0, so unequal pairs count twice.
-it("RankNet with upsampling balances targets: unequal pairs count twice where there are as many equal ones", function()
+it("protocol.loss of RankNet with upsampling counts unequal pairs twice if equal ones are as many", function()
   local function value(name, s)
     return protocol.loss(name)(mr.tensor({ 0, 0, 0, s }, { dtype = "float64" }), mr.lists{ { 0, 0, 0, 1 } }):item()
   end
@@ -258,7 +258,7 @@ it("RankNet with upsampling balances targets: unequal pairs count twice where th
 end)
 
 -- Grades 1 and 2: no row is below grade 1, so that no pair counts and the bound has nothing to scale by.
-it("losses of pairs have bounds of pairs with a relevant row, also where labels are graded", function()
+it("protocol.loss bounds losses of pairs by pairs with a relevant row, also with graded labels", function()
   local scores, lists = mr.tensor({ 0.5, -0.5, 0.25 }, { dtype = "float64" }), mr.lists{ { 1, 2, 2 } }
   for _, name in ipairs{ "ranknet", "ranknet_all_pairs", "direct_ranker", "hinge", "ranknet_upsampled" } do
     near(protocol.loss(name, "minmax")(scores, lists):item(), 0, 1e-12, name)
@@ -267,7 +267,7 @@ it("losses of pairs have bounds of pairs with a relevant row, also where labels 
   check(protocol.loss("ndcg", "minmax")(scores, lists):item() ~= 0, "others take grades")
 end)
 
-it("a learning rate is chosen under three bounds; the distribution and its logarithm have their own", function()
+it("protocol.tuned chooses a rate under three bounds, and one each for the distribution and its log", function()
   equal(protocol.rate_names{ "mse", "ap" }, { "mse", "ap", "ap distribution", "ap distribution_log" })
   local function bounds(name) return sorted(select(2, protocol.tuned(name))) end
   equal({ bounds "ap", bounds "mse", bounds "ap distribution", bounds "ap distribution_log" },
@@ -280,7 +280,7 @@ it("a learning rate is chosen under three bounds; the distribution and its logar
   equal(names, { "ap", "ap", "ap", "ap", "ap distribution", "ap distribution_log" })
 end)
 
-it("its number is the mean on validation over these bounds, and none where a run failed", function()
+it("protocol.means averages validation over the bounds of a rate, and gives none if a run failed", function()
   local function trial(loss, bound, valid) return { loss = loss, bound = bound, valid = valid } end
   equal(protocol.means{ trial("ap", "none", 0.5), trial("ap", "minmax", 0.75), trial("ap", "distribution_logit", 1.0),
     trial("ap", "distribution", 0.125), trial("mse", "none", 0.5), trial("mse", "minmax", 0.25), trial("rr", "none",
@@ -289,7 +289,7 @@ it("its number is the mean on validation over these bounds, and none where a run
   near(protocol.share_of_cap * 30, 5, 1e-12)  -- of the usual cap of 30 seconds
 end)
 
-it("a training converged by patience, or with its best epoch not among the last tenth", function()
+it("protocol.converged accepts patience, or a best epoch before the last tenth, but no cap", function()
   local function converged(stopped, epoch, capped)
     return protocol.converged({ stopped = stopped, best = { epoch = epoch } }, { epochs = 200 }, capped)
   end
@@ -298,12 +298,12 @@ it("a training converged by patience, or with its best epoch not among the last 
     converged("each_epoch", 5, true), converged(false, 5, false) }, { true, true, false, false, false, true })
 end)
 
-it("chance is the mean over all orders of a list", function()
+it("protocol.chance is the mean over all orders of a list", function()
   -- AP of two rows, one of them relevant, is 1 or 1/2; of three, two of them relevant, 29/36
   near(protocol.chance("ap", mr.lists{ { 0, 1 }, { 1, 1, 0 } }), { 3 / 4, 29 / 36 }, 1e-6)
 end)
 
-it("what is beyond chance has a mean, and a bootstrap interval of 95 % from 2,000 samples", function()
+it("protocol.beyond gives the mean above chance and its bootstrap interval of 95 % from 2,000 samples", function()
   local nan = 0 / 0
   local found = protocol.beyond({ 0.5, 0.75, nan, 1.0 }, { 0.25, 0.25, 0.25, nan })
   near(found.mean, (0.25 + 0.5) / 2, 1e-12)
@@ -321,7 +321,7 @@ local function cell(loss, bound, values, o)
   return made
 end
 
-it("a cell is sound that converged, that no cap ended, and whose interval beyond chance lies above 0", function()
+it("protocol.sound accepts a cell that converged without a cap and is above chance", function()
   local sound = {}
   local cases = { {}, { low = 0.0 }, { low = -0.1 }, { converged = false }, { capped = 1 }, { capped = 1, low = 1e-9 },
     { low = 1e-9 } }
@@ -334,7 +334,7 @@ end)
 
 -- Six users: where all differences are 1, 2 of the 64 choices of signs are as far, p = 1/32. For 2, -1, 1, 1, 1, 1 the
 -- choices are counted.
-it("changes are paired tests against no bound; Holm's correction is over the cells of all settings", function()
+it("protocol.compare tests changes against no bound in pairs, with Holm's correction over all settings", function()
   local free = { 0, 0, 0, 0, 0, 0 }
   local first = { ["ap none"] = cell("ap", "none", free), ["ap minmax"] = cell("ap", "minmax", { 1, 1, 1, 1, 1, 1 }),
     ["rr minmax"] = cell("rr", "minmax", free), ["ap zscore"] = cell("ap", "zscore", free, { low = 0.0 }) }
@@ -364,7 +364,7 @@ it("changes are paired tests against no bound; Holm's correction is over the cel
   equal(compared[2].in_errors, 0.0)
 end)
 
-it("permutation tests draw so many signs as are asked for", function()
+it("protocol.compare draws as many choices of signs as are asked for", function()
   local a, b = {}, {}
   for i = 1, 25 do a[i], b[i] = i % 7 + 0.25 * i, i % 5 + 0.21 * i end
   local compared = protocol.compare({ { ["ap none"] = cell("ap", "none", b), ["ap minmax"] = cell("ap", "minmax",
@@ -372,7 +372,7 @@ it("permutation tests draw so many signs as are asked for", function()
   near(compared[1].p * 1001, math.floor(compared[1].p * 1001 + 0.5), 1e-9)
 end)
 
-it("a change is on the better or worse side where its corrected p is below 0.05", function()
+it("protocol.side names a change better or worse if its corrected p is below 0.05", function()
   local function side(p, change) return protocol.side{ p = p, change = change } end
   equal({ side(0.0499, 0.1), side(0.0499, -0.1), side(0.05, 0.1), side(0.05, -0.1), side(nil, nil) }, { 1, -1, 0, 0,
     0 })

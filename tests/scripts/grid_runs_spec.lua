@@ -11,7 +11,7 @@ local search, findings = dofile "scripts/grid/search.lua", dofile "scripts/grid/
 local picture, protocol = dofile "scripts/grid/picture.lua", dofile "scripts/grid/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
-it("of equal rates the middle one is the best, of two in the middle the lower one", function()
+it("search.best takes the middle one of equal rates, and the lower one of two in the middle", function()
   local function best(...)
     local found = { [0.5] = 0.25 }
     for _, rate in ipairs{ ... } do found[rate] = 0.75 end
@@ -22,7 +22,7 @@ it("of equal rates the middle one is the best, of two in the middle the lower on
   equal({ search.best{ [0.1] = 0.5, [0.3] = 0.5, [1] = 0.75 }, search.best{} }, { 1 })
 end)
 
-it("rates go by half decades, first upwards, as far as the ends and no further", function()
+it("search.beyond goes by half decades, first upwards, and stays within the ends", function()
   local function beyond(least, most, ...)
     local found = { [0.01] = 2 }
     for _, rate in ipairs{ ... } do found[rate] = 1 end
@@ -34,7 +34,7 @@ it("rates go by half decades, first upwards, as far as the ends and no further",
     { { nil, false }, { nil, true }, { nil, true }, { nil, true } })
 end)
 
-it("a rate at which a loss has no result is not tried again", function()
+it("search.run does not try a rate again if a loss has no result there", function()
   local calls = {}
   local means = search.run({ rates = { 0.01 }, least = 0.001, most = 1 }, { "ap" }, function(rate)
     calls[#calls + 1] = rate
@@ -44,8 +44,7 @@ it("a rate at which a loss has no result is not tried again", function()
   equal({ calls, means.ap }, { { 0.01, 0.03 }, { [0.01] = 0.5 } })
 end)
 
-it("a rate is chosen by the mean on validation over the bounds of its name; one at the end of the search is said",
-  function()
+it("learning_rates.lua chooses rates by the mean over bounds, and names those at the end of the search", function()
   local peaks = { ap = 0.003, mse = 0.1 }
   local set = { title = "made", rates = { 0.001, 0.003, 0.01 }, least = 0.001, most = 0.03 }
   -- under min-max bounding ap is far better at 0.001, which the mean over three bounds does not follow
@@ -112,8 +111,7 @@ local function with_runs(body)
   end)
 end
 
-it("a run has the fold, loss, bound and rate of its trial, the seed of its fold, and is judged by the loss's metric",
-  function()
+it("runs.of trains with the fold, loss, bound and rate of a trial, and judges by the loss's metric", function()
   with_runs(function(o)
     local seen = {}
     rawset(o.runs.protocol, "train", function(set, fold, own)
@@ -145,7 +143,7 @@ it("a run has the fold, loss, bound and rate of its trial, the seed of its fold,
   end)
 end)
 
-it("names without a chosen rate are printed with the rate that they have instead, none of made-up data", function()
+it("runs.prepare prints losses without a chosen rate and the rate used, except for made-up data", function()
   with_runs(function(o)
     local said, printed = print, {}
     local function lines()
@@ -170,7 +168,7 @@ it("names without a chosen rate are printed with the rate that they have instead
   end)
 end)
 
-it("rates are chosen on the first fold, under the bounds of each name", function()
+it("runs.at_rate trains on the first fold, under the bounds of each name", function()
   with_runs(function(o)
     local seen = {}
     rawset(o.runs.protocol, "train", function(_, fold, own)
@@ -202,8 +200,7 @@ local function ended(o, seconds, study)
   return not going
 end
 
-it("the cap counts seconds after the first epoch; runs that choose rates have a sixth of it; --full has none",
-  function()
+it("runs.of ends runs after the cap, runs.at_rate after a sixth of it, and with --full neither does", function()
   with_runs(function(o)
     rawset(o.runs, "losses", function() return { "ap" } end)
     local function whole() return o.runs.of(o.args, "made") end
@@ -215,7 +212,7 @@ it("the cap counts seconds after the first epoch; runs that choose rates have a 
   end)
 end)
 
-it("a run whose epochs take longer than the cap is not begun; trees are", function()
+it("runs.of does not begin a run whose epochs take longer than the cap, except for trees", function()
   with_runs(function(o)
     rawset(o.runs, "losses", function() return { "ap" } end)
     rawset(o.runs.protocol, "train", function() return {} end)
@@ -269,7 +266,7 @@ local function two_grids()
   return { a, b }, first
 end
 
-it("summaries count changes of sound cells, once each", function()
+it("findings.lua counts the changes of sound cells, each once", function()
   local grids, compared = two_grids()
   local losses, bounds = { "ap", "bce", "mse", "ndcg", "rr" }, { "minmax", "zscore" }
   -- of seven sound changes three are significantly better (ap under minmax in A, ndcg twice in B) and two worse
@@ -287,7 +284,7 @@ it("summaries count changes of sound cells, once each", function()
   equal(findings.health(grids), { count = 16, capped = 1, open = 1, chance = 1, missing = 1 })
 end)
 
-it("the page has these numbers, and the mean change of each setting", function()
+it("findings.text has the counts of changes and the mean change of each setting", function()
   local grids, compared = two_grids()
   local found = {}
   for _, x in ipairs(numbers(findings.text({ cap = 30 }, grids, compared,
@@ -297,7 +294,7 @@ it("the page has these numbers, and the mean change of each setting", function()
   for _, x in ipairs{ 9, -0.05, 0.11, 10, 14, 15, 16, 20, 200, 30 } do check(found[x], x .. " is not there") end
 end)
 
-it("tables have the change and what is wrong with each cell", function()
+it("findings.lua's tables show the change of each cell and what is wrong with it", function()
   local grids = two_grids()
   local groups, bounds = { { "lists", "ap", "rr" }, { "rows", "mse", "bce" } }, { "minmax", "zscore" }
   equal(findings.all(grids, groups, bounds).rows, {
@@ -318,7 +315,7 @@ it("tables have the change and what is wrong with each cell", function()
   equal(flaws, { "A mse minmax 0.2 -0.1 0.3", "A mse none 2 3", "A rr none ", "B mse minmax " })
 end)
 
-it("the figure has changes in standard errors, and marks significant ones by their side", function()
+it("picture.draw shows changes in standard errors, and marks the side of significant ones", function()
   local shown = {}
   local heatmap, facets = mr.plot.heatmap, mr.plot.facets
   rawset(mr.plot, "heatmap", function(o) return table.move({ o }, 1, 1, #shown + 1, shown) and o end)
@@ -342,7 +339,7 @@ it("the figure has changes in standard errors, and marks significant ones by the
 end)
 
 -- Users 1 and 2 are tested in two folds; the second run did not converge.
-it("a cell has the mean of a user over folds, less chance; it has converged where all its runs have", function()
+it("cells.of averages a user over folds less chance, and has converged only if all runs have", function()
   local cells_of = dofile "scripts/grid/cells.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
@@ -364,13 +361,13 @@ it("a cell has the mean of a user over folds, less chance; it has converged wher
   end)
 end)
 
-it("lists without a metric, or without chance, do not count beyond chance", function()
+it("protocol.beyond leaves out lists without a metric or without chance", function()
   local nan = 0 / 0
   local found = protocol.beyond({ 0.5, nan, 0.75 }, { 0.25, 0.25, nan })
   equal({ found.mean, found.low, found.high }, { 0.25, 0.25, 0.25 })
 end)
 
-it("networks take as many features as the data have", function()
+it("data.open makes networks with as many inputs as the data have features", function()
   local data, any = dofile "scripts/grid/data.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice" } do
     if program.has_data(folder) then
@@ -382,7 +379,7 @@ it("networks take as many features as the data have", function()
   if not any then test.skip "no queries in MOONRANK_DATA or ../shared/data" end
 end)
 
-it("chosen rates are of losses of the grid, and among those that the search can try", function()
+it("rates.lua has only losses of the grid, and rates that the search can try", function()
   local chosen, data = dofile "scripts/grid/rates.lua", dofile "scripts/grid/data.lua"
   local names, rates = {}, {}
   for _, name in ipairs(protocol.rate_names(protocol.losses())) do names[name] = true end

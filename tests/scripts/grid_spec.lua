@@ -25,7 +25,7 @@ local function scores(results, loss, bound)
   return results:per_list(number, "own"):totable(), results:per_list(number, "chance"):totable()
 end
 
-scripts.it("grid.lua --smoke: all cells, the same when it runs again, with the numbers of the store",
+scripts.it("grid.lua --smoke shows all cells with the numbers of the store, and the same when it runs again",
   { "gnuplot", "xgboost" }, function(folder)
   local out = scripts.run(folder, "grid/grid.lua", "--smoke --workers 1", "MOONRANK_DATA=.")
   local cells = 0
@@ -56,7 +56,7 @@ scripts.it("grid.lua --smoke: all cells, the same when it runs again, with the n
   equal(again, out)
 end)
 
-scripts.it("learning_rates.lua --smoke: a rate for each loss, none for rates.lua", {}, function(folder)
+scripts.it("learning_rates.lua --smoke prints the best rate of each loss", {}, function(folder)
   local out = scripts.run(folder, "grid/learning_rates.lua", "--smoke --workers 1 --sets mslr", "MOONRANK_DATA=.")
   check(out:find("rates.lua", 1, true), out)
   local rates = load("local M = {} " .. out:match "(M.mslr = %b{})" .. " return M.mslr")()
@@ -70,7 +70,7 @@ scripts.it("learning_rates.lua --smoke: a rate for each loss, none for rates.lua
   end
 end)
 
-it("the search for rates goes on until none is at the edge, or to the end of what is tried", function()
+it("search.run goes on until no rate is at the edge, or to the end of the rates that are allowed", function()
   local search = dofile "scripts/grid/search.lua"
   local set, calls = { rates = { 0.003, 0.01, 0.03 }, least = 1e-4, most = 1 }, {}
   local peaks = { low = 0.0003, inner = 0.01, high = 0.3, lowest = 1e-7, highest = 50 }
@@ -112,7 +112,7 @@ local function made(bound, split)
   return { own = own, list = list, chance = { 0.3, 0.3, 0.3, split == 2 and 0.3 or nil } }
 end
 
-it("cells are means by user over folds, with what ended them; one without all its runs says why", function()
+it("cells.of averages users over folds, and says why a cell lacks runs", function()
   local cells_of, protocol = dofile "scripts/grid/cells.lua", dofile "scripts/grid/protocol.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
@@ -146,7 +146,7 @@ it("cells are means by user over folds, with what ended them; one without all it
 end)
 
 -- Two losses under one bound with changes 0.5 and -0.25, of which the second has not converged without a bound.
-it("summaries leave out changes of cells that are not sound, and say how many", function()
+it("findings.lua leaves changes of unsound cells out of summaries, and says how many", function()
   local findings, protocol = dofile "scripts/grid/findings.lua", dofile "scripts/grid/protocol.lua"
   local function cell(loss, bound, value, converged)
     return { loss = loss, bound = bound, values = { value, value }, mean = value, low = 0.1, above = 0.2, high = 0.3,
@@ -168,7 +168,7 @@ it("summaries leave out changes of cells that are not sound, and say how many", 
   check(text:find "Of 2 changes 2 " and not text:find "other 1 ", text)
 end)
 
-it("the chance of a cell is what random rankings are worth", function()
+it("mr.bounds.stats gives the chance of a cell as the mean score of random rankings", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   local data = dofile "scripts/grid/data.lua"
   local set = data.open("mq2008", "", true)

@@ -6,7 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local it, equal, raises, check = test.it, test.equal, test.raises, test.check
 local kept_runs = dofile "scripts/kept_runs.lua"
 
-it("runs on made-up data are a study of another name, also in the same store", function()
+it("kept_runs.study keeps runs on made-up data in a study of another name, also in the same store", function()
   sweeps.in_folder(function(folder)
     local store = folder .. "/runs.db"
     local function study(made_up)
@@ -22,7 +22,7 @@ it("runs on made-up data are a study of another name, also in the same store", f
   end)
 end)
 
-scripts.it("--smoke is of made-up data, and has a store of its own", {}, function(folder)
+scripts.it("kept_runs.args with --smoke sets made-up data and a store of their own", {}, function(folder)
   sweeps.write(folder .. "/options.lua", ([[
     local args = dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" })
     print(args.made_up, args.store)]]):format(scripts.root))
@@ -31,7 +31,7 @@ scripts.it("--smoke is of made-up data, and has a store of its own", {}, functio
     { "false\tresults/x/runs.db\n", "true\tresults/x/smoke.db\n", "true\ts.db\n" })
 end)
 
-scripts.it("stores outlive a checkout: MOONRANK_RESULTS, else the user's data folder", {}, function(folder)
+scripts.it("kept_runs.args puts stores into MOONRANK_RESULTS, or else into the user's data folder", {}, function(folder)
   sweeps.write(folder .. "/options.lua", ([[
     print(dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" }).store)]]):format(scripts.root))
   local function said(before) return (select(2, sweeps.run(folder, "options.lua", "", before))) end
@@ -40,7 +40,7 @@ scripts.it("stores outlive a checkout: MOONRANK_RESULTS, else the user's data fo
     { "/r/x/runs.db\n", "/d/moonrank/results/x/runs.db\n", "/h/.local/share/moonrank/results/x/runs.db\n" })
 end)
 
-it("force goes on with kept runs after a change of the script, and is an error after a change of settings", function()
+it("kept_runs.study with force keeps runs after a change of the script, and refuses changed settings", function()
   sweeps.in_folder(function(folder)
     local store, value = folder .. "/runs.db", 0.5
     local function study(force, epochs)

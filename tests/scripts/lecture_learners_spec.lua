@@ -15,7 +15,7 @@ local library = { ["squared error"] = "mse", ["cross entropy"] = "bce", RankNet 
   BPR = "bpr", hinge = "hinge", ["hinge of distances (CML)"] = "hinge", ListNet = "listnet", ListMLE = "listmle",
   ["smooth nDCG"] = "ndcg", ["smooth AP"] = "ap", NeuralNDCG = "neural_ndcg", LambdaMART = "lambdarank" }
 
-it("each name of a learner trains the loss of this name", function()
+it("learners.lua gives each learner the loss of its name", function()
   local lists, scores, trained = mr.lists{ { 2, 0, 1, 0, 1 } }, mr.tensor{ 0.3, 0.9, -0.4, 0.1, 1.2 }, 0
   for _, each in ipairs(dofile("scripts/lecture/learners.lua").learners) do
     local name = library[each.name]
@@ -25,7 +25,7 @@ it("each name of a learner trains the loss of this name", function()
   equal(trained, 14)
 end)
 
-it("WARP draws twenty rows for each relevant one, and gives up where none scores higher", function()
+it("learners.lua's WARP draws twenty rows for each relevant one, and gives up if none scores higher", function()
   -- In 1000 lists 29 of 399 rows score higher than the relevant one.
   local grades, one, scores = {}, {}, {}
   for i = 1, 400 do one[i] = i == 1 and 1 or 0 end
@@ -109,7 +109,7 @@ local function check_made(calls, made, seed)
   end
 end
 
-scripts.it("ratings: settings are chosen on the first fold, then every learner is trained on each of five",
+scripts.it("learners.values of ratings chooses settings on the first fold, and trains on each of five",
   {}, function(folder)
   local ratings = protocol.liked(data_folders.movielens(folder), false)
   local learners, args, asked, made = learners_of(words_of(folder, "--losses", "BPR,hinge of distances (CML)"))
@@ -150,7 +150,7 @@ scripts.it("ratings: settings are chosen on the first fold, then every learner i
   near(values("popularity", "catalogue"), expected, 1e-6)
 end)
 
-scripts.it("queries: features are standardised; each of the folds has its own test queries", {}, function(folder)
+scripts.it("learners.values of queries standardises features, and tests each fold's own queries", {}, function(folder)
   data_folders.queries(folder .. "/mq2008", 4)
   local learners, args, asked, made = learners_of(words_of(folder, "--losses", "ListNet,LambdaMART", "--folds", "3"))
   local values = learners.values(args, "mq2008", 2)
@@ -182,8 +182,7 @@ scripts.it("queries: features are standardised; each of the folds has its own te
   near(values("random", "ap"), at_random, 1e-6)
 end)
 
-scripts.it("squared error, with which others are compared, is always trained; by default all losses on five folds",
-  {}, function(folder)
+scripts.it("learners.of always has squared error, and by default all losses on five folds", {}, function(folder)
   local learners, args = learners_of(words_of(folder, "--losses", "ListMLE"))
   local function trained(of_args, set)
     local names = {}

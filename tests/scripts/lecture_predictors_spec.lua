@@ -25,7 +25,7 @@ local function range_of(name, key)
   return ("%g to %g, %d"):format(values[1], values[#values], #values)
 end
 
-it("settings that validation chooses from: every choice of rate, decay and epochs", function()
+it("predictors.lua lists every combination of rate, decay and epochs as a setting", function()
   equal({ range_of("item kNN", "k"), range_of("PureSVD", "factors") }, { "20 to 200, 4", "5 to 50, 4" })
   local name = "biased MF, squared errors"
   equal({ range_of(name, "rate"), range_of(name, "decay"), range_of(name, "epochs") },
@@ -55,12 +55,12 @@ local function trained_on(users, items, lists)
     users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) } }
 end
 
-it("movie mean: the mean rating of training, of a movie without ratings that of all", function()
+it("movie mean predicts a movie's mean training rating, and the mean of all for an unrated movie", function()
   local small = trained_on({ 1, 2 }, { 1, 2, 1, 3 }, { { 5, 2 }, { 4, 1 } })
   near(by_name["movie mean"].make(small, {}, 1){ items = mr.arange(1, 4):long() }:totable(), { 4.5, 2, 1, 3 }, 1e-6)
 end)
 
-it("neighbours and factors are made by their setting and seed, and learn by the loss of their name", function()
+it("predictors.lua makes models by setting and seed, and trains factors with the loss of their name", function()
   for _, k in ipairs{ 2, 60 } do
     near(scores_of(by_name["item kNN"].make(fold, { k = k }, 1), fold.test),
       scores_of(mr.models.item_knn{ fold = fold, k = k }, fold.test), 1e-6)
@@ -78,8 +78,7 @@ it("neighbours and factors are made by their setting and seed, and learn by the 
     scores_of(mr.models.popularity{ fold = fold }, fold.test), 1e-6)
 end)
 
-it("PureSVD: of ratings by three users of a movie each the highest is kept, those that are close to it are not",
-  function()
+it("PureSVD with one factor keeps the largest singular value, and not one that is close to it", function()
   -- Singular values are 5, 4.9 and 1. After n iterations what is left of the second one falls by (4.9 / 5)^(2 n).
   local small = trained_on({ 1, 2, 3 }, { 1, 2, 3 }, { { 5 }, { 4.9 }, { 1 } })
   local model = by_name.PureSVD.make(small, { factors = 1 }, 2)
@@ -91,7 +90,7 @@ it("PureSVD: of ratings by three users of a movie each the highest is kept, thos
   near(all(cells):totable(), { 5, 0, 0, 4.9, 1 }, { atol = 1e-6 })
 end)
 
-it("settings are chosen by RMSE where scores are ratings, which have errors of about one star", function()
+it("predictors.lua marks the models that predict ratings, which have an RMSE of about one star", function()
   for _, each in ipairs(predictors.all) do
     local setting = {}
     for name, value in pairs(each.settings[1]) do setting[name] = value end

@@ -9,8 +9,8 @@ local describe, it, equal, near, check = test.describe, test.it, test.equal, tes
 local protocol = dofile "scripts/lecture/protocol.lua"
 protocol.define_profit()
 
-describe("statistics", function()
-  it("changes against a base, Holm over all rows that have one", function()
+describe("protocol of statistics:", function()
+  it("compare tests changes against a base, with Holm's correction over all rows that have one", function()
     -- Eight users: differences of one sign have p = 2 / 2^8 by enumeration; one difference of eight has p = 1.
     local base, more, one = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }, { 1, 2, 3, 4, 5, 6, 7, 16 }
     local found = protocol.compare{ { values = more, base = base }, { values = base }, { values = one, base = base },
@@ -21,20 +21,20 @@ describe("statistics", function()
     equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
   end)
 
-  it("p has the resolution of 100,000 choices of signs", function()
+  it("compare draws 100,000 choices of signs", function()
     local many, none = {}, {}
     for i = 1, 40 do many[i], none[i] = i, 0 end
     near(protocol.compare{ { values = many, base = none } }[1].p, 1 / 100001, { rtol = 1e-9 })
   end)
 
-  it("validation chooses where test would choose another, the first of equal ones", function()
+  it("choose takes the best trial on validation, the first of equal ones", function()
     local trials = { { key = "a", valid = 0.5, test = 0.9 }, { key = "b", valid = 0.1 },
       { key = "a", valid = 0.7, test = 0.1 }, { key = "a", valid = 0.7 } }
     equal(protocol.choose(trials), { a = trials[3], b = trials[2] })
     equal(protocol.tuned_on, 1)
   end)
 
-  it("a mean over folds counts every list once", function()
+  it("pooled counts every list once in a mean over folds", function()
     local mean, count = protocol.pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
     near({ mean, count }, { 0.875, 40 }, 1e-12)
   end)
@@ -55,7 +55,7 @@ local function rate(rows, user, first, last, rating)
   for item = first, last do rows[#rows + 1] = { user, item, rating } end
 end
 
-describe("what is relevant", function()
+describe("protocol of relevance:", function()
   local rows = {}
   rate(rows, 1, 1, 25, 4)     -- 25 items of 4 stars
   rate(rows, 1, 26, 60, 3.5)
@@ -66,7 +66,7 @@ describe("what is relevant", function()
   rate(rows, 4, 1, 4, 5)      -- four
   local ratings = ratings_of(rows)
 
-  it("4 stars and more, of users with 25 such items; five folds, four other items for each", function()
+  it("liked takes 4 stars of users with 25 such items, and liked_fold four other items for each", function()
     local liked, tested = protocol.liked(ratings, false), {}
     equal(protocol.folds, 5)
     for number = 1, protocol.folds do
@@ -96,11 +96,11 @@ describe("what is relevant", function()
       "by seed")
   end)
 
-  it("in short runs users with five such items", function()
+  it("liked takes users with five such items in short runs", function()
     equal(protocol.liked_fold(protocol.liked(ratings, true), 1, 1).train.users:totable(), { 1, 2, 3 })
   end)
 
-  it("folds of all ratings keep grades; training lists beside them have two unrated items for each", function()
+  it("graded_fold keeps the grades, and adds two unrated items for each rated one to training lists", function()
     local seen = 0
     for number = 1, 5 do
       local one = protocol.graded_fold(ratings, number, 1)
@@ -126,7 +126,7 @@ describe("what is relevant", function()
       "by seed")
   end)
 
-  it("the long tail is without the most rated items that hold a share of the ratings", function()
+  it("long_tail leaves out the most rated items that hold a share of the ratings", function()
     local some = {}
     rate(some, 1, 1, 3, 4)
     rate(some, 2, 1, 2, 4)
@@ -178,7 +178,7 @@ end
 
 local function mf(seed) return mr.models.mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = seed } end
 
-describe("families", function()
+describe("protocol of families:", function()
   local function queries(count, sign, seed)
     local lists, features, u = {}, {}, mr.uniform({ count * 6, 3 }, { seed = seed, dtype = "float64" }):totable()
     for l = 1, count do
@@ -196,7 +196,7 @@ describe("families", function()
     k = 1, title = "made up" }
   local one = protocol.query_fold({ false, raw }, 2)
 
-  it("features of queries are standardised by the training part", function()
+  it("query_fold standardises features by the training part", function()
     local sum, square, x = 0, 0, raw.train.features:totable()
     for _, row in ipairs(x) do sum, square = sum + row[1] / #x, square + row[1] ^ 2 / #x end
     local sd = math.sqrt(square - sum ^ 2)
@@ -205,7 +205,7 @@ describe("families", function()
     end
   end)
 
-  it("queries: Adam with weight decay, 46 hidden units, 60 epochs, the best by validation's nDCG@10", function()
+  it("fit trains queries with Adam and decay for 60 epochs, and keeps the best by nDCG@10 on validation", function()
     local function fitted(more)
       local o = { model = protocol.model("mlp", { inputs = 2, seed = 2 }), loss = mr.losses.mse(), seed = 3,
         at = { rate = 0.01, decay = 0.1 } }
@@ -231,7 +231,7 @@ describe("families", function()
     equal(#(fitted{ short = true }).history, 2)
   end)
 
-  it("ratings: 30 epochs of 32 factors, every third one judged among all items that the user has not liked", function()
+  it("fit trains ratings for 30 epochs, and validates every third one among items not liked before", function()
     local model = protocol.model("mf", { users = 40, items = 120, seed = 2 })
     local run = protocol.fit("movielens", plain,
       { model = model, loss = mr.losses.bpr(), at = { rate = 0.01, decay = 0.01 }, seed = 3 })
@@ -250,7 +250,7 @@ describe("families", function()
     near(scores_of(first, plain.test), scores_of(same, plain.test), 1e-5)
   end)
 
-  it("metric factors have no weight decay, trees no optimizer", function()
+  it("fit trains metric factors without weight decay, and trees without an optimizer", function()
     local function cml(decay)
       local model = protocol.model("cml", { users = 40, items = 120, seed = 2 })
       protocol.fit("movielens", plain, { model = model, kind = "cml", loss = mr.losses.hinge(), seed = 1, short = true,
@@ -278,13 +278,13 @@ describe("families", function()
     end
   end)
 
-  it("factors begin within 0.01 of 0", function()
+  it("model starts factors within 0.01 of 0", function()
     local all = protocol.model("mf", { users = 400, items = 300, seed = 1 }):parameters()
     equal({ all[1]:size(1), all[1]:size(2) }, { 400, 32 })
     near(all[1]:abs():max():item(), 0.01, { atol = 5e-5 })
   end)
 
-  it("rates, decays and trees' rates that are tried", function()
+  it("training, decays and etas have the rates and decays that are tried", function()
     local text = {}
     for _, set in ipairs{ "movielens", "mq2008" } do
       local rates = protocol.training[set].rates
@@ -298,7 +298,7 @@ describe("families", function()
       { 0.1, 2, 2 }, 1e-9)
   end)
 
-  it("among all items those that the user liked before are left out, those that they rated low are not", function()
+  it("catalogue ranks all items except those liked before, and keeps those rated low", function()
     local rows = {}
     rate(rows, 1, 1, 25, 5)
     rate(rows, 1, 26, 27, 2)
@@ -323,7 +323,7 @@ describe("families", function()
   end)
 end)
 
-describe("Cremonesi's protocol", function()
+describe("Cremonesi's protocol:", function()
   -- Everyone rates all items but the last four; test items of 5 stars are among these unrated ones.
   local rows = {}
   for user = 1, 4 do
@@ -335,8 +335,7 @@ describe("Cremonesi's protocol", function()
   local ratings = ratings_of(rows)
   local one = protocol.graded_fold(ratings, 1, 1)
 
-  it("what is to be found are 5 stars, of all items or of the long tail; what was rated is not drawn beside them",
-    function()
+  it("to_find marks items of 5 stars, of all items or of the long tail, and keeps other ratings in train", function()
     local tail = {}
     for item = 1, 30 do tail[item] = item <= 5 and 0 or 1 end
     for _, part in ipairs{ "valid", "test" } do
@@ -357,7 +356,7 @@ describe("Cremonesi's protocol", function()
     return mr.tensor(scores):rows(batch.items)
   end
 
-  it("recall(N): each 5-star rating among unrated items", function()
+  it("recalls ranks each item of 5 stars among unrated items", function()
     local stars, expected, tail = 0, {}, {}
     for i = 1, 20 do expected[i] = i >= 3 and 1 or 0 end
     for item = 1, 30 do tail[item] = item <= 8 and 0 or 1 end
@@ -377,7 +376,7 @@ describe("Cremonesi's protocol", function()
       or two[2] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
   end)
 
-  it("a hundred unrated items beside each", function()
+  it("recalls ranks each item among a hundred unrated ones by default", function()
     local wide = {}
     for user = 1, 3 do rate(wide, user, 1, 10, 5) end
     rate(wide, 4, 11, 150, 3)
@@ -389,7 +388,7 @@ describe("Cremonesi's protocol", function()
     equal(sizes, { [101] = true })
   end)
 
-  it("settings are chosen on validation: by RMSE where ratings are predicted, else by recall(10)", function()
+  it("quality is the RMSE of predicted ratings or else recall(10), on validation", function()
     local function three(batch) return mr.full({ 30 }, 3):rows(batch.items) end
     local square = 0
     for _, x in ipairs(one.valid.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
@@ -428,7 +427,7 @@ describe("Cremonesi's protocol", function()
       1)
   end)
 
-  it("ratings are predicted by the squared errors of all ratings, with their mean as the start", function()
+  it("fit_ratings minimises the squared errors of all ratings, starting at their mean", function()
     local graded = protocol.graded_fold(made_up, 1, 1)
     local setting = { rate = 0.01, decay = 0.01, epochs = 3 }
     local same = mr.models.biased_mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = 5,
@@ -443,8 +442,8 @@ describe("Cremonesi's protocol", function()
   end)
 end)
 
-describe("trees", function()
-  it("queries without relevant documents count as 0, and are left out beside it", function()
+describe("protocol of trees:", function()
+  it("judge_trees gives nDCG with queries without relevant documents as 0, and without these queries", function()
     -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1,
     -- nDCG@10 1
     local first, letor, map, rest =
@@ -462,10 +461,10 @@ describe("trees", function()
   end)
 
   if not pcall(core.xgboost_version) then
-    return it("models", function() test.skip "XGBoost's library is not installed" end)
+    return it("fit_trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
   end
 
-  it("boosted ones have depth 5 and eta 0.1, a forest is one round; validation chooses the round by AP", function()
+  it("tree_options boosts at depth 5 and eta 0.1, or makes a forest; fit_trees chooses the round by AP", function()
     local function part(seed, sign)
       local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20,
         noise = 1, seed = seed }
@@ -496,8 +495,8 @@ describe("trees", function()
   end)
 end)
 
-describe("profit", function()
-  it("profits lie between 1 and 20, evenly on a scale of logarithms; the fewer ratings, the larger", function()
+describe("protocol of profit:", function()
+  it("profits lie between 1 and 20, evenly in logarithms, or larger for movies with fewer ratings", function()
     local rows = {}
     for user = 1, 5 do rate(rows, user, user, 5, 4) end  -- item 5 has 5 ratings, item 1 one
     local found = protocol.profits(ratings_of(rows), 1)
@@ -512,7 +511,7 @@ describe("profit", function()
     check(drawn:totable()[1] ~= protocol.profits(made_up, 2)["at random"]:totable()[1], "by seed")
   end)
 
-  it("profit@10 adds up the first ten, nDCG has profit as its gain", function()
+  it("profit_10 adds up ten rows, and profit_ndcg has profit as its gain", function()
     local scores, profit, sum = {}, {}, 0
     for i = 1, 12 do
       scores[i], profit[i] = -i, i % 3 == 0 and 0 or i
@@ -526,7 +525,7 @@ describe("profit", function()
   local profits = protocol.profits(made_up, 1)["at random"]
   local priced = protocol.priced(plain, profits)
 
-  it("relevant rows are graded by their profit", function()
+  it("priced grades relevant rows by their profit", function()
     local by_item = profits:totable()
     for _, name in ipairs{ "train", "valid", "test" } do
       local was, items = plain[name].lists.relevance:totable(), plain[name].items:totable()
@@ -540,7 +539,7 @@ describe("profit", function()
   local losses = { relevance = mr.losses.lambdarank{}, ["relevance, times profit"] = mr.losses.bce{},
     profit = mr.losses.lambdarank{ metric = "profit_ndcg" } }
 
-  it("rankers of relevance, of probabilities times profit, and of profit, with a little decay", function()
+  it("fit_profit trains rankers of relevance, of probability times profit, and of profit", function()
     for _, name in ipairs(protocol.rankers) do
       local watched = {}
       local score = protocol.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7,
@@ -555,7 +554,7 @@ describe("profit", function()
     equal(#protocol.rankers, 3)
   end)
 
-  it("decay is of Adam's size: 1e-4", function()
+  it("fit_profit applies weight decay", function()
     -- users without training rows move by decay alone: their factors go down by the rate in every step
     local score = protocol.fit_profit("relevance", plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7 })
     local without =
@@ -563,7 +562,7 @@ describe("profit", function()
     check((score:parameters()[2] - without:parameters()[2]):abs():max():item() > 1e-4, "decay moves factors")
   end)
 
-  it("validation chooses the epoch among every fifth up to 30, by nDCG@10 or by profit@10", function()
+  it("epochs_of chooses among every fifth epoch by nDCG@10 or profit@10 on validation", function()
     for name, metric in pairs{ relevance = "ndcg@10", ["relevance, times profit"] = "profit_10",
       profit = "profit_10" } do
       for short, epochs_tried in pairs{ [false] = { 5, 10, 15, 20, 25, 30 }, [true] = { 1, 2 } } do
@@ -586,7 +585,7 @@ describe("profit", function()
     near({ rates[1], rates[2], rates[3] / rates[2] }, { 0.003, 0.01, 3 }, 1e-9)
   end)
 
-  it("a movie of which nothing was learned has half of its profit as a score, which the output says", function()
+  it("fit_profit scores a movie by half of its profit if nothing was learned of it", function()
     local score =
       protocol.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
     near(scores_of(score, plain.test), profits:rows(plain.test.items) * 0.5, 2e-3)

@@ -16,7 +16,7 @@ local function with_relevant(ranks, n)
   return grades
 end
 
-it("average precision of the slides' queries, and their mean", function()
+it("mr.metrics.ap equals the average precision of the slides' queries, and their mean", function()
   local by_hand = { (1 / 1 + 2 / 3 + 3 / 6) / 3, (1 / 1 + 2 / 2 + 3 / 4) / 3 }
   local sum = 0
   for q, query in ipairs(published.average_precision) do
@@ -29,7 +29,7 @@ it("average precision of the slides' queries, and their mean", function()
   near(sum / 2, 0.81944444444444, 1e-12)
 end)
 
-it("MAP@k over all relevant rows and over min(P, k); of one relevant row both are the reciprocal rank to k", function()
+it("mr.metrics.ap at k divides by P or by min(P, k), and is the reciprocal rank of one relevant row", function()
   local scores, lists = ranked(with_relevant({ 1, 3, 6 }, 8))
   for k, hits in pairs{ [2] = 1, [5] = 1 + 2 / 3, [8] = 1 + 2 / 3 + 3 / 6 } do
     near(mr.metrics.ap(scores, lists, { k = k }):item(), hits / 3, 1e-12)
@@ -56,7 +56,7 @@ local function sorted_down(grades)
   return copy
 end
 
-it("DCG in both gains, its ideal and nDCG of the slide's ratings", function()
+it("mr.metrics.dcg with both gains and ndcg equal the formulas for the slide's ratings", function()
   local grades = published.ratings
   local scores, lists = ranked(grades)
   for p = 1, #grades do
@@ -69,7 +69,7 @@ it("DCG in both gains, its ideal and nDCG of the slide's ratings", function()
   end
 end)
 
-it("precision, recall, AUC, RMSE and MAE by their definitions", function()
+it("precision, recall, AUC, RMSE and MAE equal their definitions", function()
   local grades = with_relevant({ 1, 3, 6 }, 8)
   local scores, lists = ranked(grades)
   local right, pairs_of, found = 0, 0, 0
@@ -86,7 +86,7 @@ it("precision, recall, AUC, RMSE and MAE by their definitions", function()
   near(mr.stats.mae({ 2, 1, 4, 5, 4 }, published.scores), 1, 1e-12)
 end)
 
-it("PureSVD keeps the largest singular vectors", function()
+it("predictors.projected keeps the largest singular vectors", function()
   local predictors = dofile "scripts/lecture/predictors.lua"
   local diagonal = mr.tensor({ { 3, 0, 0, 0 }, { 0, 2, 0, 0 }, { 0, 0, 1, 0 } }, { dtype = "float64" })
   local kept = predictors.projected(diagonal, 2, 100, 1):totable()
@@ -113,7 +113,8 @@ scripts.it("worked_numbers.lua prints the slides' numbers beside the computed on
   end
 end)
 
-scripts.it("same_pairs.lua and same_rmse.lua: equal errors, other rankings", { "gnuplot" }, function(folder)
+scripts.it("same_pairs.lua and same_rmse.lua show rankings with equal errors and other nDCG",
+  { "gnuplot" }, function(folder)
   local function exp2(y) return 2 ^ y - 1 end
   local function ndcg(grades) return dcg(grades, #grades, exp2) / dcg(sorted_down(grades), #grades, exp2) end
   local out = run(folder, "same_pairs", "")
@@ -141,7 +142,8 @@ local function twice(folder, name, words)
   return out
 end
 
-scripts.it("families.lua --smoke: every family on both kinds of data, against squared errors", {}, function(folder)
+scripts.it("families.lua --smoke shows every family on both kinds of data, and the same from kept runs",
+  {}, function(folder)
   local out = twice(folder, "families", "--smoke --workers 1")
   for _, word in ipairs{ "popularity", "item kNN", "squared error", "cross entropy", "RankNet", "LambdaRank", "BPR",
     "hinge of distances (CML)", "WARP", "ListNet", "ListMLE", "smooth nDCG", "NeuralNDCG", "LambdaMART" } do
@@ -149,7 +151,7 @@ scripts.it("families.lua --smoke: every family on both kinds of data, against sq
   end
 end)
 
-scripts.it("cremonesi.lua --smoke: recall of a random ranking is N over the number of candidates",
+scripts.it("cremonesi.lua --smoke shows a random ranking's recall as N over the number of candidates",
   { "gnuplot" }, function(folder)
   local out = twice(folder, "cremonesi", "--smoke --workers 1")
   local at_20 = tonumber(out:match "\nrandom%s+[%d.]+%s+[%d.]+%s+([%d.]+)")
@@ -159,14 +161,14 @@ scripts.it("cremonesi.lua --smoke: recall of a random ranking is N over the numb
   end
 end)
 
-scripts.it("profit.lua --smoke: profits are said to be made up", {}, function(folder)
+scripts.it("profit.lua --smoke says that profits are made up", {}, function(folder)
   local out = twice(folder, "profit", "--smoke --workers 1")
   for _, word in ipairs{ "profits (made up)", "at random", "more for rare movies", "The profits are made up" } do
     check(out:find(word, 1, true), word)
   end
 end)
 
-it("all.lua has every script of the folder", function()
+it("all.lua lists every script of the folder", function()
   local listed = {}
   for _, script in ipairs(dofile "scripts/lecture/all.lua") do
     check(script.title and script.words and script.takes, script.path)

@@ -26,7 +26,8 @@ local function mean_of_users(evaluations, metric)
   return (mean(means))
 end
 
-scripts.it("profit.lua: settings of the first fold, and what users of all five folds bring", {}, function(folder)
+scripts.it("profit.lua takes settings of the first fold, and shows the means of users over all five folds",
+  {}, function(folder)
   local ratings = data_folders.movielens(folder, { users = 20, items = 100, mean_activity = 70 })
   local rows =
     in_process.section("scripts/lecture/profit.lua", words_of(folder, "--data", folder, "--seed", "2")).tables[1].rows
@@ -69,7 +70,7 @@ scripts.it("profit.lua: settings of the first fold, and what users of all five f
   end
 end)
 
-scripts.it("families.lua: changes are against squared errors, of ratings among all items", {}, function(folder)
+scripts.it("families.lua compares with squared errors, for ratings by nDCG@10 among all items", {}, function(folder)
   local words = words_of(folder, "--smoke", "--losses", "cross entropy,RankNet,BPR,LambdaMART")
   local section = in_process.section("scripts/lecture/families.lua", words)
   -- column of the metric that is compared: nDCG@10 among all items, nDCG@10
@@ -103,7 +104,7 @@ local trees = {
   ["random forest"] = { objective = "reg:squarederror", options = forest },
 }
 
-scripts.it("lambdamart.lua: what each ranker is trained on, and means over folds of their test queries",
+scripts.it("lambdamart.lua trains each ranker on its loss or objective, and averages test queries over folds",
   { "xgboost" }, function()
   local folds, by_name = data.queries{ smoke = true, data = "" }, {}
   for _, row in ipairs(in_process.section("scripts/lecture/lambdamart.lua", { "--smoke" }).tables[1].rows) do
@@ -125,7 +126,7 @@ scripts.it("lambdamart.lua: what each ranker is trained on, and means over folds
   for name in pairs(trees) do check(by_name[name], name) end
 end)
 
-scripts.it("lambdamart.lua by default: 200 rounds, forests of 300 trees", { "xgboost" }, function(folder)
+scripts.it("lambdamart.lua trains 200 rounds and forests of 300 trees by default", { "xgboost" }, function(folder)
   data_folders.queries(folder .. "/mq2008", 2)
   local make, fit, made = mr.models.trees, mr.fit, {}
   mr.models.trees = function(options)
@@ -153,7 +154,7 @@ local function recall_of(models, folds, n, o)
   return hits / items
 end
 
-scripts.it("cremonesi.lua: settings of the first fold, recall of all items and of the long tail, RMSE over five folds",
+scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and RMSE over five folds",
   { "gnuplot" }, function(folder)
   local ratings, fit = data_folders.movielens(folder, { users = 20, items = 60, mean_activity = 25 }), mr.fit
   local predictors, folds = dofile "scripts/lecture/predictors.lua", {}

@@ -202,10 +202,10 @@ end
 -- documents.
 local mixed, large = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 } }
 
-describe("recipe paper", function()
+describe("protocol of recipe paper:", function()
   local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
-  it("validation chooses the epoch where test would choose another, on the fold that was asked for", function()
+  it("fit_paper chooses the epoch on validation, on the fold that was asked for", function()
     local train_part, against = queries(lengths{ { 8, 9 } }), queries(lengths{ { 6, 9 } }, -1)
     local other = one_fold(queries(lengths{ { 8, 4 } }), queries(lengths{ { 6, 4 } }), queries(lengths{ { 6, 4 } }))
     local data = data_of("mq2008", { other, one_fold(train_part, queries(lengths{ { 6, 9 } }), against) })
@@ -223,7 +223,7 @@ describe("recipe paper", function()
     for _, name in ipairs(measures.names) do equal(#run.scores[name], 9, name) end
   end)
 
-  it("by nDCG with the gain 2^y - 1, not that of labels + 1", function()
+  it("fit_paper chooses the epoch by nDCG with the gain 2^y - 1, not by nDCG of labels + 1", function()
     -- nDCG+1 would choose an epoch of its own: the choice is by the metric called ndcg
     local run =
       protocol.fit_paper(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
@@ -234,7 +234,7 @@ describe("recipe paper", function()
     end)())))
   end)
 
-  it("at other rates than that of the text 20 epochs without a better one end training", function()
+  it("fit_paper ends after 20 epochs without a better one, except at the rate of the text", function()
     -- nDCG of a query of one document is always 1: the first epoch stays the best
     local same = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { 1, 2, 3 } } }
     local data = data_of("mq2008", { one_fold(queries(lengths{ { 8, 3 } }), same, same) })
@@ -243,7 +243,7 @@ describe("recipe paper", function()
     equal(#protocol.fit_paper(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-3 }, 1, true).history, 2)
   end)
 
-  it("the rate is chosen on validation for each fold, or is that of the text", function()
+  it("choose takes the rate of each fold on validation, or the rate of the text", function()
     local trials = {
       { split = 1, rate = 0.1, valid = 0.5, test = 0.9 }, { split = 1, rate = 0.01, valid = 0.6, test = 0.4 },
       { split = 2, rate = 0.1, valid = 0.8, test = 0.1 }, { split = 2, rate = 0.01, valid = 0.7, test = 0.9 },
@@ -254,7 +254,7 @@ describe("recipe paper", function()
     equal(protocol.choose(trials, 0.01), { trials[2], trials[4] })
   end)
 
-  it("rates are powers of ten with those of the text among them; the first and the last are the edges", function()
+  it("rates are powers of ten and include those of the text, and at_edge marks the first and the last", function()
     for i = 2, #protocol.rates do near(protocol.rates[i] / protocol.rates[i - 1], 10, 1e-9) end
     local inside = {}
     for _, rate in ipairs(protocol.rates) do inside[rate] = true end
@@ -282,7 +282,7 @@ local function times(n, value)
   return found
 end
 
-it("batch sizes (4.2) of both recipes", function()
+it("protocol.steps makes batches of the sizes in 4.2 for both recipes", function()
   -- 70 queries of 8 documents, 9 of 5, 70 of 3 and 7 of 2: 156 queries, 829 documents
   local part = queries(lengths{ { 8, 70 }, { 5, 9 }, { 3, 70 }, { 2, 7 } })
   local eights = table.move(times(8, 8), 1, 8, 1, {})
@@ -323,7 +323,7 @@ it("batch sizes (4.2) of both recipes", function()
   equal({ protocol.least "mq2008", protocol.least "mslr", protocol.least "web10k" }, { 8, 1, 8 })
 end)
 
-it("RankNet by their code takes 64 pairs at a time, the last step left out", function()
+it("protocol.steps of recipe code takes 64 pairs of RankNet at a time, and leaves out the last step", function()
   local part, all = queries(lengths{ { 8, 20 } }), 0
   local grades = part.lists.relevance:totable()
   for l = 0, 19 do
@@ -338,7 +338,7 @@ it("RankNet by their code takes 64 pairs at a time, the last step left out", fun
   end
 end)
 
-it("Adam, with decay for ApproxNDCG alone (4.2): one step of a weight of 1 with the derivative -2e-5", function()
+it("protocol.training uses Adam at the rates of 4.2, with weight decay for ApproxNDCG alone", function()
   local rates = {
     paper = { MseNetBatched = { 1e-3, 1e-3 }, MseNetQbQ = { 1e-3, 1e-3 }, ApproxNDCGBatched = { 1e-4, 1e-4 } },
     code = { MseNetBatched = { 5e-5, 5e-5 }, MseNetQbQ = { 1e-3, 1e-3 }, ApproxNDCGBatched = { 1e-4, 1e-3 } } }
@@ -374,8 +374,8 @@ local function starts(part)
   return found
 end
 
-describe("recipe code", function()
-  it("MQ2008: a tenth of all queries for evaluation; MSLR: a hundred queries that were trained on (4.1)", function()
+describe("protocol of recipe code:", function()
+  it("code_parts evaluates a tenth of MQ2008's queries, or a hundred of MSLR that were trained on", function()
     local parts = one_fold(queries(times(150, 3)), queries(times(50, 3)), queries(times(50, 3)))
     local train_part, evaluation = protocol.code_parts(data_of("mq2008", { parts }), 1)
     equal({ train_part.count, evaluation.count }, { 225, 25 })
@@ -396,12 +396,12 @@ describe("recipe code", function()
       "by seed")
   end)
 
-  it("three seeds, of made-up data one", function()
+  it("seeds gives three seeds, or one for made-up data", function()
     equal(protocol.seeds(4, false), { 4, 5, 6 })
     equal(protocol.seeds(4, true), { 4 })
   end)
 
-  it("the ranking that is evaluated: of NDCG losses upside down, of two MseNets on MSLR by mistake", function()
+  it("as_coded ranks upside down for NDCG losses, and by mistake for two MseNets on MSLR", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 2 } }, mr.tensor{ 0.9, 0.5, 0.4, 0.1 }
     -- P@2 by score: rows 1, 2: 1/2; upside down: rows 4, 3: 1/2; P@1 is not among them, so that nDCG+1@2 tells them
     -- apart
@@ -417,7 +417,7 @@ describe("recipe code", function()
     end
   end)
 
-  it("a printed number is met between the least and the largest seed, to two digits", function()
+  it("meets accepts a printed number between the least and the largest seed, to two digits", function()
     equal({ protocol.meets(0.45, 0.4551, 0.5), protocol.meets(0.45, 0.4549, 0.5), protocol.meets(0.45, 0.4, 0.4449),
       protocol.meets(0.45, 0.4, 0.4451) }, { false, true, false, true })
     equal({ 0.505 - 0.005, 0.495 + 0.005 }, { 0.5, 0.5 })
@@ -425,7 +425,7 @@ describe("recipe code", function()
   end)
 end)
 
-describe("statistics", function()
+describe("protocol of statistics:", function()
   -- Eight queries: differences of one sign everywhere have p = 2 / 2^8 by enumeration, a single difference has p = 1.
   local base = { 1, 2, 3, 4, 5, 6, 7, 8 }
   local function plus(change, only)
@@ -437,7 +437,7 @@ describe("statistics", function()
   for i = 2, #protocol.names do values[protocol.names[i]] = plus(1, i) end
   values.RankNet = plus(1)
 
-  it("changes against MseNetBatched and random orders, Holm over all comparisons of a data set", function()
+  it("compare tests against MseNetBatched and random orders, with Holm's correction over a data set", function()
     local found, p = protocol.compare(values, { 0, 0, 0, 0, 0, 0, 0, 0 }), 2 / 256
     for i, each in ipairs(found) do
       equal(each.name, protocol.names[i])
@@ -450,7 +450,7 @@ describe("statistics", function()
     end
   end)
 
-  it("p has the resolution of 100,000 choices of signs", function()
+  it("compare draws 100,000 choices of signs", function()
     local many, none, all = {}, {}, {}
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for _, name in ipairs(protocol.names) do all[name] = many end
@@ -458,12 +458,12 @@ describe("statistics", function()
     near(protocol.compare(all, none)[1].p_random, 13 / 100001, { rtol = 1e-9 })
   end)
 
-  it("5 %", function()
+  it("significant accepts p below 0.05", function()
     equal({ protocol.significant(0.0499), protocol.significant(0.05), protocol.significant(0 / 0) },
       { true, false, false })
   end)
 
-  it("a held-out loss rises where its least value is before the last tenth", function()
+  it("lowest says that a held-out loss rises if its least value is before the last tenth", function()
     equal({ protocol.lowest{ 3, 3, 5 } }, { 1, true })
     equal({ protocol.lowest{ 5, 4, 3, 3, 5, 6, 7, 8, 9, 10 } }, { 3, true })
     equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 } }, { 9, false })
@@ -471,7 +471,7 @@ describe("statistics", function()
   end)
 end)
 
-describe("trainings of recipe code", function()
+describe("trainings of recipe code:", function()
   -- Loss, what its mean is over and its sign: NDCGs go down, and queries without relevant documents count in
   -- ApproxNDCG's mean.
   local function their_loss(name, part)
@@ -514,7 +514,7 @@ describe("trainings of recipe code", function()
   local few = one_fold(queries(lengths{ { 8, 4 }, { 4, 9 } }), queries{ 8, 8, 8, 8, 8, 8 }, queries{ 3, 3 })
   local larger = one_fold(queries(lengths{ { 8, 20 }, { 5, 2 } }), queries{ 8, 8 }, queries{ 6, 6 })
 
-  it("learning curves: 70 % of the training part against the rest (4.2), one array without standardising", function()
+  it("fit_curves trains on 70 % of the queries, and measures the loss on the rest", function()
     for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 },
       { "ApproxNDCGBatched", "mq2008", 100 } } do
       local name, kind = case[1], case[2]
@@ -536,7 +536,7 @@ describe("trainings of recipe code", function()
     end
   end)
 
-  it("epochs of their code", function()
+  it("fit_curves trains as many epochs as the authors' code", function()
     local tiny = one_fold(queries(times(12, 3)), queries{ 8 }, queries{ 8 })
     for kind, each in pairs(epochs) do
       for name, count in pairs(each) do
@@ -547,7 +547,7 @@ describe("trainings of recipe code", function()
     end
   end)
 
-  it("short runs have two epochs, and all queries in place of those with eight documents", function()
+  it("fit_curves and fit_code train two epochs on all queries in short runs", function()
     local data = data_of("mq2008", { few })
     equal(#protocol.fit_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
     local _, _, count = protocol.fit_code(data, { algorithm = "ApproxNDCGBatched", seeds = 1 }, true)
@@ -558,7 +558,7 @@ describe("trainings of recipe code", function()
   end)
 
   for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("trains and evaluates as a network written out, on " .. kind, function()
+    it("fit_code trains and evaluates like a network written out, on " .. kind, function()
       for _, name in ipairs(protocol.names) do
         local data = data_of(kind, { name == "MseNetBatched" and larger or few })
         local train_part, evaluation = protocol.code_parts(data, 2)
@@ -583,12 +583,12 @@ describe("trainings of recipe code", function()
   end
 end)
 
-describe("trainings of recipe paper", function()
+describe("trainings of recipe paper:", function()
   local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
   local larger = one_fold(queries(large), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
   for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("trains and standardises as a network written out, on " .. kind, function()
+    it("fit_paper standardises and trains like a network written out, on " .. kind, function()
       for name, o in pairs(paper) do
         local raw = name == "MseNetBatched" and larger or few
         local part, valid = standardised(raw.train, raw.train, 0), standardised(raw.valid, raw.train, 0)

@@ -16,7 +16,7 @@ local function weights(model)
   return all
 end
 
-it("one weight of a network changes in its last bit, and can be trained", function()
+it("change_last_bit changes one weight of a network in its last bit, and the network can be trained", function()
   local model = mr.models.mlp{ inputs = 3, hidden = { 2 }, activation = "relu", seed = 1 }
   local before = weights(model)
   trainings.change_last_bit(model)
@@ -33,14 +33,14 @@ it("one weight of a network changes in its last bit, and can be trained", functi
   for i, x in ipairs(weights(model)) do check(x ~= after[i] or i <= 6, "the output layer is trained") end
 end)
 
-it("curves part where they differ by more than a bound, or where one ends", function()
+it("parting finds where curves differ by more than a bound, or where one ends", function()
   equal(trainings.parting({ 1, 2, 3 }, { 1, 2, 3 }, 0), nil)
   equal(trainings.parting({ 1, 2, 3 }, { 1, 2.5, 4 }, 0), 2)
   equal(trainings.parting({ 1, 2, 3 }, { 1, 2.5, 4 }, 0.5), 3)
   equal(trainings.parting({ 1, 2 }, { 1, 2, 3 }, 0), 3)
 end)
 
-it("changes at equal seed stand beside those of two seeds", function()
+it("moved shows changes at equal seed beside those of two seeds", function()
   -- two folds of three seeds: changes 1, 0, -1 and 0, 0, 2; variances over seeds 1 and 4
   local found = trainings.moved{ { { 1, 2 }, { 2, 2 }, { 3, 2 } }, { { 0, 0 }, { 2, 2 }, { 4, 6 } } }
   near(found.rms, 1, 1e-12)
@@ -50,7 +50,7 @@ it("changes at equal seed stand beside those of two seeds", function()
   near(trainings.distribution{ 1, 2, 3 }.half, 4.302652729696 / math.sqrt(3), 1e-9)
 end)
 
-scripts.it("objectives/seeds.lua --smoke", {}, function(folder)
+scripts.it("seeds.lua --smoke shows nDCG over seeds and trainings of equal seed", {}, function(folder)
   local text = scripts.run(folder, "objectives/seeds.lua", "--smoke --workers 0 --algorithms ApproxNDCGBatched")
   check(text:find("nDCG over seeds", 1, true) and text:find("two trainings of equal seed", 1, true), text)
   check(text:find("last bit", 1, true) and text:find("MseNetBatched", 1, true) and not text:find("nan", 1, true), text)

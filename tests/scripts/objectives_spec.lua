@@ -74,8 +74,8 @@ local function query(n, seed)
   return scores, grades
 end
 
-describe("metrics of the authors' code", function()
-  it("labels + 1, the last of equal scores first, precision over min(k, n), both rankers", function()
+describe("measures.lua:", function()
+  it("code equals the authors' metrics written out, with ties as they sort them, for both rankers", function()
     for seed = 1, 30 do
       local n = 2 + seed % 9
       local scores, grades = query(n, seed)
@@ -89,7 +89,7 @@ describe("metrics of the authors' code", function()
     end
   end)
 
-  it("of several queries each; none where no document is relevant", function()
+  it("code gives a value per query, and NaN if no document is relevant", function()
     local a, b = { query(7, 1) }, { query(4, 2) }
     local lists, scores = mr.lists{ a[2], { 0, 0, 0 }, b[2] }, {}
     for _, each in ipairs{ a[1], { 3, 1, 2 }, b[1] } do table.move(each, 1, #each, #scores + 1, scores) end
@@ -102,7 +102,7 @@ describe("metrics of the authors' code", function()
     end
   end)
 
-  it("one score for a whole query: its first document alone", function()
+  it("first_document scores a query by its first document alone", function()
     for seed = 1, 10 do
       local _, grades = query(3 + seed, seed)
       local found, labels = measures.first_document(mr.lists{ grades, { 0, 0 } }), { {}, {} }
@@ -120,7 +120,7 @@ describe("metrics of the authors' code", function()
     end
   end)
 
-  it("under the honest recipe equal scores have the mean over their orders", function()
+  it("honest averages equal scores over their orders", function()
     local found = measures.honest(mr.tensor{ 1, 1 }, mr.lists{ { 1, 0 } })
     near(found["precision@2"]:item(), 0.5)
     near(found.ap:item(), 0.75)
@@ -145,8 +145,8 @@ local function rows_of(batches)
   return found
 end
 
-describe("steps", function()
-  it("queries of equal length together, short groups left out, the last step dropped", function()
+describe("steps.lua:", function()
+  it("equal_lengths groups queries by length, leaves out short groups, and drops the last step if asked", function()
     local set = made_up{ { 1, 0 }, { 0, 1, 0 }, { 0, 1 }, { 1 }, { 0, 0 }, { 1, 0, 0 } }
     local whole, count = steps.equal_lengths(set, { least = 1 })
     equal(rows_of(whole), { "1 2 6 7 9 10", "3 4 5 11 12 13", "8" })
@@ -160,7 +160,7 @@ describe("steps", function()
     equal(rows_of(whole), rows_of(whole))
   end)
 
-  it("documents: each at most once, the last step left out", function()
+  it("documents takes each document at most once, and leaves out the last step", function()
     local set, seen = made_up{ { 1, 0, 2 }, { 0, 1, 0, 0 }, { 0, 1 } }, {}
     local found = rows_of(steps.documents(set, 2, 1))
     equal(#found, 3)
@@ -170,7 +170,7 @@ describe("steps", function()
     end
   end)
 
-  it("pairs: each target as often as equal pairs are, of the two rows' grades", function()
+  it("pairs draws each target as often as there are equal pairs, from the two rows' grades", function()
     local lists = { { 1, 0, 0, 0, 2 }, { 0, 0, 0 }, { 1, 1, 0 } }
     local set, grades, count = made_up(lists), {}, { better = 0, equal = 0, worse = 0 }
     for _, each in ipairs(lists) do table.move(each, 1, #each, #grades + 1, grades) end
@@ -188,12 +188,11 @@ describe("steps", function()
   end)
 end)
 
-describe("losses", function()
+describe("protocol.loss", function()
   local set = made_up{ { 1, 0, 0, 2 }, { 0, 0, 0 }, { 0, 1, 1 } }
   local scores = mr.tensor({ 0.3, -0.2, 0.5, 0.1, 0.4, 0.2, -0.6, 0.7, -0.1, 0.2 }, { dtype = "float64" })
 
-  it("RankNet: the mean over all pairs, those of unequal grades as often as makes three equally frequent targets",
-    function()
+  it("averages RankNet over all pairs, with unequal pairs upsampled to equally frequent targets", function()
     local grades, s, sum, weight, first = set.lists.relevance:totable(), scores:totable(), 0, 0, 1
     local unequal, equal_pairs = 5 + 2, 1 + 3 + 1
     local times = math.max(1, 2 * equal_pairs / unequal)
@@ -213,7 +212,7 @@ describe("losses", function()
     equal(drawn:count(mr.lists{ { 1, 0 }, { 0, 0 } }), 2)
   end)
 
-  it("recipe code: the NDCGs themselves, which go down; queries without relevant documents count", function()
+  it("minimises the NDCGs under recipe code, and counts queries without relevant documents", function()
     for _, name in ipairs{ "ApproxNDCGQbQ", "NeuralNDCGQbQ" } do
       local up, down = protocol.loss(name, set, "paper"), protocol.loss(name, set, "code")
       equal((-up(scores, set.lists)):totable(), down(scores, set.lists):totable())
@@ -224,7 +223,7 @@ describe("losses", function()
     end
   end)
 
-  it("ApproxNDCG has alpha = 1: ranks 1 + the sum of 1 / (1 + e^(s_i - s_j))", function()
+  it("has alpha = 1 in ApproxNDCG's ranks", function()
     local rank = 1 + 1 / (1 + math.exp(0.3))
     local found = protocol.loss("ApproxNDCGQbQ", set, "code")(mr.tensor({ 0.5, 0.2 }, { dtype = "float64" }),
       mr.lists{ { 1, 0 } })
@@ -232,7 +231,7 @@ describe("losses", function()
   end)
 end)
 
-it("features as their code standardises them: by array, query, and place", function()
+it("protocol.scaled standardises by rows, queries or places, like the authors' code", function()
   local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
   local part =
     mr.data.dataset{ lists = lists, features = mr.tensor({ { 1 }, { 3 }, { 10 }, { 14 } }, { dtype = "float64" }) }
@@ -246,7 +245,7 @@ it("features as their code standardises them: by array, query, and place", funct
   for i = 1, 8 do near({ places[i], places[8 + i] }, { -4 / math.sqrt(16 + 1e-5), 4 / math.sqrt(16 + 1e-5) }, 1e-12) end
 end)
 
-it("random orders: the mean over all orders, on the real data, is what one order of each query came to", function()
+it("measures.random meets the authors' numbers of random orders on the real data", function()
   local all = {}
   for _, name in ipairs{ "mq2008", "mslr" } do
     local there, found = pcall(data.open, name, "", false)
@@ -272,7 +271,7 @@ it("random orders: the mean over all orders, on the real data, is what one order
   near(measures.means(measures.random(all.mq2008.lists))["ndcg+1"], 0.7820, 5e-5)
 end)
 
-it("all.lua lists scripts that are there, each run of one under a title of its own", function()
+it("all.lua lists scripts that exist, each run under a title of its own", function()
   local titles = {}
   for _, each in ipairs(dofile(folder .. "all.lua")) do
     check(require("moonrank.core").is_file(each.path), each.path)

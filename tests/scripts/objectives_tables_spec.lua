@@ -67,7 +67,7 @@ end
 local at = {}
 for k, name in ipairs(measures.names) do at[measures.title(name)] = k end
 
-it("recipe paper: the rate of the text and the one chosen on validation of each fold, over all test queries", function()
+it("table_1.lua --recipe paper shows means at the rate of the text and at the rate that each fold chose", function()
   sweeps.in_folder(function(folder)
     local results = paper_study(folder .. "/r.db")
     local section = section_of("table_1", { "--sets", "mq2008" }, { runs = function(runs)
@@ -104,7 +104,7 @@ it("recipe paper: the rate of the text and the one chosen on validation of each 
   end)
 end)
 
-it("recipe paper: learning curves are those of the rate of the text, means over folds", function()
+it("learning_curves.lua shows means over folds at the rate of the text", function()
   sweeps.in_folder(function(folder)
     local results, facets = paper_study(folder .. "/r.db"), mr.plot.facets
     rawset(mr.plot, "facets", function() return { save = function() end } end)
@@ -149,7 +149,7 @@ local function code_section(folder, name, names)
   end })
 end
 
-it("recipe code: means over seeds, least and largest; a printed number is met between these", function()
+it("table_1.lua --recipe code shows mean, least and largest over seeds, and if they meet printed numbers", function()
   sweeps.in_folder(function(folder)
     local section = code_section(folder, "mq2008", protocol.names)
     equal(section.agreement, { of = 48, within = 8, tolerance = section.agreement.tolerance })
@@ -164,7 +164,7 @@ it("recipe code: means over seeds, least and largest; a printed number is met be
   end)
 end)
 
-it("recipe code: what is evaluated upside down, or by the first document, stands beside what was meant", function()
+it("table_1.lua --recipe code shows what was meant beside what is evaluated upside down", function()
   sweeps.in_folder(function(folder)
     local lines = {}
     for _, row in ipairs(records(code_section(folder, "mslr", protocol.names).tables[1])) do
@@ -186,8 +186,7 @@ end
 
 local function column(results, name) return results:columns():column("spec", name) end
 
-it("recipe paper: a study has all algorithms, rates and folds, and keeps the test values at the chosen epoch",
-  function()
+it("runs.of with recipe paper trains all algorithms, rates and folds, and keeps the chosen epoch's tests", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, "paper")
     local seen = {}
@@ -217,8 +216,7 @@ it("recipe paper: a study has all algorithms, rates and folds, and keeps the tes
   end)
 end)
 
-it("recipe code: a study has the algorithms that the authors ran, as evaluated, as meant and at random, by nDCG+1",
-  function()
+it("runs.of with recipe code trains the authors' algorithms, and keeps metrics as evaluated and as meant", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, "code")
     local seen = {}
@@ -275,7 +273,7 @@ local function seeds_study(path, o)
     end }
 end
 
-it("seeds: changes at equal seed with their p-values, and how far trainings of equal seed come apart", function()
+it("seeds.lua shows changes at equal seed with p-values, and how far trainings of equal seed differ", function()
   sweeps.in_folder(function(folder)
     local studies = 0
     local section = section_of("seeds", { "--seeds", "2", "--algorithms", "ApproxNDCGBatched" }, {
@@ -310,7 +308,7 @@ it("seeds: changes at equal seed with their p-values, and how far trainings of e
   end)
 end)
 
-it("blanks: one epoch over made-up queries of 120 documents and 136 features is timed; pairs in both orders", function()
+it("blanks.lua times one epoch over made-up queries of 120 documents and 136 features", function()
   local synthetic, fit, asked, epochs = mr.data.synthetic, mr.fit, nil, {}
   rawset(mr.data, "synthetic", function(o)
     asked = o
@@ -347,8 +345,7 @@ it("blanks: one epoch over made-up queries of 120 documents and 136 features is 
   equal({ #rows, rows[1].algorithm, rows[1].what, rows[3].algorithm }, { 3, "RankNet", "made", "random order" })
 end)
 
-it("seeds: a training has the seed of its study, a changed last bit where asked, and keeps nDCG and both curves",
-  function()
+it("seeds_runs.study trains with its seed, changes a last bit if asked, and keeps nDCG and both curves", function()
   local asked
   local trainings = in_process.load(folder_of_scripts .. "seeds_runs.lua", { protocol = function(own)
     rawset(own, "fit_paper", function(_, trial, seed, short, change)

@@ -6,7 +6,7 @@ local program = dofile "tests/support/program.lua"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank then
-  it("options of all scripts", function() test.skip "MOONRANK does not name the program" end)
+  it("every script has the options that all share", function() test.skip "MOONRANK does not name the program" end)
   return
 end
 
@@ -39,7 +39,7 @@ end
 
 local all = scripts()
 
-it("every script has a device and a short form, those with a store what goes with it", function()
+it("every script has --device and --smoke, and with a store --force, --retry, --mix_numerics, --workers", function()
   check(#all > 35, #all .. " scripts")
   for _, script in ipairs(all) do
     for _, name in ipairs{ "device", "smoke" } do
@@ -63,7 +63,7 @@ local function beside_smoke(script)
   return found
 end
 
-it("what --smoke sets or ignores is refused beside it, before anything is read", function()
+it("every script refuses options that --smoke sets or ignores, before it reads anything", function()
   local count = 0
   for _, script in ipairs(all) do
     for name, value in pairs(beside_smoke(script)) do
@@ -77,7 +77,7 @@ it("what --smoke sets or ignores is refused beside it, before anything is read",
   check(count > 60, count .. " options")
 end)
 
-it("numbers, names and files that cannot be are refused before anything is read", function()
+it("every script refuses impossible numbers, names and files, before it reads anything", function()
   local count = 0
   for _, script in ipairs(all) do
     for name, line in pairs(script.options) do
@@ -119,7 +119,7 @@ end
 
 local of_a_bound = "1. sqrt_range, checked"
 
-it("--smoke: every table and figure of made-up data says so, without any data on the machine", function()
+it("every script with --smoke calls its tables and figures made-up, and needs no data", function()
   if not program.has_gnuplot() then return test.skip "no gnuplot" end
   sweeps.in_folder(function(folder)
     local tables, figures = 0, 0

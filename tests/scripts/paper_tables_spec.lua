@@ -13,7 +13,7 @@ local function numbers(text, pattern)
   return found
 end
 
-scripts.it("tables_2.lua: gains by rank, sums and values; all printed numbers are met", {}, function(folder)
+scripts.it("tables_2.lua shows gains by rank, sums and values, and meets all printed numbers", {}, function(folder)
   local out = scripts.run(folder, "thesis/tables_2.lua")
   near(numbers(out, "2%.2 +DCG +worst +rank 8")[1], 1 / math.log(9, 2), 5e-5)
   near(numbers(out, "2%.2 +DCG +ideal +sum")[1], 1 + 1 / math.log(3, 2) + 1 / 2, 5e-5)
@@ -24,7 +24,8 @@ scripts.it("tables_2.lua: gains by rank, sums and values; all printed numbers ar
   check(out:find("Of 62 printed numbers 62 are", 1, true), out)
 end)
 
-scripts.it("tables_3.lua: every order, the mean and the closed form; printed numbers are met", {}, function(folder)
+scripts.it("tables_3.lua shows every order, the mean and the closed form, and meets all printed numbers",
+  {}, function(folder)
   local out = scripts.run(folder, "thesis/tables_3.lua")
   near(numbers(out, "3%.1 +DCG +X%(3,2%) +mean")[1], 2 / 3 * (1 + 1 / math.log(3, 2) + 1 / 2), 5e-6)
   near(numbers(out, "3%.1 +DCG +X%(3,2%) +closed form")[1], 2 / 3 * (1 + 1 / math.log(3, 2) + 1 / 2), 5e-6)
@@ -34,7 +35,8 @@ scripts.it("tables_3.lua: every order, the mean and the closed form; printed num
   check(out:find("Of 24 printed numbers 24 are", 1, true), out)
 end)
 
-scripts.it("sigir21/table_1.lua: users with 25 relevant items, their items and ratings", {}, function(folder)
+scripts.it("sigir21/table_1.lua counts users with 25 relevant items, their items and their ratings",
+  {}, function(folder)
   local out = scripts.run(folder, "sigir21/table_1.lua", "--smoke --sets citeulike")
   local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = 1 }
   local of_user, items, value = {}, ratings.item:totable(), ratings.value:totable()
@@ -55,7 +57,7 @@ scripts.it("sigir21/table_1.lua: users with 25 relevant items, their items and r
   check(not out:find("printed", 1, true), out)
 end)
 
-scripts.it("sigir21/table_1.lua: CiteULike-a has the printed numbers, by splits and by rule", {}, function(folder)
+scripts.it("sigir21/table_1.lua meets the printed numbers of CiteULike-a, by splits and by rule", {}, function(folder)
   if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
   local data = os.getenv "MOONRANK_DATA" or scripts.root .. "/../shared/data"
   local words = ("--sets citeulike,citeulike_splits --data '%s'"):format(data)

@@ -5,7 +5,7 @@ local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
 if not sweeps.moonrank then
-  it("paths of scripts", function() test.skip "MOONRANK does not name the program" end)
+  it("every script refuses paths of a wrong kind", function() test.skip "MOONRANK does not name the program" end)
   return
 end
 
@@ -105,7 +105,7 @@ local function requests(folder, options)
   return "local asked = {\n" .. table.concat(lines, "\n") .. "\n}\n" .. runner, count
 end
 
-it("what leads to something else is refused by every script, before anything is read or made", function()
+it("every script refuses paths of a wrong kind, before it reads or makes anything", function()
   sweeps.in_folder(function(folder)
     for _, ending in ipairs{ "", ".svg", ".html" } do
       check(os.execute((make:gsub("%%s", ending):gsub("^cd " .. ending, "cd " .. folder))), "the folder was not made")

@@ -32,14 +32,15 @@ found[#found + 1] = own "after"
 print("found " .. table.concat(found, " "))
 ]]
 
-scripts.it("sections with studies of their own, between studies of the script that runs them", {}, function(folder)
+scripts.it("sections.run trains the studies of a section in workers, between those of the script that runs it",
+  {}, function(folder)
   sweeps.write(folder .. "/part.lua", part)
   local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
   equal(status, 0, err)
   check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
 end, whole)
 
-it("words for another script have what is asked of runs: retry, force, workers", function()
+it("kept_runs.words passes --store, --retry, --workers, --force, --kept and --smoke on to another script", function()
   local words =
     dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
   equal(table.concat(words, " "), "--store s.db --retry 1 --workers 2 --force")

@@ -18,7 +18,7 @@ local function rows_of(list)
   return rows
 end
 
-it("how often a loss is the best: every split at every NSR is a case, ties count for all", function()
+it("analysis.best_counts takes every split at every NSR as a case, and counts ties for all", function()
   local counts, cases = analysis.best_counts(rows_of{ { "ap", 1, 1, 0.5 }, { "ndcg", 1, 1, 0.6 }, { "nrbp", 1, 1, 0.6 },
     { "ap", 1, 2, 0.9 }, { "ndcg", 1, 2, 0.8 }, { "nrbp", 1, 2, 0.7 }, { "ap", 5, 1, 0.1 }, { "ndcg", 5, 1, 0.2 },
     { "nrbp", 5, 1, 0.3 } })
@@ -26,7 +26,7 @@ it("how often a loss is the best: every split at every NSR is a case, ties count
   equal(cases, 3)
 end)
 
-it("mean, least and largest of splits; the loss of RR is left out", function()
+it("analysis.spread gives the mean, least and largest of splits; protocol.analysed leaves out RR", function()
   local rows = rows_of{ { "rr", 1, 1, 0.1 }, { "ap", 1, 1, 0.25 }, { "ap", 1, 2, 0.75 } }
   equal({ analysis.spread(analysis.where(rows, { loss = "ap", nsr = 1 })) }, { 0.5, 0.25, 0.75 })
   check(analysis.spread({}) ~= analysis.spread({}), "NaN of none")
@@ -34,7 +34,7 @@ it("mean, least and largest of splits; the loss of RR is left out", function()
   equal(analysis.distinct(rows, "split"), { 1, 2 })
 end)
 
-it("marginal means of standardised scores: those of R, balanced and not", function()
+it("protocol.linear_model has R's marginal means of standardised scores, balanced or not", function()
   local golden = json.read "tests/golden/linear_models.json"
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g, rows = golden[name], {}
@@ -53,7 +53,7 @@ it("marginal means of standardised scores: those of R, balanced and not", functi
   end
 end)
 
-it("one data set and one NSR have no interactions", function()
+it("protocol.linear_model has no interactions with one data set and one NSR", function()
   local rows = rows_of{ { "ap", 1, 1, 1 }, { "ap", 1, 2, 3 }, { "nrbp", 1, 1, 5 }, { "nrbp", 1, 2, 7 } }
   local model = protocol.linear_model(rows)
   equal(model.df, 2)
@@ -61,7 +61,7 @@ it("one data set and one NSR have no interactions", function()
   near(model:emmeans("loss")[2].mean, 2 / math.sqrt(20 / 3), 1e-12)
 end)
 
-it("splits that lack a loss of their kind are left out", function()
+it("analysis.complete leaves out splits that lack a loss of their kind", function()
   local rows = rows_of{ { "ap", 1, 1, 1 }, { "nrbp", 1, 1, 5 }, { "ap", 1, 2, 2 }, { "ap", 2, 1, 3 },
     { "nrbp", 2, 1, 4 }, { "ap", 2, 2, 4 } }
   for i, row in ipairs(rows) do row.kind = i < 6 and "listwise" or "lambda" end
@@ -76,7 +76,7 @@ it("splits that lack a loss of their kind are left out", function()
   equal({ #found, left, analysis.distinct(found, "split") }, { 3, 2, { 1 } })
 end)
 
-it("differences of users: means over their splits, without scores that are none", function()
+it("analysis.differences averages users over their splits, and leaves out NaN", function()
   local function row(users, positives, scores)
     return { per_list = function() return { users = users, positives = positives, scores = scores } end }
   end
@@ -86,7 +86,8 @@ it("differences of users: means over their splits, without scores that are none"
   equal(y, { 0.375, 0.25 })
 end)
 
-scripts.it("figures 3 and 5 --smoke", { "gnuplot" }, function(folder)
+scripts.it("figure_3.lua and figure_5.lua --smoke draw made-up data, without results of the paper",
+  { "gnuplot" }, function(folder)
   for number, words in pairs{ [3] = { "With LambdaRank the highest mean is that of ", "With listwise losses ",
     "one run from" }, [5] = { " of 28 curves rise significantly", "there (95 %)" } } do
     local out = scripts.run(folder, ("sigir21/figure_%d.lua"):format(number), "--smoke", "MOONRANK_DATA=.")

@@ -129,7 +129,7 @@ local function by_loops(case, values)
   return found
 end
 
-it("losses of the recipes are those of loops over padded lists", function()
+it("losses.new equals loops over padded lists, for the losses of every recipe", function()
   local lists = mr.lists(grades)
   for _, case in ipairs(cases) do
     local loss = losses.new(case[1], case[2], case[3], longest)
@@ -143,7 +143,7 @@ it("losses of the recipes are those of loops over padded lists", function()
   end
 end)
 
-it("their gradients are those of the sum over the batch", function()
+it("losses.new has the gradients of the sum over the batch", function()
   local lists, step = mr.lists(grades), 1e-6
   for _, case in ipairs(cases) do
     local loss, x = losses.new(case[1], case[2], case[3], longest), scores(5)
@@ -164,7 +164,7 @@ it("their gradients are those of the sum over the batch", function()
   end
 end)
 
-it("RR counts every relevant row in its products, also where more than 32 have equal ranks", function()
+it("losses.new of RR counts every relevant row in its products, also if more than 32 have equal ranks", function()
   -- 40 relevant rows of equal scores among 80: each has the rank 40.5, and 39 factors of 1/2
   local y = {}
   for i = 1, 80 do y[i] = i % 2 end

@@ -3,7 +3,7 @@ local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local protocol = dofile "scripts/sigir21/protocol.lua"
 
-test.it("4.2: 3000 epochs, 120 of LambdaRank in the code", function()
+test.it("protocol.train runs 3000 epochs (4.2), and 120 of LambdaRank in the code", function()
   for _, recipe in ipairs(protocol.recipe_names) do
     for _, kind in ipairs{ "listwise", "lambda" } do
       local fold, model = protocols.fold{}

@@ -23,14 +23,14 @@ local function relevant_in(ratings)
   return sums
 end
 
-it("4.1: ratings of 4 and 5 are relevant, others not; users have 25 relevant items or more", function()
+it("protocol.relevant takes ratings of 4 and 5 of users with 25 relevant items or more (4.1)", function()
   equal(relevant_in(protocol.relevant.graded(three_users(4, 3.5))), { 50.0, 25.0 })
   equal(relevant_in(protocol.relevant.graded(three_users(5, 1))), { 50.0, 25.0 })
   equal(relevant_in(protocol.relevant.unary(three_users(1, 0.5))), { 50.0, 25.0 })
   equal(relevant_in(protocol.relevant.published(three_users(1, 0.5))), { 50.0, 25.0, 24.0 })
 end)
 
-it("4.2: three different splits; of 25 relevant items 20 are in train and 5 in test, each at the NSR", function()
+it("protocol.split makes three splits with 80 % of each user's relevant items in train, at the NSR (4.2)", function()
   local ratings, seen = protocol.relevant.graded(three_users(4, 1)), {}
   for number = 1, protocol.splits do
     local fold = protocol.split(ratings, number, 2, 0)
@@ -59,7 +59,7 @@ local function few_items()
       "the share of validation")) end }
 end
 
-it("negatives of train are relevant in no part in the paper, and may be relevant in test in the code", function()
+it("protocol.fold draws train's negatives among test's relevant items in the code, not in the paper", function()
   local meet = {}
   for _, recipe in ipairs(protocol.recipe_names) do
     local fold = protocol.fold(recipe, few_items(), { split = 2, nsr = 1, seed = 1 })
@@ -73,7 +73,7 @@ it("negatives of train are relevant in no part in the paper, and may be relevant
   check(meet.code > 0 and meet.published == meet.code, ("%d, %d"):format(meet.code, meet.published))
 end)
 
-it("the code's folds are of the asked split, ratio and seed", function()
+it("protocol.fold makes the code's folds by split, ratio and seed", function()
   local set = few_items()
   local function of(split, nsr, seed)
     return protocol.fold("code", set, { split = split, nsr = nsr, seed = seed }).train
@@ -87,7 +87,7 @@ it("the code's folds are of the asked split, ratio and seed", function()
   equal(paper.test.fingerprint, set.fold(1, 1, 0.1).test.fingerprint)
 end)
 
-it("a tenth of the items of train validates in the paper, none in the code; positives count both", function()
+it("protocol.fold validates on a tenth of train in the paper alone; protocol.positives counts both parts", function()
   local sizes = {}
   for i, recipe in ipairs(protocol.recipe_names) do
     local fold = protocol.fold(recipe, few_items(), { split = 1, nsr = 1, seed = 1 })
@@ -115,7 +115,7 @@ local function train(recipe, o)
 end
 
 -- One list more than a batch holds makes a second step.
-it("users per step, of every recipe, kind and loss", function()
+it("protocol.train takes the users per step of every recipe, kind and loss", function()
   local batch = { paper = { listwise = 2048, lambda = 16 }, code = { listwise = 256, lambda = 16 },
     published = { listwise = 2048, lambda = 16 } }
   for _, recipe in ipairs(protocol.recipe_names) do
@@ -134,7 +134,7 @@ end)
 -- Two lists whose first of two rows with equal scores is relevant. Listwise: R = 1 + sigma(f2 - f1), nDCG = log 2 /
 -- log(1 + R). LambdaRank: the change of nDCG by the swap is 1 - log 2 / log 3; times log(1 + exp(f2 - f1)) in the
 -- paper, sigma(f2 - f1) in the code. Adam's first step is the learning rate.
-it("one step of every recipe: the optimizer, and the loss as a sum over users", function()
+it("protocol.train steps with the optimizer of every recipe, on the sum over users", function()
   local listwise = math.log(2) / (4 * 2.5 * math.log(2.5) ^ 2)
   local swap = 1 - math.log(2) / math.log(3)
   local steps = {
@@ -150,7 +150,7 @@ it("one step of every recipe: the optimizer, and the loss as a sum over users", 
   end
 end)
 
-it("losses know the longest list of train: of users with 20 and 40 relevant items there, 80 rows at NSR 1", function()
+it("protocol.train tells losses the length of train's longest list", function()
   local ratings, new, longest = protocol.relevant.graded(three_users(4, 1)), protocol.losses.new, nil
   rawset(protocol.losses, "new", function(recipe, kind, name, rows)
     longest = rows
@@ -163,7 +163,7 @@ it("losses know the longest list of train: of users with 20 and 40 relevant item
   equal({ ok, longest }, { true, 80 }, tostring(problem))
 end)
 
-it("the losses are those of the recipe", function()
+it("protocol.train uses the losses of the recipe", function()
   for _, recipe in ipairs(protocol.recipe_names) do
     local _, model = train(recipe, { kind = "listwise", loss = "nrbp", rate = 1e-4, epochs = 1 })
     local leaf = mr.zeros({ 2 }, { dtype = "float64" }):requires_grad()
@@ -174,7 +174,7 @@ it("the losses are those of the recipe", function()
   end
 end)
 
-it("each fifth epoch chooses, and the last one", function()
+it("protocol.train measures every fifth epoch and the last one", function()
   local measured = {}
   for epoch, entry in ipairs(train("paper", { kind = "listwise", epochs = 12 }).history) do
     measured[#measured + 1] = entry.valid_loss and epoch or nil
@@ -184,7 +184,7 @@ end)
 
 -- The second row begins above; training lifts the first, by at most 0.05 a step. In the part that chooses early the
 -- second row is relevant.
-it("validation chooses the epoch in the paper, test in the code", function()
+it("protocol.train chooses the epoch on validation in the paper, and on test in the code", function()
   for _, recipe in ipairs(protocol.recipe_names) do
     local o = { kind = "lambda", start = { 0, 0.6 }, rate = 0.05, epochs = 100 }
     o[recipe == "paper" and "valid" or "test"] = { 0, 1 }
@@ -197,7 +197,7 @@ end)
 
 -- The second of three rows begins last; training lifts it over the third at once, so that RR, which has the first row,
 -- does not change, while nDCG on validation is best later. On test the third row is relevant.
-it("what a study keeps: what chose, of each metric; and of the loss's own models all test scores by user", function()
+it("protocol.outcome keeps each metric's choice, and the own models' test scores by user", function()
   local o = { kind = "listwise", grades = { 1, 1, 0 }, test = { 0, 0, 1 }, start = { 5, 0, 1 }, rate = 1,
     epochs = 400, users = 1 }
   local fold = protocols.fold(o)
@@ -216,7 +216,7 @@ it("what a study keeps: what chose, of each metric; and of the loss's own models
   equal({ lists.user.dtype, lists.user:totable(), lists.positives }, { "float64", { 5.0 }, { 0.0 } })
 end)
 
-it("a run has the split, ratio and share of validation of its recipe, and the epochs of the options", function()
+it("runs.train takes the split, ratio and validation share of its recipe, and the epochs of the options", function()
   local runs, asked = dofile "scripts/sigir21/runs.lua", {}
   local made = few_items()
   local set = { users = made.users, items = made.items, fold = function(...)
@@ -233,7 +233,7 @@ it("a run has the split, ratio and share of validation of its recipe, and the ep
 end)
 
 -- The relevant rows stand on ranks 2 and 6 of 7.
-it("4.2: the metrics that judge, each of which chooses", function()
+it("protocol.metrics are those that judge in 4.2, and each of them chooses", function()
   local run = train("published", { kind = "listwise", grades = { 0, 1, 0, 0, 0, 1, 0 },
     start = { 7, 6, 5, 4, 3, 2, 1 }, rate = 1e-9, epochs = 1 })
   local function discount(r) return math.log(2) / math.log(1 + r) end
@@ -248,7 +248,7 @@ it("4.2: the metrics that judge, each of which chooses", function()
   equal(chose, { true, true, true, true, true, true, true })
 end)
 
-it("4.2: a loss's models are chosen by its own metric, those of listwise nRBP by RBP of three persistences", function()
+it("protocol.own_metrics gives a loss its own metric (4.2), and listwise nRBP three persistences of RBP", function()
   local run, own = train("paper", { kind = "listwise", epochs = 1 }), {}
   for i, loss in ipairs{ "ndcg", "ap", "rr", "nrbp(0.8)", "nrbp(0.95)", "nrbp" } do
     own[i] = table.concat(protocol.own_metrics(loss), " ")
@@ -257,7 +257,7 @@ it("4.2: a loss's models are chosen by its own metric, those of listwise nRBP by
   for _, name in ipairs(protocol.own_metrics "nrbp") do check(run.test.mean[name], name) end
 end)
 
-it("matrix factorisation of 32 factors, or of 8 to 128, from within 0.01 of 0, by seed", function()
+it("protocol.model has 32 factors, or 8 to 128, from within 0.01 of 0, by seed", function()
   local set = { users = 20, items = 30 }
   local function numbers(factors, seed)
     local count, most, sum = 0, 0, 0.0
@@ -285,7 +285,7 @@ local function chosen_rate(recipe, kind, peak)
   return protocol.best(several).rate
 end
 
-it("4.2: the learning rates that are tried, of which the highest number of the part that chooses decides", function()
+it("protocol.best takes the learning rate (4.2) with the highest number on the part that chooses", function()
   for _, recipe in ipairs(protocol.recipe_names) do
     for kind, rates in pairs{ lambda = { 0.001, 0.01, 0.1 }, listwise = { 0.001, 0.01, 0.1, 1, 3, 10 } } do
       for _, rate in ipairs(rates) do equal(chosen_rate(recipe, kind, rate), rate) end
@@ -296,7 +296,7 @@ it("4.2: the learning rates that are tried, of which the highest number of the p
   check(protocol.best{ { chosen_by = 0.25 }, first, { chosen_by = 0.5 } } == first, "the first of equal ones")
 end)
 
-it("what a recipe is called says which part chooses", function()
+it("protocol.recipes have titles that say which part chooses", function()
   local names = {}
   for i, recipe in ipairs(protocol.recipe_names) do
     names[i] = recipe
@@ -314,12 +314,12 @@ local function rows_of(list)
   return rows
 end
 
-it("5.1: the loss of RR is left out of the analysis", function()
+it("protocol.analysed leaves out the loss of RR (5.1)", function()
   local kept = protocol.analysed(rows_of{ { "rr", "a", 1, 0.1 }, { "ap", "a", 1, 0.2 }, { "nrbp(0.8)", "a", 1, 0.3 } })
   equal({ #kept, kept[1].loss, kept[2].loss }, { 2, "ap", "nrbp(0.8)" })
 end)
 
-it("5.2: marginal means of scores standardised within data set and NSR, with interactions, are those of R", function()
+it("protocol.linear_model has R's marginal means of scores standardised by data set and NSR (5.2)", function()
   local golden = json.read "tests/golden/linear_models.json"
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g, rows = golden[name], {}
@@ -336,7 +336,7 @@ end)
 
 -- Within a data set and NSR the scores 1, 3, 5, 7 have the mean 4 and the deviation sqrt(20 / 3); with one data set and
 -- NSR there are two means of two scores each.
-it("5.2: with one data set or NSR the model has no factor of it", function()
+it("protocol.linear_model has no factor for a single data set or NSR (5.2)", function()
   local scores = { { "ap", "a", 1, 1 }, { "ap", "a", 1, 3 }, { "nrbp", "a", 1, 5 }, { "nrbp", "a", 1, 7 } }
   local one = protocol.linear_model(rows_of(scores))
   equal(one.df, 2)
@@ -349,7 +349,7 @@ end)
 
 -- Pooled over three losses of three runs each with deviation 1: the difference of two means has t = difference / sqrt(2
 -- / 3) with 6 degrees of freedom. At 2 t is 2.449 and p = 0.0498; Holm's correction makes 2 or 3 times as much of it.
-it("5.2: the highest mean is significant where it is above every other by Student's t and Holm's correction", function()
+it("protocol.winner is significant if it is above every other one by t test and Holm's correction (5.2)", function()
   local function winner(a, b, c)
     local rows = {}
     for loss, mean in pairs{ ap = a, ndcg = b, nrbp = c } do
@@ -366,7 +366,7 @@ it("5.2: the highest mean is significant where it is above every other by Studen
 end)
 
 -- Compares three losses with means 0, 9 and 9.5, three runs each with deviation 1.
-it("the three models of listwise nRBP are of one training, and are not held against each other", function()
+it("protocol.winner does not compare the three models of listwise nRBP, which are of one training", function()
   local function winner(kind, first, second)
     local rows = {}
     for loss, mean in pairs{ ap = 0, [first] = 9, [second] = 9.5 } do
@@ -387,7 +387,7 @@ it("the three models of listwise nRBP are of one training, and are not held agai
   equal({ protocol.model_name("ap", "ap"), protocol.model_name("nrbp(0.8)", "rbp(0.8)") }, { "ap", "nrbp(0.8)" })
 end)
 
-it("Figure 5: the users of nRBP(0.95) are compared with those of AP and nDCG, where all three have runs", function()
+it("protocol.compared pairs nRBP(0.95) with AP and nDCG if all three have runs (Figure 5)", function()
   local function compared(...)
     local rows, found = {}, {}
     for i, loss in ipairs{ ... } do rows[i] = { loss = loss } end
@@ -403,12 +403,12 @@ it("Figure 5: the users of nRBP(0.95) are compared with those of AP and nDCG, wh
     {}, {} })
 end)
 
-it("Figure 5: p-values 0.01, 0.04, 0.03 are 0.03, 0.06, 0.06 after Holm's correction", function()
+it("protocol.correct turns p-values 0.01, 0.04, 0.03 into 0.03, 0.06, 0.06 (Figure 5)", function()
   near(protocol.correct{ 0.01, 0.04, 0.03 }, { 0.03, 0.06, 0.06 },
     1e-12)  -- 3 times the least, 2 times the next, no less after it
 end)
 
-it("Figure 5: splines have ten degrees of freedom at most, by doubling the penalty of cross validation", function()
+it("protocol.smoothed doubles the penalty until a spline has ten degrees of freedom at most (Figure 5)", function()
   local x, waves, line = {}, {}, {}
   for i = 1, 120 do x[i], waves[i], line[i] = i / 10, math.sin(2 * i / 10), i / 10 + (i * 7 % 5 - 2) / 10 end
   local range = { 1, 11 }
@@ -424,7 +424,7 @@ it("Figure 5: splines have ten degrees of freedom at most, by doubling the penal
   near(protocol.smoothed(x, line, range).lambda, usual.lambda, { rtol = 1e-12 })
 end)
 
-it("a difference of 0.003 from a published number counts as none", function()
+it("protocol.near accepts differences up to 0.003", function()
   equal({ protocol.near(0.003), protocol.near(-0.003), protocol.near(0.0031), protocol.near(-0.0031) }, { true, true,
     false, false })
 end)

@@ -54,7 +54,7 @@ local function rows_of(fold)
   return table.move(fold.test.items:totable(), 1, fold.test.lists.rows, #rows + 1, rows)
 end
 
-it("code: negatives of train may be relevant in test; those of test are relevant in neither part", function()
+it("negatives.drawn avoids train's relevant items in train, and those of both parts in test", function()
   local fold = { train = part({ 3, 1 }, { { 1, 2 }, { 5 } }), test = part({ 1, 3 }, { { 6 }, { 3 } }) }
   for seed = 1, 20 do  -- of seven items and few free ones, so that each rule decides some draws
     local expected =
@@ -63,7 +63,7 @@ it("code: negatives of train may be relevant in test; those of test are relevant
   end
 end)
 
-it("code: the stream of negatives does not repeat after 100,000 numbers", function()
+it("negatives.drawn does not repeat its stream after 100,000 numbers", function()
   local fold = { train = part({ 1, 2 }, { { 7 }, { 8 } }), test = part({ 1, 2 }, { { 9 }, { 10 } }) }
   local expected = by_hand({ { { 7 }, { 7 } }, { { 8 }, { 8 } }, { { 9 }, { 7, 9 } }, { { 10 }, { 8, 10 } } },
     60000, 1000000, 5)
@@ -83,7 +83,7 @@ local function relevant_in(fold)
   return sums
 end
 
-it("4.1: MovieLens has relevant ratings of 4 and more, CiteULike-a all; 25 of each user", function()
+it("data.open takes MovieLens' ratings of 4 and more and all of CiteULike-a, of users with 25 (4.1)", function()
   local cases = { movielens = { "movielens", 4, 3.5, "ml-latest-small" },
     citeulike_splits = { "citeulike", 1, 0.5, "citeulike-a" } }
   for name, case in pairs(cases) do
@@ -108,7 +108,7 @@ it("4.1: MovieLens has relevant ratings of 4 and more, CiteULike-a all; 25 of ea
   end
 end)
 
-it("a published split has its own files, the ratio and the share of validation that are asked for", function()
+it("data.open of a folder has each split's own files, and the ratio and validation share asked for", function()
   sweeps.in_folder(function(folder)
     for split = 0, 1 do
       os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
@@ -151,7 +151,7 @@ local function made_runs(folder, train)
     rates = runs.all_rates, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" }, losses = { "nrbp" } }
 end
 
-it("a trial has the options of its study; each split and each --seeds has a seed of its own", function()
+it("runs.of gives a trial the options of its study, and each split and --seeds a seed of its own", function()
   sweeps.in_folder(function(folder)
     local asked = {}
     local runs, args = made_runs(folder, function(o)
@@ -165,7 +165,7 @@ it("a trial has the options of its study; each split and each --seeds has a seed
   end)
 end)
 
-it("a training has the parts, factors, seed, rate and epochs of its trial, and keeps its loss's own models", function()
+it("runs.train uses the parts, factors, seed, rate and epochs of its trial, and keeps its own models", function()
   local runs, asked = dofile "scripts/sigir21/runs.lua", {}
   rawset(runs.protocol, "fold", function(recipe, set, o)
     asked.fold = { recipe, set, o.split, o.nsr, o.seed }
@@ -212,7 +212,7 @@ local function kept_of(o)
   return result
 end
 
-it("4.2: rows are of the epoch and the rate that the model's own metric chose, for each split", function()
+it("runs.rows take the epoch and rate that the model's own metric chose for each split (4.2)", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, kept_of)
     local seen = 0
@@ -230,7 +230,7 @@ it("4.2: rows are of the epoch and the rate that the model's own metric chose, f
   end)
 end)
 
-it("a training that diverged, whose scores are NaN, has no rows", function()
+it("runs.rows_at has no rows of a training whose scores are NaN", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, function(o)
       local result = kept_of(o)
@@ -249,7 +249,7 @@ it("a training that diverged, whose scores are NaN, has no rows", function()
   end)
 end)
 
-it("models are in the order of splits and metrics, each with its epoch and scores", function()
+it("runs.models are in the order of splits and metrics, each with its epoch and scores", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, kept_of)
     local models, order =
@@ -264,7 +264,7 @@ it("models are in the order of splits and metrics, each with its epoch and score
   end)
 end)
 
-it("options take some of a recipe's rates and other epochs; made-up data have the first two rates", function()
+it("runs.training takes rates and epochs of the options, and two rates for made-up data", function()
   local runs = dofile "scripts/sigir21/runs.lua"
   local function training(o)
     local how = runs.training({ recipe = "code", smoke = o.smoke or false, rates = o.rates or runs.all_rates,

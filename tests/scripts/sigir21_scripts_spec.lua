@@ -43,8 +43,7 @@ local function curve_rows()
   return rows
 end
 
-it("Figure 5: the largest NSR that has all losses; slopes, Holm over all curves, the tenth and ninetieth percentile",
-  function()
+it("figure_5.lua takes the largest NSR with all losses, and corrects slopes by Holm over all curves", function()
   local lines, facets, shown = mr.plot.lines, mr.plot.facets, {}
   rawset(mr.plot, "lines", function(o) shown[#shown + 1] = o end)
   rawset(mr.plot, "facets", function() return { save = function() end } end)
@@ -122,8 +121,7 @@ local function figure_of(number)
   return section, in_process.numbers((section.text:gsub("nRBP%b()", "nRBP")))
 end
 
-it("Figure 1: means over splits; how many fall from one NSR to the next, and how often the loss of RR is the lowest",
-  function()
+it("figure_1.lua averages splits, counts falls to the next NSR, and how often RR is the lowest", function()
   local section = figure_of(1)
   local rows = {}
   for _, row in ipairs(records(section.tables[1])) do
@@ -136,7 +134,7 @@ it("Figure 1: means over splits; how many fall from one NSR to the next, and how
   equal(counts, { 72, 84, 24, 28 })
 end)
 
-it("Figure 2: how often a loss is the best, ties for all; neither RR nor splits that lack a loss take part", function()
+it("figure_2.lua counts how often a loss is the best, with ties, without RR and incomplete splits", function()
   local section, numbers = figure_of(2)
   local rows = {}
   for _, row in ipairs(records(section.tables[1])) do
@@ -151,8 +149,7 @@ it("Figure 2: how often a loss is the best, ties for all; neither RR nor splits 
   equal({ found[28], found[4], found[1] }, { 4, 4, 1 })
 end)
 
-it("Figure 4: whether prediction intervals of the two highest means overlap, of another training than nRBP's",
-  function()
+it("figure_4.lua says if prediction intervals of the two highest means, of other trainings, overlap", function()
   local section, numbers = figure_of(4)
   -- On a AP is 0.1 below nRBP(0.95); on b 0.017, where intervals of the means do not overlap, but those of single runs.
   -- intervals of 95 %; 0 of 7 and 7 of 7 metrics
@@ -182,8 +179,7 @@ local function near_models(published, o)
   return models
 end
 
-it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) and by all seven metrics; medians",
-  function()
+it("citeulike.lua compares means over seeds with published numbers, by metric, and shows medians", function()
   local published = dofile "scripts/sigir21/published.lua"
   local asked = {}
   local section = section_of("citeulike",
@@ -210,7 +206,7 @@ it("beside the published numbers: means over seeds; near by nDCG, AP, RBP(0.95) 
   check(section.agreement.of > 0 and section.agreement.within <= section.agreement.of)
 end)
 
-it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split", function()
+it("models_of_nrbp.lua shows three models at the rate that RBP(0.95) chose for each split", function()
   local epochs = { [0] = { 5, 5, 5 }, { 5, 10, 15 }, { 5, 15, 15 }, { 15, 5, 15 } }  -- by split and persistence
   local section = section_of("models_of_nrbp", { "--nsr", "1", "--sets", "movielens", "--recipe", "code" },
     { runs = function(runs)
@@ -241,7 +237,7 @@ it("three models of nRBP: those of the rate that RBP(0.95) chose, for each split
   check(counts:find("0.05", 1, true), "0.05 is lost at most: " .. counts)
 end)
 
-it("the number of factors: one split at NSR 1, each loss at the authors' rate, by nDCG", function()
+it("factors.lua trains one split at NSR 1 with the authors' rate of each loss, and ranks by nDCG", function()
   local rates, asked = dofile("scripts/sigir21/published.lua").factors.rate, {}
   local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" },
     { runs = function(runs)

@@ -28,7 +28,7 @@ for _, row in ipairs(runs.rows(args)) do
     #of.scores == #of.positives and #of.users == #of.scores, math.min(table.unpack(of.positives)))
 end]]
 
-scripts.it("rows: every loss by every metric, with the scores of every user", {}, function(folder)
+scripts.it("runs.rows has every loss by every metric, with the scores of every user", {}, function(folder)
   local out, status, err = printed(folder, "--smoke --kinds lambda --sets movielens", all_rows)
   equal(status, 0, err)
   local rows, seen = 0, {}
@@ -45,7 +45,8 @@ scripts.it("rows: every loss by every metric, with the scores of every user", {}
   for _, name in ipairs{ "ndcg", "nrbp(0.8)", "rr", "ndcg@5", "rbp(0.95)" } do check(seen[name], name) end
 end)
 
-scripts.it("the best learning rate is the one that the metric chose; --kept makes no runs", {}, function(folder)
+scripts.it("runs.best_rows takes the learning rate that the metric chose, and --kept makes no runs",
+  {}, function(folder)
   local words = "--smoke --sets movielens --recipe published"
   local best = [[
 local function best(rows)
@@ -83,7 +84,7 @@ print(#runs.rows_at(args, { set = "movielens", nsr = 1, kind = "lambda", loss = 
   equal(printed(folder, words .. " --kept --kinds lambda", missing):match "Of %d+ runs %d", "Of 12 runs 2")
 end)
 
-scripts.it("listwise losses and LambdaRank have a section and a results file each; one that lacks runs says so",
+scripts.it("all.lua has a results file for listwise losses and for LambdaRank, and says which one lacks runs",
   {}, function(folder)
   local sections, files, kinds = dofile "scripts/sections.lua", {}, 0
   for _, script in ipairs(dofile "scripts/sigir21/all.lua") do
@@ -107,7 +108,7 @@ print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(
   equal(out:match "lacking[^\n]+", "lacking\ttrue\tnil\ttrue")
 end)
 
-scripts.it("a folder in the published layout is a data set; what is wrong with one is said", {}, function(folder)
+scripts.it("runs.set reads a folder in the published layout, and says what is wrong with one", {}, function(folder)
   for split = 0, 1 do
     os.execute(("mkdir -p %s/own/fold_%d"):format(folder, split))
     for part, first in pairs{ train = 0, test = 3 } do
@@ -151,7 +152,7 @@ local function as_sets(part)
   return sets
 end
 
-it("the authors' negatives avoid train in train, and both parts in test", function()
+it("negatives.drawn avoids train in train, and both parts in test, like the authors' code", function()
   local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, seed = 3 }:binarize(4)
   local both, overlap = ratings:folds{ by = "share", test = 0.2, nsr = 0, valid = 0 }[1], { 0, 0 }
   for seed = 1, 3 do
@@ -176,7 +177,7 @@ it("the authors' negatives avoid train in train, and both parts in test", functi
     negatives.drawn(both, 1, ratings.items, 7).train.fingerprint)
 end)
 
-it("of a user with few other items all are negatives", function()
+it("negatives.drawn takes all other items of a user if they are few", function()
   local both = { train = mr.data.dataset{ lists = mr.lists{ { 1, 1, 1 } },
     users = mr.tensor({ 1 }, { dtype = "int64" }), items = mr.tensor({ 1, 2, 3 }, { dtype = "int64" }) },
     valid = false }
@@ -188,7 +189,7 @@ it("of a user with few other items all are negatives", function()
 end)
 
 -- From the table of results in the repository, by hand.
-it("published numbers are those of the authors' files", function()
+it("published.at has the numbers of the authors' files", function()
   local function at(kind, loss, nsr, rate, split, by, metric)
     return published.at{ kind = kind, loss = loss, nsr = nsr, rate = rate, split = split, by = by, metric = metric }
   end

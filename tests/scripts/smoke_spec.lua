@@ -4,7 +4,7 @@ local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local check = test.check
 
-scripts.it("quickstart.lua --smoke", {}, function(folder)
+scripts.it("quickstart.lua --smoke shows metrics and bounds on made-up ratings", {}, function(folder)
   local text = scripts.run(folder, "quickstart.lua", "--smoke")
   check(text:find("\nTest metrics on made%-up ratings:\n"), "says which data: " .. text)
   check(not text:find("on MovieLens", 1, true), text)
@@ -14,7 +14,7 @@ scripts.it("quickstart.lua --smoke", {}, function(folder)
   end
 end)
 
-scripts.it("lecture/lambdamart.lua --smoke", { "xgboost" }, function(folder)
+scripts.it("lecture/lambdamart.lua --smoke shows rankers on made-up queries", { "xgboost" }, function(folder)
   local text = scripts.run(folder, "lecture/lambdamart.lua", "--smoke")
   check(text:find("means over 2 folds of made%-up queries") and not text:find("nan", 1, true), text)
   for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do
@@ -24,7 +24,7 @@ scripts.it("lecture/lambdamart.lua --smoke", { "xgboost" }, function(folder)
   check(tonumber(by_letor) < tonumber(ndcg), "queries with fewer than 10 documents count as 0: " .. text)
 end)
 
-scripts.it("the tutorial runs top to bottom", { "gnuplot" }, function(folder)
+scripts.it("tutorial/a_new_bound.lua --smoke runs from top to bottom", { "gnuplot" }, function(folder)
   local text = scripts.run(folder, "tutorial/a_new_bound.lua", "--smoke --out pictures")
   check(text:find("trained on made%-up ratings"), text)
   check(text:find("slope short : long, NSR 1 .- 25\n") and text:find "\ngradient: ", text)
@@ -67,7 +67,7 @@ local useless = {
   ["thesis/figure_5_1.lua"] = { "--smoke --label 1", "--smoke --samples 10", "--smoke --data ." },
 }
 
-scripts.it("options that others make useless are errors", {}, function(folder)
+scripts.it("scripts refuse options that have no effect beside others", {}, function(folder)
   for script, cases in pairs(useless) do
     for _, words in ipairs(cases) do
       local status, out, text = sweeps.run(folder, ("%s/scripts/%s"):format(scripts.root, script), words)

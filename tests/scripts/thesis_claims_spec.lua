@@ -19,7 +19,7 @@ local below = {
   nrbp = { none = "gain", minmax = "same", expectation = "lose", expectation_max = "gain", distribution = "gain" },
 }
 
-it("claim.lua: a claim holds where all five changes are significant by Holm over the data set", function()
+it("claim.lua says that a claim holds if all five changes are significant by Holm over the data set", function()
   sweeps.in_folder(function(folder)
     local asked = {}
     local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens" }, { runs = function(runs)
@@ -62,7 +62,7 @@ it("claim.lua: a claim holds where all five changes are significant by Holm over
   end)
 end)
 
-it("nsr_shift.lua: the largest NSR in training against the test's own, by user, Holm over the table", function()
+it("nsr_shift.lua compares the largest NSR in training with the test's own, by user, with Holm", function()
   sweeps.in_folder(function(folder)
     -- Trained at NSR 3, all users gain at test NSR 1, ten of twelve at test NSR 2; of the nRBP loss all lose.
     local function value(loss, trained, tested, user)
@@ -108,7 +108,7 @@ local shifts = {
     distribution_log = "gain", distribution_logit = "same" },
 }
 
-it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their agreement with 0.95", function()
+it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreement with 0.95", function()
   sweeps.in_folder(function(folder)
     local section = in_process.section("scripts/thesis/table_5_1_nrbp.lua", { "--sets", "movielens" }, {
       runs = function(runs) rawset(runs, "set", function() return set end) end,
@@ -162,8 +162,7 @@ it("table_5_1_nrbp.lua: changes by persistence, Holm over each column, and their
   end)
 end)
 
-it("stronger_models.lua: changes by bound for each model, Holm over the table, and against the thesis' network",
-  function()
+it("stronger_models.lua shows changes by bound for each model with Holm, and against the thesis' network", function()
   sweeps.in_folder(function(folder)
     local section = in_process.section("scripts/thesis/stronger_models.lua", {}, { stronger = function(stronger)
       rawset(stronger, "extent", function() return 60, 2 end)
@@ -195,7 +194,7 @@ it("stronger_models.lua: changes by bound for each model, Holm over the table, a
   end)
 end)
 
-it("sampled_expectations.lua: changes are against the exact expectation, Holm over the table", function()
+it("sampled_expectations.lua compares with the exact expectation, with Holm over the table", function()
   sweeps.in_folder(function(folder)
     local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } },
       users = mr.arange(1, 4):long(), items = mr.arange(1, 10):long() }

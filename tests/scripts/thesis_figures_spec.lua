@@ -25,7 +25,7 @@ end
 
 -- Runs the script of a figure and hands what it printed to `inspect`.
 local function figure(number, inspect)
-  scripts.it(("figure_%s.lua --smoke"):format(number), { "gnuplot" }, function(folder)
+  scripts.it(("figure_%s.lua --smoke shows numbers worked out by hand"):format(number), { "gnuplot" }, function(folder)
     local text = scripts.run(folder, ("thesis/figure_%s.lua"):format(number), "--smoke --out figure.svg")
     local svg = sweeps.read(folder .. "/figure.svg")
     check(svg:find("<svg", 1, true) and svg:find("</svg>", 1, true), "a whole SVG")

@@ -36,7 +36,7 @@ local graded = { { 0, 1, 10 }, { 1, 3, 30 }, { 2, 5, 80 } }
 local low = { { 0, 2, 20 }, { 1, 4, 40 } }
 local function small_fold() return queries({ graded, low }, { low }, { graded, low }) end
 
-it("4.2: ratings of 4 and higher are relevant; users have 25 relevant items or more", function()
+it("protocol.sets take ratings of 4 and higher of users with 25 relevant items or more (4.2)", function()
   local function trained(set)
     local fold, sums = set.fold(1, 1, 1), {}
     for _, part in ipairs{ fold.train, fold.valid, fold.test } do
@@ -48,7 +48,7 @@ it("4.2: ratings of 4 and higher are relevant; users have 25 relevant items or m
   equal(trained(protocol.sets.citeulike(three_users(1, 0.5))), { 25.0, 50.0 })
 end)
 
-it("4.3: five folds by user: each relevant item is tested once, with 1, 2 or 3 negatives", function()
+it("protocol.sets.movielens tests each relevant item once in five folds, at NSR 1, 2 or 3 (4.3)", function()
   local set, times, ratios = protocol.sets.movielens(three_users(4, 1)), {}, {}
   equal(set.folds, 5)
   for number = 1, set.folds do
@@ -76,7 +76,7 @@ it("4.3: five folds by user: each relevant item is tested once, with 1, 2 or 3 n
   check(set.fold(1, 1, 1).test.fingerprint ~= set.fold(1, 1, 2).test.fingerprint, "another seed, other folds")
 end)
 
-it("4.2: which documents are relevant: label 2, label 1 and 2, or each query's highest", function()
+it("protocol.sets of queries take label 2, label 1 and 2, or each query's highest as relevant (4.2)", function()
   local readings = {}
   local set = protocol.sets.mq2008({ small_fold() }, 2)
   for i, label in ipairs(set.values) do readings[i] = (protocols.counts(set.fold(label, 1).test)) end
@@ -88,7 +88,7 @@ it("4.2: which documents are relevant: label 2, label 1 and 2, or each query's h
   end
 end)
 
-it("features are standardised by train; the folds are the given ones", function()
+it("protocol.sets of queries keep the given folds, and standardise features by train", function()
   local first, second = queries({ low }, { low }, { low }), small_fold()
   local set = protocol.sets.mq2008({ first, second }, 2)
   equal(set.folds, 2)
@@ -108,7 +108,7 @@ local function size_of(model)
   return count
 end
 
-it("4.1.1: factors 16, 32 and 64, of which 32 are taken, from within 0.01 of 0, by seed", function()
+it("set.model of ratings has 32 factors, or 16 or 64, from within 0.01 of 0, by seed (4.1.1)", function()
   local set, found = protocol.sets.movielens(three_users(4, 1)), {}
   for i, size in ipairs(set.sizes) do found[i] = size_of(set.model(size, 1)) / 403 end  -- 3 users, 400 items
   equal({ found, set.size }, { { 16.0, 32.0, 64.0 }, 32 })
@@ -119,7 +119,7 @@ it("4.1.1: factors 16, 32 and 64, of which 32 are taken, from within 0.01 of 0, 
   check(first(1) == first(1) and first(1) ~= first(2), "by seed")
 end)
 
-it("4.1.1: one hidden layer of 6 to 92 units, of which 46 are taken, with max(0, x) between, by seed", function()
+it("set.model of queries has one hidden layer of 46 units, or 6 to 92, with max(0, x), by seed (4.1.1)", function()
   local set, found = protocol.sets.mq2008({ small_fold() }, 2), {}
   for i, size in ipairs(set.sizes) do found[i] = (size_of(set.model(size, 1)) - 1) / 4 end  -- h (2 + 1) + h + 1 numbers
   equal({ found, set.size }, { { 6.0, 12.0, 23.0, 46.0, 69.0, 92.0 }, 46 })
@@ -142,7 +142,7 @@ it("4.1.1: one hidden layer of 6 to 92 units, of which 46 are taken, with max(0,
   check(weight(1) == weight(1) and weight(1) ~= weight(2), "by seed")
 end)
 
-it("test lists are paired by user over folds, and by query within one", function()
+it("protocol.list_names pairs test lists by user over folds, and by query within one", function()
   local part = small_fold().test
   equal(protocol.list_names(part, 1):totable(), { 1001.0, 1002.0 })
   equal(protocol.list_names(part, 3):totable(), { 3001.0, 3002.0 })
@@ -152,7 +152,7 @@ it("test lists are paired by user over folds, and by query within one", function
   for number = 1, 2 do equal(protocol.list_names(set.fold(1, number, 1).test, number):totable(), users) end
 end)
 
-it("without a part for it a fifth of the training queries validates", function()
+it("protocol.valid_share takes a fifth of the training queries for validation without a part for it", function()
   local folder = os.tmpname()
   os.remove(folder)
   os.execute(("mkdir -p %s/Fold1"):format(folder))
@@ -183,7 +183,7 @@ local function train(set, o)
 end
 
 -- One list more than a batch holds makes a second step.
-it("4.1.1: 32 lists per step, of few and long lists 4", function()
+it("protocol.train takes 32 lists per step, and 4 of few and long lists (4.1.1)", function()
   for name, batch in pairs{ movielens = 32, citeulike = 32, mq2008 = 32, mslr = 4, clueweb = 4 } do
     local _, model = train(sets[name], { lists = batch + 1, epochs = 1 })
     equal({ name, sorted(model.steps) }, { name, { 1, batch } })
@@ -198,7 +198,7 @@ local function climb(set)
   return #train(set, { grades = grades, start = start, loss = mr.losses.ranknet() }).history
 end
 
-it("40 epochs on ratings, and 100 on queries, where 20 without a better one end training", function()
+it("protocol.train runs 40 epochs on ratings, and 100 with patience 20 on queries", function()
   equal({ climb(sets.movielens), climb(sets.citeulike), climb(sets.mq2008), climb(sets.mslr) }, { 40, 40, 100, 100 })
   local function stuck(set) return #train(set, { start = { 1, 0 } }).history end  -- the first epoch is as good as any
   equal({ stuck(sets.movielens), stuck(sets.mq2008), stuck(sets.clueweb) }, { 40, 21, 21 })
@@ -209,7 +209,7 @@ it("40 epochs on ratings, and 100 on queries, where 20 without a better one end 
   equal(seen, { 0, 1, 2 })
 end)
 
-it("beside the tables: NSR 1 or label 1 and 2, 60 epochs, of optimizers a patience of 10", function()
+it("protocol.beside has NSR 1 or label 1 and 2, 60 epochs, and a patience of 10", function()
   local relevant, others = protocols.counts(sets.movielens.fold(protocol.beside.value, 1, 1).test)
   equal({ others[1] / relevant[1], (protocols.counts(sets.mq2008.fold(protocol.beside.value, 1).test)) }, { 1.0,
     { 2.0, 1.0 } })
@@ -219,7 +219,7 @@ end)
 
 -- Two lists whose first of two rows with equal scores is relevant: R = 1 + sigma(f2 - f1), nDCG = log 2 / log(1 + R),
 -- mean over lists.
-it("4.3: one step of Adam is the learning rate, one of plain descent the rate times the mean gradient", function()
+it("protocol.train steps with Adam by the rate, and with SGD by the rate times the mean gradient (4.3)", function()
   local slope = math.log(2) / (4 * 2.5 * math.log(2.5) ^ 2)
   local _, adam = train(sets.movielens, { lists = 2, epochs = 1 })
   near(adam:values(), { 0.1, -0.1 }, 1e-6)
@@ -229,7 +229,7 @@ end)
 
 -- The second row begins above; training lifts the first by 0.1 a step. In the part that chooses early the second row is
 -- relevant.
-it("validation chooses the epoch, and of recipe published the test part", function()
+it("protocol.train chooses the epoch on validation, and with recipe published on test", function()
   local function epoch(recipe, early)
     return train(sets.movielens, { start = { 0, 1 }, recipe = recipe, [early] = { 0, 1 } }).best.epoch
   end
@@ -242,7 +242,7 @@ it("validation chooses the epoch, and of recipe published the test part", functi
   equal({ protocol.chooser(), #protocol.recipes, protocol.recipes[1] ~= protocol.recipes[2] }, { "valid", 2, true })
 end)
 
-it("what a study keeps is the number that chose, on validation, beside the scores on test", function()
+it("protocol.outcome keeps the number on validation that chose, beside the scores on test", function()
   local o = { start = { 0, 1 }, valid = { 0, 1 } }
   local fold = protocols.fold(o)
   local found = protocol.outcome(train(sets.movielens, o), fold.test, 2, "ndcg")
@@ -251,7 +251,7 @@ it("what a study keeps is the number that chose, on validation, beside the score
   near({ found.own, found.per_list.own:totable()[1] }, { second, second }, 1e-6)
 end)
 
-it("a run has the fold, setting and seed of its trial; validation chooses, or test if published", function()
+it("runs.train takes the fold, setting and seed of its trial, and chooses by the part of the recipe", function()
   local runs, asked = dofile "scripts/thesis/runs.lua", {}
   local set = setmetatable({ model = function() return protocols.places{ 0, 1 } end, epochs = 40, fold = function(...)
       table.insert(asked, { ... })
@@ -270,7 +270,7 @@ it("a run has the fold, setting and seed of its trial; validation chooses, or te
 end)
 
 -- Training lifts the second row over the third, not over the first: nDCG has its best epoch there, RR at once.
-it("the first metric chooses, or several each an epoch of its own", function()
+it("protocol.train chooses by the first metric, or an epoch for each of several", function()
   local o = { grades = { 1, 1, 0 }, start = { 5, 0, 1 }, metrics = { "ndcg", "rr" } }
   local late = train(sets.movielens, o).best.epoch
   check(late > 1, tostring(late))
@@ -281,7 +281,7 @@ it("the first metric chooses, or several each an epoch of its own", function()
   equal({ choices[1].best.epoch, choices[2].best.epoch }, { 1, late })
 end)
 
-it("without a model of its own a training has the set's, of the usual size, or of another", function()
+it("protocol.train makes the set's model, of the usual size or another, if it is given none", function()
   local set = protocol.sets.movielens(three_users(4, 1))
   local sizes = {}
   for i, size in ipairs{ false, 16 } do
@@ -293,7 +293,7 @@ it("without a model of its own a training has the set's, of the usual size, or o
 end)
 
 -- The relevant rows stand on ranks 2 and 6 of 7.
-it("5.1: every loss is judged by its own metric, nRBP at a persistence of 0.95", function()
+it("protocol.metric_of gives every loss its own metric, and nRBP a persistence of 0.95 (5.1)", function()
   local names = { protocol.metric_of.ndcg, protocol.metric_of.ap, protocol.metric_of.nrbp }
   local found = mr.evaluate(mr.tensor{ 7, 6, 5, 4, 3, 2, 1 }, mr.lists{ { 0, 1, 0, 0, 0, 1, 0 } }, names)
   local function discount(r) return math.log(2) / math.log(1 + r) end
@@ -306,7 +306,7 @@ end)
 -- nDCG of two rows, one of them relevant, is 1 or log 2 / log 3. By Eq. 3.13 the steepness is 2 values / their range a,
 -- so that the smoothed share of random orders that are no better than the best is (share at the top) / 2 + (share
 -- below) sigma(2). The shares are of samples.
-it("3.4 and 4.3: the distribution bound has the steepness of Eq. 3.13, from 300,000 random orders", function()
+it("protocol.bound gives the distribution bound the steepness of Eq. 3.13 and 300,000 random orders", function()
   local function bounded(samples)
     local bound = protocol.bound("distribution", samples)
     return bound.apply(mr.tensor({ 1.0 }, { dtype = "float64" }), "ndcg", mr.lists{ { 1, 0 } }):item()
@@ -321,7 +321,7 @@ it("3.4 and 4.3: the distribution bound has the steepness of Eq. 3.13, from 300,
   equal({ whole(at_top(1000, 1000)), whole(at_top(1000, 1001)) }, { true, false })
 end)
 
-it("other bounds: by name, and exact ones of a better ranker by form and beta", function()
+it("protocol.bound makes other bounds by name, and exact ones of a better ranker by form and beta", function()
   equal(protocol.bound("minmax", 10), "minmax")
   equal(protocol.bound("distribution_logit", 10), "distribution_logit")
   -- Rankings of X(2, 1) by weights e^(beta grade): the relevant row is first with probability e / (1 + e) at beta 1.
@@ -346,7 +346,7 @@ local function chosen(rates, peak)
   return protocol.choose(valid)
 end
 
-it("the learning rates that are tried: the highest number on validation, the lower of equal ones", function()
+it("protocol.choose takes the rate with the highest number on validation, the lower of equal ones", function()
   local fine, few = { 0.001, 0.003, 0.01, 0.03 }, { 0.001, 0.003, 0.01 }
   for name, rates in pairs{ movielens = fine, citeulike = fine, mq2008 = few, mslr = fine, clueweb = fine } do
     for _, rate in ipairs(rates) do equal({ name, chosen(sets[name].rates, rate) }, { name, rate }) end
@@ -359,7 +359,7 @@ it("the learning rates that are tried: the highest number on validation, the low
   equal(protocol.choose{}, nil)
 end)
 
-it("rates are chosen on the first fold, of ClueWeb09 on all; on CiteULike-a at NSR 1, on MQ2008 for labels", function()
+it("set.tuning chooses rates on the first fold, and of ClueWeb09 on all, at some of the settings", function()
   local trials = {}
   for name, set in pairs(sets) do
     local values = {}
@@ -373,7 +373,7 @@ it("rates are chosen on the first fold, of ClueWeb09 on all; on CiteULike-a at N
     mslr = { 1, { 1.0, 2.0 } }, clueweb = { 3, { 1.0, 2.0 } } })
 end)
 
-it("rates of both optimizers: powers of ten from 0.001 to 0.1 (Adam) or 10000, then half steps", function()
+it("protocol.grids have powers of ten from 0.001 for both optimizers, and protocol.steps half steps", function()
   local function best(exponents, peak)
     local valid = {}
     for _, exponent in ipairs(exponents) do valid[exponent] = -math.abs(math.log(protocol.rate(exponent) / peak)) end
@@ -392,14 +392,14 @@ it("rates of both optimizers: powers of ten from 0.001 to 0.1 (Adam) or 10000, t
   end
 end)
 
-it("claims rest on three seeds: 945 runs of CiteULike-a under seven bounds", function()
+it("protocol.seeds are three, which makes 945 runs of CiteULike-a under seven bounds", function()
   local different, bounds, losses = {}, 7, 3
   for _, seed in ipairs(protocol.seeds) do different[seed] = true end
   equal({ different[1], different[2], different[3] }, { true, true, true })
   equal(#protocol.seeds * sets.citeulike.folds * #sets.citeulike.values * bounds * losses, 945)
 end)
 
-it("comparisons are paired permutation tests: all signs of few pairs, 100,000 of many", function()
+it("protocol.compare tests pairs by all signs if they are few, and by 100,000 choices if they are many", function()
   local found = protocol.compare({ 2, 3, 0 / 0, 5, 1 }, { 1, 1, 0, 2, 2 })
   -- differences 1, 2, 3, -1: mean 1.25; sums 7 and 5 up to sign, of which at least 5 in size: 2 of 16 choices each for
   -- 7, 5 by two ones
@@ -412,7 +412,7 @@ it("comparisons are paired permutation tests: all signs of few pairs, 100,000 of
   near(count, math.floor(count + 0.5), 1e-6)
 end)
 
-it("Holm's correction and the level: p-values 0.01, 0.04, 0.03 are 0.03, 0.06, 0.06", function()
+it("protocol.correct turns 0.01, 0.04, 0.03 into 0.03, 0.06, 0.06, and protocol.side has level 0.05", function()
   local corrected = protocol.correct{ 0.01, 0.04, 0.03 }
   near(corrected, { 0.03, 0.06, 0.06 }, 1e-12)
   local sides = {}
@@ -422,7 +422,7 @@ it("Holm's correction and the level: p-values 0.01, 0.04, 0.03 are 0.03, 0.06, 0
     0.05 })
 end)
 
-it("a claim holds where all comparisons are significantly better; one significantly worse contradicts it", function()
+it("protocol.verdict holds if all are significantly better, and is contradicted by one that is worse", function()
   local function verdict(better, surely_better, surely_worse)
     return protocol.verdict{ of = 5, better = better, surely_better = surely_better, surely_worse = surely_worse }
   end
@@ -430,7 +430,7 @@ it("a claim holds where all comparisons are significantly better; one significan
     { "holds", "in the mean only", "not shown", "contradicted", "contradicted", "not shown" })
 end)
 
-it("lists without relevant rows are left out, or count as 0 or 1", function()
+it("protocol.filled leaves out lists without relevant rows, or counts them as 0 or 1", function()
   local nan = 0 / 0
   local skipped = protocol.filled({ 0.5, nan, 0.25 }, "skip")
   equal({ skipped[1], skipped[2] ~= skipped[2], skipped[3] }, { 0.5, true, 0.25 })
@@ -438,7 +438,7 @@ it("lists without relevant rows are left out, or count as 0 or 1", function()
   equal(protocol.filled({ 0.5, nan, 0.25 }, "one"), { 0.5, 1.0, 0.25 })
 end)
 
-it("a difference of 0.01 counts as none", function()
+it("protocol.near accepts differences up to 0.01", function()
   equal({ protocol.near(0.01), protocol.near(-0.01), protocol.near(0.011), protocol.near(-0.011) }, { true, true,
     false, false })
 end)

@@ -26,8 +26,8 @@ local function numbers(text)
   return found
 end
 
-scripts.it("why_curves_differ.lua --smoke: means of the store, a change is the sum of its parts, "
-  .. "chance is that of tied scores", { "gnuplot" }, function(folder)
+scripts.it("why_curves_differ.lua --smoke shows the store's means, and a change as the sum of its parts",
+  { "gnuplot" }, function(folder)
   local out = smoke(folder, "why_curves_differ")
   local results = study(folder, "nDCG by cut-off, mq2008, seed 1")
   local rows, relevant = values_of(results, {}, "rows"), values_of(results, {}, "relevant")
@@ -52,7 +52,7 @@ scripts.it("why_curves_differ.lua --smoke: means of the store, a change is the s
   near({ n[13], n[14] }, { tied(1), tied(10) }, 1e-3)
 end)
 
-scripts.it("cutoffs.lua: thinned lists have shapes of the other data set", { "gnuplot" }, function(folder)
+scripts.it("cutoffs.lua thins lists to shapes of the other data set", { "gnuplot" }, function(folder)
   smoke(folder, "why_curves_differ")
   local other, shapes = study(folder, "nDCG by cut-off, mq2008, seed 1"), {}
   local rows, relevant = values_of(other, {}, "rows"), values_of(other, {}, "relevant")
@@ -65,8 +65,8 @@ scripts.it("cutoffs.lua: thinned lists have shapes of the other data set", { "gn
   end
 end)
 
-scripts.it("table_5_1_nrbp.lua --smoke: means by persistence are those of the store, "
-  .. "and the signs are counted as shown", {}, function(folder)
+scripts.it("table_5_1_nrbp.lua --smoke shows the store's means by persistence, and counts equal signs",
+  {}, function(folder)
   local out = smoke(folder, "table_5_1_nrbp")
   local results = study(folder, "nRBP, movielens, seed 1")
   equal(results:counts(), { done = 21 })
@@ -86,7 +86,7 @@ scripts.it("table_5_1_nrbp.lua --smoke: means by persistence are those of the st
   equal(tonumber(out:match "made%-up ratings +nRBP +nRBP%(0%.8%) +6 +(%d)"), same)
 end)
 
-scripts.it("optimisers.lua --smoke: the best rate by validation, its neighbours tried, and means of the store",
+scripts.it("optimisers.lua --smoke shows the store's means, and the best rate on validation and its neighbours",
   { "gnuplot" }, function(folder)
   local out = smoke(folder, "optimisers")
   local results = study(folder, "optimisers, mq2008, seed 1")
@@ -116,7 +116,7 @@ scripts.it("optimisers.lua --smoke: the best rate by validation, its neighbours 
   near(tonumber(rate) / 10 ^ (best / 2), 1, 0.05)
 end)
 
-scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a drawn mean is near the expectation",
+scripts.it("sampled_expectations.lua --smoke shows the store's means, and draws means near the expectation",
   {}, function(folder)
   local out = smoke(folder, "sampled_expectations")
   local results = study(folder, "drawn expectations, movielens, seed 1")
@@ -131,7 +131,7 @@ scripts.it("sampled_expectations.lua --smoke: means and changes of the store; a 
   end
 end)
 
-scripts.it("stronger_models.lua --recipe published: runs of each recipe are apart in one store, with --force too",
+scripts.it("stronger_models.lua keeps the runs of each recipe apart in one store, with --force too",
   {}, function(folder)
   local function table_of(words)
     local out = scripts.run(folder, "thesis/stronger_models.lua", "--smoke --workers 0 " .. words)
@@ -152,7 +152,7 @@ scripts.it("stronger_models.lua --recipe published: runs of each recipe are apar
   equal(table_of "--force", honest)
 end)
 
-scripts.it("why_distribution_fails.lua: runs with another number of random orders are a study of their own", {},
+scripts.it("runs.study_name tells runs with another number of random orders apart", {},
   function()
   local runs = dofile "scripts/thesis/runs.lua"
   local of = { recipe = true, samples = true }

@@ -40,8 +40,7 @@ local function made_runs(folder, train)
     { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 300000, smoke = false }
 end
 
-it("all losses under all bounds run at their rates, on each fold at each setting; nDCG@k is kept of the first seed",
-  function()
+it("runs.of trains all losses under all bounds at their rates, and keeps nDCG@k of the first seed", function()
   sweeps.in_folder(function(folder)
     for seed = 1, 2 do
       local seen, count = {}, 0
@@ -65,8 +64,7 @@ it("all losses under all bounds run at their rates, on each fold at each setting
   end)
 end)
 
-it("4.1.1: sizes are compared on the folds that rates were chosen on, under four bounds, on MQ2008 for label 2",
-  function()
+it("runs.sizes compares sizes on the tuning folds, under four bounds, of MQ2008 at label 2 (4.1.1)", function()
   sweeps.in_folder(function(folder)
     for name, values in pairs{ made = { 1, 3 }, mq2008 = { 2 } } do
       local seen, count = {}, 0
@@ -90,7 +88,7 @@ it("4.1.1: sizes are compared on the folds that rates were chosen on, under four
   end)
 end)
 
-it("a training has the bound, rate, size, seed and recipe of its run; the loss's own metric chooses", function()
+it("runs.train uses the bound, rate, size, seed and recipe of its run, and selects by the loss's metric", function()
   local runs, args = made_runs("")
   local asked, bound_of
   rawset(runs.protocol, "bound", function(name, samples)
@@ -115,8 +113,7 @@ it("a training has the bound, rate, size, seed and recipe of its run; the loss's
 end)
 
 -- The second of three rows is relevant on test, beside two lists without relevant rows; the first is on validation.
-it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and rows and relevant rows of every list",
-  function()
+it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the rows of every list", function()
   local runs, args = made_runs("")
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
   local rows = {}
@@ -143,7 +140,7 @@ it("a run keeps all metrics of the test part, of the first seed to nDCG@50, and 
     { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
 
-it("every loss has under every bound a rate among those that are tried", function()
+it("rates.lua has a rate among those that are tried for every loss under every bound", function()
   local data, chosen = dofile "scripts/thesis/data.lua", dofile "scripts/thesis/rates.lua"
   for _, name in ipairs(data.names) do
     local tried = {}
@@ -156,7 +153,7 @@ it("every loss has under every bound a rate among those that are tried", functio
   end
 end)
 
-it("a study says of how many random orders the distribution bound is drawn, where it takes part", function()
+it("runs.of says in its settings how many random orders the distribution bound draws", function()
   sweeps.in_folder(function(folder)
     local runs, args = made_runs(folder, function() end)
     args.samples = 77
@@ -165,14 +162,14 @@ it("a study says of how many random orders the distribution bound is drawn, wher
   end)
 end)
 
-it("MovieLens has 412 users with 25 relevant items", function()
+it("data.open of MovieLens has 412 users with 25 relevant items", function()
   if not program.has_data "ml-latest-small" then
     return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data"
   end
   equal(dofile("scripts/thesis/data.lua").open("movielens", "", false).fold(1, 1, 1).test.count, 412)
 end)
 
-it("networks take as many features as the data have", function()
+it("data.open makes networks with as many inputs as the data have features", function()
   local data, any = dofile "scripts/thesis/data.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice", clueweb = "clueweb09-ltr" } do
     if program.has_data(folder) then
@@ -232,8 +229,7 @@ end
 
 local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
 
-it("Table 5.1: means, changes by user against no bound, Holm over the table, differences from the printed numbers",
-  function()
+it("compared.table shows means, changes by user with Holm over the table, and printed numbers", function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
     equal(#section.tables[1].rows, 21)
@@ -254,7 +250,7 @@ it("Table 5.1: means, changes by user against no bound, Holm over the table, dif
   end)
 end)
 
-it("Table 5.1: how many bounds are significantly better and worse, which gains and which loses most", function()
+it("compared.table counts bounds that are significantly better and worse, and names the extremes", function()
   sweeps.in_folder(function(folder)
     local section = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
     local counts = {}
@@ -271,7 +267,7 @@ it("Table 5.1: how many bounds are significantly better and worse, which gains a
   end)
 end)
 
-it("Table 5.1: intervals are bootstraps of users, of a change by pairs", function()
+it("compared.table shows intervals by bootstraps of users, and of pairs for a change", function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip" })
     local free, mixed = {}, {}
@@ -285,8 +281,7 @@ it("Table 5.1: intervals are bootstraps of users, of a change by pairs", functio
   end)
 end)
 
-it("Table 5.1: lists without relevant rows count as 0 where asked; beside made-up data stands no printed number",
-  function()
+it("compared.table counts lists without relevant rows as 0 if asked; made-up data have no printed number", function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "zero", published = printed_number },
       { recipe = "honest", made_up = true })
@@ -300,7 +295,7 @@ it("Table 5.1: lists without relevant rows count as 0 where asked; beside made-u
   end)
 end)
 
-it("scores of a trial are those of its fold, whatever the order in which trials are kept", function()
+it("scores.lua takes the scores of a trial's fold, in whatever order trials are kept", function()
   local scores = dofile "scripts/thesis/scores.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
@@ -355,8 +350,7 @@ local function values_of(results, where, name)
   return results:per_list(columns:column("spec", "number")[columns:rows("spec", where)[1]], name):totable()
 end
 
-it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes of MQ2008 at label 2, rows by chance",
-  function()
+it("cutoffs.study ranks without a bound, and thins lists by chance to shapes of MQ2008 at label 2", function()
   -- without relevant rows, or without others, a list has no shape; the last two shapes have too many rows of a kind
   local cutoffs, asked = made_cutoffs{ { 1, 0 }, { 1, 1, 0, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1, 1, 1, 0 },
     { 1, 0, 0, 0, 0 } }
@@ -390,7 +384,7 @@ it("curves by k: rankings by nDCG without a bound; lists are thinned to shapes o
   end)
 end)
 
-it("curves by k: MQ2008 at label 2, then at label 1 and 2, without thinning", function()
+it("cutoffs.study of MQ2008 takes label 2, then label 1 and 2, without thinning", function()
   local cutoffs, asked = made_cutoffs{ { 1, 0 } }
   sweeps.in_folder(function(folder)
     local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "mq2008")

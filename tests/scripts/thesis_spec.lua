@@ -37,8 +37,8 @@ local function says_made_up(text, times)
   check(said >= times, ("said %d times"):format(said))
 end
 
-scripts.it("all.lua --smoke: a report of its own, the same when it runs again, with the numbers of the store; "
-  .. "then by the other recipe", { "gnuplot" }, function(folder)
+scripts.it("all.lua --smoke writes a report with the numbers of the store, and the same when it runs again",
+  { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   local html = sweeps.read(folder .. "/results/thesis/report.html")
   for _, words in ipairs{ "Table 5.1: every loss under every bound, made-up ratings", "Figure 1.1: lower bounds",
@@ -92,7 +92,7 @@ set.epochs, set.folds, set.values = 1, 2, { 1 }
 compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
 ]]):format(here)
 
-scripts.it("Table 5.1 on other data than its runs are of: an error that has both, and no table", {}, function(folder)
+scripts.it("compared.table refuses runs on other data with an error that names both data", {}, function(folder)
   for i, name in ipairs{ "a", "b" } do data_folders.movielens(folder .. "/" .. name, { seed = i }) end
   data_folders.movielens(folder .. "/c", { seed = 1 })
   local function run(data)
@@ -111,7 +111,7 @@ scripts.it("Table 5.1 on other data than its runs are of: an error that has both
   equal(same, first, "the same ratings in another folder")
 end, few_runs)
 
-scripts.it("learning_rates.lua --smoke: the best rate of every loss and bound, as rates.lua wants it",
+scripts.it("learning_rates.lua --smoke prints the best rate of every loss and bound, as rates.lua has it",
   {}, function(folder)
   local out = scripts.run(folder, "thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
   local results = mr.results(folder .. "/results/thesis/smoke.db")
@@ -127,7 +127,7 @@ scripts.it("learning_rates.lua --smoke: the best rate of every loss and bound, a
   equal(#best.rows, 21)
 end)
 
-scripts.it("stronger_models.lua --smoke: means, changes and rates are those of the store", {}, function(folder)
+scripts.it("stronger_models.lua --smoke shows the means, changes and rates of the store", {}, function(folder)
   local script = here .. "/scripts/thesis/stronger_models.lua"
   local status, out, err = sweeps.run(folder, script, "--smoke --workers 0")
   equal(status, 0, err)
@@ -152,7 +152,7 @@ scripts.it("stronger_models.lua --smoke: means, changes and rates are those of t
   end
 end)
 
-scripts.it("other_data.lua --smoke: a table for each data set, without printed numbers, from the store",
+scripts.it("other_data.lua --smoke shows a table for each data set from the store, without printed numbers",
   {}, function(folder)
   local out = scripts.run(folder, "thesis/other_data.lua", "--smoke --workers 0 --sets clueweb,citeulike")
   check(not out:find("published", 1, true) and not out:find("printed", 1, true), out)
@@ -174,8 +174,7 @@ scripts.it("other_data.lua --smoke: a table for each data set, without printed n
   end
 end)
 
-scripts.it("better_reference.lua --smoke: means and changes by beta are those of the store",
-  { "gnuplot" }, function(folder)
+scripts.it("better_reference.lua --smoke shows means and changes by beta of the store", { "gnuplot" }, function(folder)
   local out = scripts.run(folder, "thesis/better_reference.lua", "--smoke --workers 0")
   local results, seen =
     mr.results(folder .. "/results/thesis/smoke.db", "better reference, mq2008 label 1, seed 1, made-up data"), 0
@@ -198,8 +197,7 @@ scripts.it("better_reference.lua --smoke: means and changes by beta are those of
   equal(seen, 8)
 end)
 
-scripts.it("table_5_1_mq2008.lua: what a query without relevant documents counts as moves the mean as it should",
-  {}, function(folder)
+scripts.it("table_5_1_mq2008.lua counts queries without relevant documents as --empty says", {}, function(folder)
   local function mean_of(convention)
     local script = here .. "/scripts/thesis/table_5_1_mq2008.lua"
     local status, out, err = sweeps.run(folder, script, "--smoke --workers 0 --empty " .. convention)
@@ -214,7 +212,7 @@ scripts.it("table_5_1_mq2008.lua: what a query without relevant documents counts
   near(mean_of "one", skip * share + 1 - share, 2e-4)
 end)
 
-it("scores.lua: means of a user over folds and seeds, and comparisons of them", function()
+it("scores.lua averages a user over folds and seeds, and compares these means", function()
   sweeps.in_folder(function(folder)
     local scores = dofile "scripts/thesis/scores.lua"
     -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold
@@ -249,7 +247,7 @@ local function sizes_by(part, name)
   return by
 end
 
-it("data.lua: each user of CiteULike-a is in every fold, each of his articles in one test part", function()
+it("data.open of CiteULike-a tests each user in every fold, and each of their articles once", function()
   if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
   local set = dofile("scripts/thesis/data.lua").open("citeulike", "", false)
   equal({ set.setting, set.values, set.folds }, { "nsr", { 1, 2, 3 }, 5 })
@@ -271,7 +269,7 @@ it("data.lua: each user of CiteULike-a is in every fold, each of his articles in
   equal({ rows, relevant }, { 3 * 157527, 157527.0 })
 end)
 
-it("data.lua: folds of the MSLR slice and of ClueWeb09, relevance from a label, scaled by the training part", function()
+it("data.open of MSLR and ClueWeb09 takes relevance from a label, and scales by the training part", function()
   if not (program.has_data "mslr-web-slice" and program.has_data "clueweb09-ltr") then
     return test.skip "no MSLR slice or ClueWeb09 in MOONRANK_DATA or ../shared/data"
   end

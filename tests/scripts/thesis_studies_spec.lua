@@ -83,8 +83,7 @@ local function others_of(part)
   return found, count
 end
 
-it("NSR in training and test: train and validation have the NSR of the trial, nested; each test NSR is measured",
-  function()
+it("thinning.study nests the negatives of training NSR, and measures each test NSR", function()
   local seen, asked = {}, {}
   local set = { setting = "nsr", values = { 1, 2, 3 }, folds = 1, size = 8, epochs = 5, model = function(size, seed)
     equal({ size, seed }, { 8, 5 })
@@ -133,8 +132,7 @@ it("NSR in training and test: train and validation have the NSR of the trial, ne
   end)
 end)
 
-it("drawn expectations: each trial has the rate of its bound; means of rankings stand in the formulas of the bounds",
-  function()
+it("drawn.study trains at the rate of each bound, and puts drawn means into the bounds' formulas", function()
   local seen, bound_of = {}, {}
   local set = { setting = "nsr", values = { 1, 2 }, folds = 2, size = 8, epochs = 5,
     fold = function(value, number, seed)
@@ -193,8 +191,7 @@ it("drawn expectations: each trial has the rate of its bound; means of rankings 
   end
 end)
 
-it("lists without a gradient: slopes below 1e-12 count, among lists that are judged; each bound has its rate",
-  function()
+it("silence.study counts slopes below 1e-12 among judged lists, and trains at the rate of each bound", function()
   local seen, asked = {}, {}
   -- four lists of one relevant row of two, and one that has none
   local part = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 }, { 0, 0 } },
@@ -244,8 +241,7 @@ it("lists without a gradient: slopes below 1e-12 count, among lists that are jud
   end)
 end)
 
-it("stronger models: rates are chosen without a bound on the first fold; networks have the units of their names",
-  function()
+it("stronger.study chooses rates without a bound on the first fold, and builds models by their names", function()
   local seen, set = {}, { setting = "label", values = { 2, 1 }, folds = 2, size = 8, epochs = 100,
     rates = { 0.1, 0.3 } }
   local stronger, runs = module_of("stronger", set, function() error "not to be called" end)
@@ -295,7 +291,7 @@ it("stronger models: rates are chosen without a bound on the first fold; network
   end)
 end)
 
-it("a better reference: each bound has the rate of its form; MovieLens at all NSR, MQ2008 for label 1 and 2", function()
+it("better.studies take the rate of each form of bound, on MovieLens at all NSR and on MQ2008", function()
   local better, runs =
     module_of("better", { setting = "nsr", values = { 1, 2, 3 } }, function() error "not to be called" end)
   local asked = {}
@@ -315,7 +311,7 @@ it("a better reference: each bound has the rate of its form; MovieLens at all NS
   equal(asked, { "movielens 1 seed 5", "movielens 2 seed 5", "movielens 3 seed 5", "mq2008 1 seed 5" })
 end)
 
-it("persistence: each of three persistences chooses an epoch and measures the test lists by it", function()
+it("persistence.study chooses an epoch by each of three persistences, and measures by it", function()
   local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 5,
     fold = function(value, number, seed)
       return { value = value, number = number, seed = seed,
@@ -349,8 +345,7 @@ it("persistence: each of three persistences chooses an epoch and measures the te
   end)
 end)
 
-it("optimizers: powers of ten on the first fold, then half steps beside the best; all folds at the best of all",
-  function()
+it("descent.study tries powers of ten on the first fold, then half steps, and trains at the best", function()
   local set = { setting = "nsr", values = { 1, 3 }, folds = 2, size = 8, epochs = 40,
     fold = function(value, number, seed)
       return { value = value, number = number, seed = seed,

@@ -47,7 +47,7 @@ local function figure_runs(folder)
   end }
 end
 
-it("Figure 5.1: nDCG@k is the mean over folds", function()
+it("figure_5_1.lua shows the mean of nDCG@k over folds", function()
   sweeps.in_folder(function(folder)
     local rows = by_key(in_process.records(section_of("figure_5_1", {}, figure_runs(folder)).tables[1]),
       "data", "loss", "bound")
@@ -58,8 +58,7 @@ it("Figure 5.1: nDCG@k is the mean over folds", function()
   end)
 end)
 
-it("Figures 5.2 to 5.4: the tenth percentile, the median and the mean of all lists, with a bound and without",
-  function()
+it("figure_5_3.lua shows the tenth percentile, median and mean of all lists, with and without a bound", function()
   sweeps.in_folder(function(folder)
     local section = section_of("figure_5_3", {}, figure_runs(folder))
     local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
@@ -77,7 +76,7 @@ it("Figures 5.2 to 5.4: the tenth percentile, the median and the mean of all lis
   end)
 end)
 
-it("Figures 5.5 to 5.7: correlation, mean change and its deviation, wins and losses by user", function()
+it("figure_5_6.lua shows correlation, mean change and its deviation, wins and losses by user", function()
   sweeps.in_folder(function(folder)
     local rows =
       by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
@@ -91,8 +90,7 @@ it("Figures 5.5 to 5.7: correlation, mean change and its deviation, wins and los
   end)
 end)
 
-it("Figures 5.8 to 5.10: the fit where users have few and many relevant items, and on which side its interval lies",
-  function()
+it("figure_5_9.lua fits changes where users have few and many relevant items, with intervals", function()
   sweeps.in_folder(function(folder)
     local section = section_of("figure_5_9", {}, figure_runs(folder))
     local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
@@ -105,8 +103,7 @@ it("Figures 5.8 to 5.10: the fit where users have few and many relevant items, a
   end)
 end)
 
-it("optimisers.lua: descent against Adam, changes under each, Holm over each column; "
-  .. "rates near the best, and at an edge", function()
+it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and rates near the best", function()
   sweeps.in_folder(function(folder)
     local section = section_of("optimisers", { "--sets", "movielens" }, {
       runs = function(runs) rawset(runs, "set", function() return set end) end,
@@ -155,7 +152,7 @@ it("optimisers.lua: descent against Adam, changes under each, Holm over each col
   end)
 end)
 
-it("better_reference.lua: changes against beta 0 and against no bound, Holm over each column", function()
+it("better_reference.lua compares with beta 0 and with no bound, with Holm over each column", function()
   sweeps.in_folder(function(folder)
     local by_beta = { [0.5] = "gain", [1] = "mixed", [2] = "lose" }
     local section = section_of("better_reference", { "--smoke" }, { better = function(better)
@@ -188,8 +185,7 @@ it("better_reference.lua: changes against beta 0 and against no bound, Holm over
   end)
 end)
 
-it("sizes.lua: the best size without a bound, its gain over the thesis' size, and the best bound at each size",
-  function()
+it("sizes.lua shows the best size without a bound, its gain, and the best bound at each size", function()
   sweeps.in_folder(function(folder)
     local own = { title = "made", setting = "nsr", values = { 1 }, tuning = 1, size = 8, sizes = { 4, 8 } }
     local section = section_of("sizes", {}, { runs = function(runs)
@@ -211,8 +207,7 @@ it("sizes.lua: the best size without a bound, its gain over the thesis' size, an
   end)
 end)
 
-it("all_pairs.lua: every loss by every metric, and how often another loss ranks better by a loss's own metric",
-  function()
+it("all_pairs.lua shows every loss by every metric, and counts losses that win by another's metric", function()
   sweeps.in_folder(function(folder)
     local section = section_of("all_pairs", {}, { runs = function(runs)
       rawset(runs, "set", function() return set end)
@@ -238,8 +233,7 @@ it("all_pairs.lua: every loss by every metric, and how often another loss ranks 
   end)
 end)
 
-it("why_distribution_fails.lua: lists without a gradient over folds, changes with Holm, and where lists start",
-  function()
+it("why_distribution_fails.lua shows lists without a gradient, changes with Holm, and where lists start", function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_distribution_fails", {}, {
       runs = function(runs) rawset(runs, "set", function() return set end) end,
@@ -274,8 +268,7 @@ it("why_distribution_fails.lua: lists without a gradient over folds, changes wit
   end)
 end)
 
-it("why_curves_differ.lua: lists with both kinds of rows, the change taken apart by k relevant rows, strata, AUC",
-  function()
+it("why_curves_differ.lua takes the change apart by lists with k relevant rows, and shows strata and AUC", function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_curves_differ", { "--draws", "1" }, {
       runs = function(runs)

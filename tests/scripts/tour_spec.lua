@@ -7,7 +7,8 @@ local it, equal, check = test.it, test.equal, test.check
 
 local function run(folder, name, words) return (scripts.run(folder, "tour/" .. name, words)) end
 
-scripts.it("models.lua: baselines and trained models among all items, ten books for a reader", {}, function(folder)
+scripts.it("models.lua shows baselines and trained models, the same from a table of the user's own",
+  {}, function(folder)
   local out = run(folder, "models.lua", "--epochs 2")
   for _, word in ipairs{ "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-" } do
     check(out:find(word, 1, true), word .. ": " .. out)
@@ -18,7 +19,7 @@ scripts.it("models.lua: baselines and trained models among all items, ten books 
   equal(own, (out:gsub("made%-up readers and books", "mine.csv")))
 end)
 
-scripts.it("run_files.lua: two runs in files, compared with letters, in LaTeX and as a picture", {}, function(folder)
+scripts.it("run_files.lua compares two runs in files, and prints a table for LaTeX", {}, function(folder)
   local out = run(folder, "run_files.lua", "--epochs 2")
   for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do
     check(out:find(word, 1, true), word .. ": " .. out)
@@ -30,8 +31,7 @@ scripts.it("run_files.lua: two runs in files, compared with letters, in LaTeX an
   equal(again, out)
 end)
 
-scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and ends with learning curves",
-  {}, function(folder)
+scripts.it("sweep.lua resumes an interrupted sweep with pruning, and draws learning curves", {}, function(folder)
   local whole = run(folder, "sweep.lua", "--epochs 6 --trials 8 --workers 2 --store whole.db")
   run(folder, "sweep.lua", "--epochs 6 --trials 3 --workers 0")
   equal(mr.results(folder .. "/results/tour/sweep.db"):counts().done, 3)
@@ -44,7 +44,7 @@ scripts.it("sweep.lua: a sweep with pruning that is interrupted goes on, and end
   check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
 end)
 
-it("every script is shorter than 30 lines", function()
+it("every script of the tour is shorter than 30 lines", function()
   for _, name in ipairs{ "models.lua", "run_files.lua", "sweep.lua", "two_tower.lua", "data.lua" } do
     local lines = 0
     for _ in io.lines("scripts/tour/" .. name) do lines = lines + 1 end

@@ -5,7 +5,9 @@ local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
 if not sweeps.moonrank then
-  it("folders of specs", function() test.skip "MOONRANK does not name the program" end)
+  it("moonrank test removes the temporary folder of each spec", function()
+    test.skip "MOONRANK does not name the program"
+  end)
   return
 end
 
@@ -36,7 +38,7 @@ test.it("leaves files", function()
 end)
 ]]
 
-it("a spec leaves nothing, however it ends", function()
+it("moonrank test removes what a spec leaves, if it passes, fails, exits or is interrupted", function()
   for how, expected in pairs{ [""] = 0, ["error 'it fails'"] = 1, ["os.exit(7)"] = 7,
     ["os.execute 'kill -INT $PPID'"] = 0 } do
     local left, status = left_by{ untidy:format(how) }
@@ -45,7 +47,7 @@ it("a spec leaves nothing, however it ends", function()
   end
 end)
 
-it("a process that a spec starts uses the spec's folder", function()
+it("moonrank test gives processes that a spec starts the spec's temporary folder", function()
   local left, status = left_by{ [[
 local test = require "moonrank.test"
 test.it("starts a process", function()
@@ -60,7 +62,7 @@ end)
   equal(status, 0)
 end)
 
-it("specs of sweeps, results and models leave nothing", function()
+it("specs of sweeps, results and models leave no temporary files", function()
   local left = left_by{ "tests/stdlib/moonrank/record_spec.lua", "tests/stdlib/moonrank/models_spec.lua",
     "tests/stdlib/moonrank/system/settings_spec.lua", "tests/stdlib/moonrank/plot_spec.lua" }
   check(#left == 0, table.concat(left, " "))

@@ -18,7 +18,7 @@ local function libraries_after(code, environment)
 end
 
 describe("the program", function()
-  it("starts without cuBLAS, MPI and libarchive, and what they need", function()
+  it("starts without loading cuBLAS, MPI, libarchive or the libraries that these need", function()
     local found = libraries_after "mr.tensor{1, 2}:sum()"
     for _, name in ipairs{ "libcublas", "libcublasLt", "libmpi", "libmpich", "libopen-rte", "libarchive",
       "libxml2", "libicudata" } do
@@ -26,13 +26,13 @@ describe("the program", function()
     end
   end)
 
-  it("loads MPI when it is asked which", function()
+  it("loads MPI when core.mpi_library is called", function()
     if not mpi then return skip "MPI is not built in" end
     local found = libraries_after [[require "moonrank.core".mpi_library()]]
     check(found.libmpi or found.libmpich)
   end)
 
-  it("says of an MPI that cannot be loaded why, and runs", function()
+  it("runs if MPI cannot be loaded, and --version says why", function()
     if not mpi or not mpi:match "^Open MPI v4" then
       return skip "this is not Open MPI 4, whose library is libmpi.so.40"
     end
