@@ -18,8 +18,8 @@ local function study(folder)
     space = { start = mr.range(1, 2) },
     run = function(trial)
       local queries = mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = 1 }
-      local run = mr.fit{ model = mr.models.linear{ inputs = 2, seed = trial.start }, loss = mr.losses.ndcg{}, train = queries,
-        valid = queries, test = queries, epochs = 1, metrics = { "ndcg" }, progress = false }
+      local run = mr.fit{ model = mr.models.linear{ inputs = 2, seed = trial.start }, loss = mr.losses.ndcg{},
+        train = queries, valid = queries, test = queries, epochs = 1, metrics = { "ndcg" }, progress = false }
       return run
     end }
 end
@@ -34,8 +34,8 @@ end
 
 -- A study of one trial that uses these queries with a role.
 local function study_of(folder, name, queries, more)
-  return mr.sweep{ name = name, store = folder .. "/roles.db", workers = 0, metric = "value", space = { start = mr.range(1, 1) },
-    run = function()
+  return mr.sweep{ name = name, store = folder .. "/roles.db", workers = 0, metric = "value",
+    space = { start = mr.range(1, 1) }, run = function()
       local model = mr.models.linear{ inputs = 2, seed = 1 }
       local o = { model = model, loss = mr.losses.ndcg{}, train = queries, epochs = 1, progress = false }
       for key, value in pairs(more or {}) do o[key] = value end
@@ -48,7 +48,9 @@ describe("a results file", function()
   it("has the number of runs behind each cell, and none where the section does not say", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "loss", "mean", "change", "printed" }, rows = { { "AP", 0.5, 0.25, 0.4 } } }
-      local function with(runs) return lines_of{ tables = { one }, studies = { study(folder) }, cells = { { runs = runs } } } end
+      local function with(runs)
+        return lines_of{ tables = { one }, studies = { study(folder) }, cells = { { runs = runs } } }
+      end
       local found = with(function(row, column)
         equal(row[1], "AP")
         return column == "printed" and 0 or column == "change" and 10 or 5
@@ -63,7 +65,9 @@ describe("a results file", function()
   it("has the fingerprint of all data of a study that has no test data, and of the test data of others", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
-      local function queries(seed) return mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = seed } end
+      local function queries(seed)
+        return mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = seed }
+      end
       local function print_of(...) return lines_of({ tables = { one }, studies = { ... } }).mean.data end
       local trained, other = study_of(folder, "a", queries(1)), study_of(folder, "b", queries(2))
       local tested = study_of(folder, "c", queries(2), { test = queries(1) })
@@ -75,7 +79,8 @@ describe("a results file", function()
   end)
 
   it("says by what each interval is, and pages say so once for a table, with the runs behind its numbers", function()
-    local one = mr.table{ columns = { "data", "mean", "change" }, rows = { { "A", 0.5, 0.25 }, { "B", 0.5, "0.1 (0.0 to 0.2)" } } }
+    local one = mr.table{ columns = { "data", "mean", "change" },
+      rows = { { "A", 0.5, 0.25 }, { "B", 0.5, "0.1 (0.0 to 0.2)" } } }
     local section = { title = "t", tables = { one, one }, captions = { "one", "" }, made_by = "c",
       used = { runs = 20, numerics = "", data = {}, date = "" } }
     section.cells = { { intervals = { mean = { { 0.25, 0.75 }, { 0.1, 0.9 } } },
@@ -113,20 +118,22 @@ describe("a results file", function()
       local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1",
         studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua",
         cells = { { intervals = { none = { { 0.4, 0.6 } } }, runs = "all" } } }
-      local lines = { name = "thesis", sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
+      local lines = { name = "thesis",
+        sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
       equal(results_file.write_all(folder, { lines }), 1)
       check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
       local cells = results_file.read(folder .. "/thesis/table_1.csv")
       equal(#cells, 7)
       local first = cells[1]
-      equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs, first.command },
-        { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
+      equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs,
+        first.command }, { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
       equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
       check(first.data:find "^%x+$" and #first.data == 16, first.data)
       equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
       equal({ cells[3].row, cells[3].value }, { "NSR 1; AP", 0.333333 })
       equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
-      equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low }, { 0.81, 0.79, 0.83, -0.5, "" })
+      equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low },
+        { 0.81, 0.79, 0.83, -0.5, "" })
     end)
   end)
 
@@ -135,7 +142,8 @@ describe("a results file", function()
       rows = { { "RankNet", "0.01 0.1", 471, 0.5 }, { "hinge", "0.1", 471, 0.6 } } }
     local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
       used = { runs = 0, numerics = "", data = {}, date = "" } }
-    equal({ lines[1][3], lines[1][4], lines[1][5], lines[4][3], lines[5][5] }, { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
+    equal({ lines[1][3], lines[1][4], lines[1][5], lines[4][3], lines[5][5] },
+      { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
   end)
 
   it("numbers rows that nothing tells apart, and leaves blanks out", function()
@@ -149,18 +157,20 @@ describe("a results file", function()
   end)
 
   it("splits cells of a value and a change, and calls tables without captions by their first column", function()
-    local one = mr.table{ columns = { "loss", "AP" }, rows = { { "nDCG", "0.5 (-0.25)" }, { "AP", "+0.5 (+0.25 to -0.125)" } } }
+    local one =
+      mr.table{ columns = { "loss", "AP" }, rows = { { "nDCG", "0.5 (-0.25)" }, { "AP", "+0.5 (+0.25 to -0.125)" } } }
     local two = mr.table{ columns = { "bound", "AP" }, rows = { { "minmax", 1 } } }
     local lines = results_file.lines{ title = "t", tables = { one, two }, made_by = "c",
       used = { runs = 0, numerics = "", data = {}, date = "" } }
     local found = {}
     for i, line in ipairs(lines) do found[i] = table.concat({ table.unpack(line, 2, 7) }, " | ") end
-    equal(found, { "loss | nDCG | AP | 0.5 |  | ", "loss | nDCG | AP, change | -0.25 |  | ", "loss | AP | AP | 0.5 | 0.25 | -0.125",
-      "bound | minmax | AP | 1 |  | " })
+    equal(found, { "loss | nDCG | AP | 0.5 |  | ", "loss | nDCG | AP, change | -0.25 |  | ",
+      "loss | AP | AP | 0.5 | 0.25 | -0.125", "bound | minmax | AP | 1 |  | " })
   end)
 
   it("takes columns `low` and `high` as the interval of the column before", function()
-    local one = mr.table{ columns = { "loss", "nDCG", "low", "high", "n" }, rows = { { "AP", 0.5, 0.25, 0.75, 9 }, { "none", 0.1 } } }
+    local one = mr.table{ columns = { "loss", "nDCG", "low", "high", "n" },
+      rows = { { "AP", 0.5, 0.25, 0.75, 9 }, { "none", 0.1 } } }
     local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
       used = { runs = 0, numerics = "", data = {}, date = "" } }
     equal(#lines, 3)
@@ -186,8 +196,10 @@ describe("the project's results", function()
         local cells = results_file.read(folder .. "/" .. file)
         check(#cells > 0, file)
         for _, cell in ipairs(cells) do
-          check(cell.command:find("^moonrank scripts/" .. name .. "/") and cell.date:find "^%d%d%d%d%-%d%d%-%d%d$", file)
-          equal({ cell.command, cell.numerics, cell.data }, { cells[1].command, cells[1].numerics, cells[1].data }, file)
+          check(cell.command:find("^moonrank scripts/" .. name .. "/") and cell.date:find "^%d%d%d%d%-%d%d%-%d%d$",
+            file)
+          equal({ cell.command, cell.numerics, cell.data },
+            { cells[1].command, cells[1].numerics, cells[1].data }, file)
         end
       end
     end

@@ -6,7 +6,8 @@ local program = dofile "tests/support/program.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-scripts.it("sweep_template.lua --smoke: the same tables from two workers, from this process, and from the store", {}, function(folder)
+scripts.it("sweep_template.lua --smoke: the same tables from two workers, from this process, and from the store",
+  {}, function(folder)
   local script = scripts.root .. "/scripts/study/sweep_template.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
   equal(status, 0, err)
@@ -40,17 +41,21 @@ scripts.it("learning_rates.lua --smoke: every bound of two losses, and a figure"
   equal(said, program.has_gnuplot() and 5 or 4, "four tables and the figure say so")
 end)
 
-scripts.it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store", { "gnuplot" }, function(folder)
+scripts.it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store",
+  { "gnuplot" }, function(folder)
   local script = scripts.root .. "/scripts/study/which_parameters.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
   equal(status, 0, err)
   -- brackets of 9, 5 and 3 settings, of which 1, 1 and 3 get all nine epochs
   equal(mr.results(folder .. "/results/which_parameters.db"):counts(), { done = 5, pruned = 12 })
-  for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ", "three and more" } do
+  for _, word in ipairs{ "Made%-up ratings, mr.Importance of valid_ndcg at step 1", "17 trials", "\nlr ",
+    "three and more" } do
     check(first:find(word), word .. ": " .. first)
   end
   local picture = sweeps.read(folder .. "/results/which_parameters.svg")
-  for _, word in ipairs{ "made%-up ratings", "pruned", ">ndcg<", ">0.001<", ">64<", "valid_ndcg" } do check(picture:find(word), word) end
+  for _, word in ipairs{ "made%-up ratings", "pruned", ">ndcg<", ">0.001<", ">64<", "valid_ndcg" } do
+    check(picture:find(word), word)
+  end
   check(#sweeps.read(folder .. "/results/importance.svg") > 2000, "bars")
   local _, again = sweeps.run(folder, script, "--smoke --workers 0")
   equal(again, first)
@@ -63,7 +68,9 @@ it("every script with a store has --force and --retry", function()
     local help = sweeps.capture(("%s %s --help 2>&1"):format(sweeps.moonrank, path))
     if help:find("--store", 1, true) then
       found = found + 1
-      for _, option in ipairs{ "--force", "--retry" } do check(help:find(option, 1, true), path .. " has no " .. option) end
+      for _, option in ipairs{ "--force", "--retry" } do
+        check(help:find(option, 1, true), path .. " has no " .. option)
+      end
     elseif sweeps.read(path):find("mr.sweep{", 1, true) then
       check(path:find "/kept_runs.lua$", path .. " has no --store")
     end
