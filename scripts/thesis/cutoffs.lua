@@ -88,6 +88,7 @@ end
 ---label) and fold. Runs that are not yet stored are made.
 ---@param args table  parsed command line (runs.args), with a `seed`
 ---@param name "movielens"|"mq2008"
+---@return mr.Results
 function M.study(args, name)
   local set, other = runs.set(args, name), name == "movielens" and runs.set(args, "mq2008") or nil
   local values = name == "mq2008" and { table.unpack(M.labels, 1, args.smoke and 1 or nil) } or set.values

@@ -17,7 +17,7 @@ M.losses = {
 ---Adds --out (file of the figure) and --show (draw in the terminal) to the declarations of a script's own options, and
 ---returns them.
 ---@param name string  name of the figure's file, without folder and ending
----@param own table     declarations of the script's options, for mr.args
+---@param own table  declarations of the script's options, for mr.args
 function M.options(name, own)
   own.out = { path = "new file", default = ("results/thesis/%s.svg"):format(name), endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" }
@@ -28,8 +28,8 @@ end
 ---Parses the command line of a script whose figure needs no data: its own options, --out, --show, and --smoke (few
 ---points, to see that the script runs).
 ---@param number string  number of the figure, e.g. "3_1"
----@param own table       declarations of the script's own options, for mr.args
----@param smoke? table    values that --smoke gives to these options, by name
+---@param own table  declarations of the script's own options, for mr.args
+---@param smoke? table  values that --smoke gives to these options, by name
 function M.args(number, own, smoke)
   M.options("figure_" .. number, own)
   own.smoke = { default = false, sets = smoke, help = "few points, to see that it runs" }
@@ -74,7 +74,7 @@ function M.range(low, high, count)
 end
 
 ---The loss of the best ranking and the loss of the worst ranking of an example list.
----@param base table      one of `M.losses`
+---@param base table  one of `M.losses`
 ---@param instance table  from `M.instance`
 function M.ends(base, instance)
   local stats = mr.bounds.of(base.metric, instance.shape)
@@ -91,9 +91,9 @@ end
 
 ---Applies a bound to the losses that several rankings of one example list have. Returns an array of bounded losses.
 ---@param bound string|mr.Bound
----@param base table        one of `M.losses`
----@param instance table    the list, from `M.instance`
----@param values number[]   unbounded losses
+---@param base table  one of `M.losses`
+---@param instance table  the list, from `M.instance`
+---@param values number[]  unbounded losses
 function M.bounded(bound, base, instance, values)
   local scores = base.sign * mr.tensor(values, { dtype = "float64" })
   return (base.sign * mr.bounds.resolve(bound).apply(scores, base.metric, copies(instance, #values))):totable()
@@ -234,7 +234,7 @@ function M.table_of_ends(rows, bound)
 end
 
 ---Adds "made-up data" to a title if the script runs on made-up data (--smoke); otherwise returns the title as it is.
----@param args table     parsed command line of the script
+---@param args table  parsed command line of the script
 ---@param title? string
 function M.title(args, title)
   if not rawget(args, "made_up") then return title end
@@ -258,8 +258,7 @@ end
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
 ---Gives a table a caption and intervals of its cells, for `M.finish`.
----@param caption string        "" for the only table of a section
----@param caption string
+---@param caption string  "" for the only table of a section
 ---@param one mr.Table
 ---@param cells? scripts.Cells  intervals and numbers of runs of the cells (../intervals.lua)
 ---@return table
@@ -280,9 +279,9 @@ end
 
 ---Ends a script: prints its tables and its text, saves the figure to the file of --out, and shows it with --show.
 ---Returns tables, text and figure as a section of the report. The tables (`...`) are plain or made by `M.named`.
----@param args table       parsed command line of the script
----@param fig? mr.Figure   nil if the script has no figure
----@param caption string   the text
+---@param args table  parsed command line of the script
+---@param fig? mr.Figure  nil if the script has no figure
+---@param caption string  the text
 ---@return { figure: string?, text: string, tables: mr.Table[], captions: string[], cells: scripts.Cells[] }
 function M.finish(args, fig, caption, ...)
   local tables, captions, cells = apart{ ... }

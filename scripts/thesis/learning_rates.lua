@@ -1,7 +1,7 @@
--- Which learning rate suits which loss under which bound? Other scripts of this folder use the rates chosen here
--- (rates.lua). Every loss is trained under every bound at every rate, on the first folds with the first seed. The rate
--- with the best validation value of the loss's own metric is chosen, as the mean over settings and folds. Test parts
--- are not used.
+-- Which learning rate suits which loss under which bound? Trains models on every loss under every bound at every rate
+-- of a data set, on its first fold or folds with the first seed. Chooses the rate with the best validation value of the
+-- metric that the loss optimises, as the mean over settings (NSR or label) and folds. Prints the chosen rates as the
+-- code of rates.lua, which the other scripts of this folder use. Test parts are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 

@@ -13,8 +13,8 @@ local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 
--- The table has a row for each loss, bound and test NSR: the mean metric for every training NSR, and the change from
--- training at the test's NSR to training at the largest NSR.
+-- The table has a row for each loss, bound and test NSR (negatives per relevant item): the mean test metric for every
+-- training NSR, and the change from training at the test's NSR to training at the largest NSR.
 local rows, better, worse, ps = {}, 0, 0, {}
 local folds = runs.set(args, "movielens").folds
 local cells = intervals.cells("bootstrap over users",

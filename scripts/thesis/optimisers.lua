@@ -21,8 +21,9 @@ local title = { adam = "Adam", sgd = "SGD" }
 
 local function mean_epoch(results, where) return mr.stats.mean(scores.folds(results, where, "epoch")) end
 
--- How many of the learning rates that are powers of ten have a validation metric within 0.01 of the best rate's, and
--- how many such powers were tried.
+-- Counts the learning rates that are powers of ten: those whose validation metric is within 0.01 of the best rate's,
+-- and all that were tried. `cell` has the validation metric by exponent (the rate is 10^(exponent / 2)); `best` is the
+-- exponent of the best rate.
 local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
@@ -35,15 +36,16 @@ end
 -- A learning rate as text with two significant digits, e.g. "10000" instead of "1e+04".
 local function rate_text(rate) return ("%g"):format(tonumber(("%.2g"):format(rate))) end
 
--- True if the best learning rate is the smallest or largest of those tried.
+-- True if the best learning rate is the smallest or largest of those tried. `cell` has the validation metric by
+-- exponent of the rate; `best` is the best exponent.
 local function at_edge(cell, best)
   local below, above = false, false
   for exponent in pairs(cell) do below, above = below or exponent < best, above or exponent > best end
   return not (below and above)
 end
 
--- The results of a data set for each loss and bound: means under SGD and Adam, their difference, and the change by the
--- bound under each optimizer.
+-- The results of a data set, one cell for each loss and bound: test means under SGD and under Adam, their difference,
+-- and the change by the bound, against no bound, under each optimizer.
 local function cells_of(name)
   local set, found = runs.set(args, name), {}
   local results, best, tuned = descent.study(args, name)
@@ -111,7 +113,8 @@ local function note(set, cell)
   tuning[#tuning + 1] = line
 end
 
--- A text that says how far one data set supports the three claims that the thesis makes about Adam.
+-- A text that says how far one data set supports the thesis' three claims about Adam: it is not better than SGD, bounds
+-- have the same effect under both, and its learning rate needs little tuning.
 local function sentence(set, cells)
   local ahead, sure, behind, signs, bounded, apart = 0, 0, 0, 0, 0, 0
   local near, least, most = { adam = 0, sgd = 0 }, { adam = math.huge, sgd = math.huge }, { adam = 0, sgd = 0 }

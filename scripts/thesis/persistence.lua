@@ -1,5 +1,6 @@
--- The training runs of table_5_1_nrbp.lua: every loss under every bound as in Table 5.1. Each persistence of nRBP
--- chooses its own epoch on validation and measures the test lists at that epoch.
+-- Makes the training runs of table_5_1_nrbp.lua: every loss under every bound as in Table 5.1, judged by nRBP with
+-- persistence 0.95, 0.9 and 0.8. Each of these metrics chooses an epoch of its own on validation (on test with --recipe
+-- published), and measures the test lists with the model of that epoch.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -7,8 +8,8 @@ local protocol = runs.protocol
 
 local M = { metrics = { "nrbp(0.95)", "nrbp(0.9)", "nrbp(0.8)" } }
 
--- Trains one model and tests it by each metric, at the epoch that this metric chose. The result has the mean and the
--- score of every test list.
+-- Trains one model and tests it by each metric, at the epoch that this metric chose. The result has, by metric, the
+-- mean over the test lists, the chosen epoch, and the value of every test list.
 local function run(args, set, rates, trial)
   local fold = set.fold(trial[set.setting], trial.split, args.seed)
   local fitted = protocol.train(set, fold, {
@@ -23,8 +24,10 @@ local function run(args, set, rates, trial)
   return result
 end
 
----The study of a data set, with one trial per setting, loss, bound and fold. `args` are the options of runs.args with a
----seed.
+---The results of the training runs on a data set, one run per setting (negatives per relevant item, or least relevant
+---label), loss, bound and fold. Runs that are not yet stored are made.
+---@param args table  parsed command line (runs.args), with a `seed`
+---@param name "movielens"|"mq2008"
 ---@return mr.Results
 function M.study(args, name)
   local set, rates = runs.set(args, name), runs.rates[name]

@@ -1,5 +1,6 @@
--- Learning rates of Adam by data set, loss and bound, chosen on validation. `moonrank scripts/thesis/learning_rates.lua
--- --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000` print this code.
+-- Learning rates of Adam by data set, loss and bound (M.movielens.ap.minmax), chosen on validation. `moonrank
+-- scripts/thesis/learning_rates.lua --sets movielens` and `... --sets mq2008,citeulike,mslr,clueweb --samples 30000`
+-- print this code.
 local M = {}
 
 M.movielens = {

@@ -1,6 +1,6 @@
--- The training runs of the thesis' experiments, in one store: one study per data set and seed, one trial per setting,
--- loss, bound and fold, with the test scores of every list. A script trains those runs that it needs and that the store
--- lacks.
+-- Makes and reads the training runs of the thesis' experiments. All are kept in one store, a file of finished runs. A
+-- study (a set of runs in the store) belongs to a data set and a seed; it has a run (trial) for each setting, loss,
+-- bound and fold, with the test scores of every list. A script trains only what the store lacks.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -10,11 +10,11 @@ local rates, protocol = dofile(here .. "rates.lua"), dofile(here .. "protocol.lu
 local M = { data = data, rates = rates, protocol = protocol, metric_of = protocol.metric_of }
 
 M.losses = { "ndcg", "ap", "nrbp" }
--- Stops if a metric is minimised: the scripts of this folder take a larger metric as the better one.
+-- Stops if a metric is minimised, because the scripts of this folder take a larger metric as the better one.
 for _, name in pairs(M.metric_of) do assert(not mr.metrics.parse(name).minimize, name) end
 M.title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" }
 -- Names of bounds. `M.published` are the five of the thesis; its "distribution" is sampled, with the steepness of Eq.
--- 3.13. `M.own` are two of ours: the logarithm and the logit of the exact distribution.
+-- 3.13. `M.own` are two of this project: the logarithm and the logit of the exact distribution function.
 M.published = { "none", "minmax", "expectation", "expectation_max", "distribution" }
 M.own = { "distribution_log", "distribution_logit" }
 M.bounds = { table.unpack(M.published) }
@@ -26,10 +26,11 @@ local every_metric = { "ndcg", "ap", "nrbp(0.95)", "rr" }
 
 local usual = { samples = protocol.samples, recipe = protocol.recipes[1] }
 
----Parses the command line of a script that reads training runs: its own options, and options of where runs are stored
----and how missing runs are made. `more.smoke` has values that --smoke gives to the script's own options. `more.without`
----lists which of the options "samples" and "recipe" the script does not have, because its runs do not depend on them.
----@param own table
+---Parses the command line of a script that reads stored training runs and makes missing ones. Adds options to the
+---script's own: where data and runs are, --recipe (part that chooses the epoch) and --samples (random rankings for the
+---thesis' distribution bound). `more.smoke` has values that --smoke gives to the script's own options. `more.without`
+---lists which of "samples" and "recipe" the script does not have, because its runs do not depend on them.
+---@param own table  declarations of the script's own options, for mr.args
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
   local smoke, without = { samples = 1000 }, more and more.without or {}
@@ -42,8 +43,11 @@ function M.args(own, more)
   return kept.args(own, { document = "thesis", smoke = smoke })
 end
 
----The options of `M.args` as command line words for another script. Options that have their default values are left
----out, as are those listed in `without`, which the other script does not have.
+---Turns the options of `M.args` into command line words with which one script runs another. Options at their defaults
+---are left out, and so are options in `without`, which the other script does not have.
+---@param args table  parsed command line (`M.args`)
+---@param without? string[]  names of options
+---@return string[]  e.g. {"--recipe", "published"}
 function M.words(args, without)
   local more = { recipe = args.recipe ~= usual.recipe and args.recipe or nil,
     samples = not args.smoke and args.samples ~= usual.samples and args.samples or nil }
@@ -51,24 +55,28 @@ function M.words(args, without)
   return kept.words(args, more)
 end
 
--- Makes the bound with this name. The thesis' distribution bound samples as many random rankings as --samples says.
+-- Makes the bound with this name. The thesis' distribution bound is estimated from as many random rankings as --samples
+-- says.
 local function bound_of(args, name) return protocol.bound(name, name == "distribution" and args.samples or nil) end
 M.bound = bound_of
 
----A data set's setting as text: "NSR 2" (negatives per relevant item), "label 1" (least relevant label), or "the
----highest label" for MQ2008 if each query's highest label is the relevant one.
+---A value of a data set's setting as text: "NSR 2" (negatives per relevant item), "label 1" (least relevant label), or
+---"the highest label" for MQ2008 if each query's highest label is the relevant one.
+---@param set thesis.Data
+---@param value integer|"top_of_list"
 function M.setting_text(set, value)
   if value == "top_of_list" then return "the highest label" end
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
----Whom the lists of a data set belong to: "users" or "queries".
+---What a list of a data set belongs to: "users" (ratings) or "queries".
 ---@param set thesis.Data
 ---@return string
 function M.lists_of(set) return set.setting == "nsr" and "users" or "queries" end
 
--- What a trial stores: the result of protocol.outcome, means and list scores by all metrics, and the numbers of rows
--- and of relevant rows of every list.
+-- The values of a training run that are stored: the result of protocol.outcome, test means and list scores by all
+-- metrics, and the numbers of rows and of relevant rows of every test list. `own` is the metric that the loss
+-- optimises, `number` that of the fold.
 local function result_of(run, test, number, own)
   local result = protocol.outcome(run, test, number, own)
   result.lists, result.skipped = run.test.counted[own], run.test.skipped[own]
@@ -79,8 +87,9 @@ local function result_of(run, test, number, own)
   return result
 end
 
----Trains and tests one model. `o` has the opened data set, the value of its setting, loss, bound, fold, seed and
----learning rate, and optionally the model's size.
+---Trains and tests one model. `o` has the opened data set (`set`), the `value` of its setting (NSR or label), `loss`,
+---`bound`, `fold`, `seed` and learning rate (`rate`); optionally the model's `size`, and `curve`: true to store nDCG@1
+---to nDCG@50, too.
 local function train(args, o)
   local own = protocol.metric_of[o.loss]
   local metrics = { table.unpack(every_metric) }
@@ -93,8 +102,8 @@ local function train(args, o)
 end
 M.train = train
 
----All learning rates of a data set as text ("ap none 0.01, ..."). A study stores this text with its settings, so that
----changed rates are detected.
+---All learning rates of a data set as text ("ap none 0.01, ..."). A study stores this text with its settings, so that a
+---change of the rates since then raises an error.
 function M.rates_text(name)
   local parts, of = {}, rates[name]
   for _, loss in ipairs(M.losses) do
@@ -105,7 +114,10 @@ end
 
 local opened = kept.cache()
 
----Opens a data set by its name. Its files are read only once.
+---Opens a data set by its name, with the options of --data and --smoke. Its files are read only once.
+---@param args table  parsed command line (`M.args`)
+---@param name "movielens"|"mq2008"|"citeulike"|"mslr"|"clueweb"
+---@return thesis.Data
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
@@ -113,8 +125,9 @@ end
 
 M.study, M.cache = kept.study, kept.cache
 
----The name of a study. It contains the values of --recipe and --samples if the runs depend on these options and the
----options are not at their defaults, so that each value has its own study.
+---The name under which a study (a set of training runs) is stored. It contains the values of --recipe and --samples if
+---the runs depend on these options and the options are not at their defaults, so that each value has its own study.
+---@param args table  parsed command line (`M.args`)
 ---@param name string
 ---@param of { recipe?: boolean, samples?: boolean }  which of the options the runs depend on
 ---@return string
@@ -126,9 +139,15 @@ function M.study_name(args, name, of)
   return name
 end
 
----A study over losses, bounds, folds and the values of the data set's setting. `rate(trial)` and `size(trial)` return a
----trial's learning rate and model size. The fold is the parameter "split", which changes fastest among trials, so that
----sampled distributions can be reused for the next fold.
+---Makes or reads training runs for all losses, bounds, folds and values of the data set's setting (NSR or label). The
+---fold is the parameter "split", which changes fastest, so that sampled distributions can be reused for the next fold.
+---Fields of `o`: `name` of the study, `rate(run)` and `size(run)` (learning rate and model size by a run's parameters),
+---`seed`, `curve` (true: nDCG@k is stored as well). `bounds`, `folds` (their number) and `values` replace those of the
+---data set; `space` has further parameters, `settings` further values by which stored runs are compared.
+---@param args table  parsed command line (`M.args`)
+---@param name string  of the data set
+---@param o table
+---@return mr.Results
 function M.sweep(args, name, o)
   local set = M.set(args, name)
   local space = { loss = mr.choice(M.losses), bound = mr.choice(o.bounds or M.bounds),
@@ -150,15 +169,16 @@ function M.sweep(args, name, o)
   })
 end
 
----The training runs of a data set with one seed: all settings, losses, bounds and folds, at the chosen learning rates.
+---The training runs of a data set with one seed: all settings (NSR or label), losses, bounds and folds, at the learning
+---rates of rates.lua. Missing runs are made.
 ---@return mr.Results
 function M.of(args, name, seed)
   return M.sweep(args, name, { name = ("%s, seed %d"):format(name, seed), seed = seed, curve = seed == 1,
     settings = { rates = M.rates_text(name) }, rate = function(trial) return rates[name][trial.loss][trial.bound] end })
 end
 
----The training runs of section 4.1.1: models of several sizes, for losses without a bound and under three bounds, on
----the folds on which learning rates are chosen.
+---The training runs of section 4.1.1 of the thesis: models of several sizes, for losses without a bound and under three
+---bounds, on the folds on which learning rates are chosen. Missing runs are made.
 ---@return mr.Results
 function M.sizes(args, name)
   local set = M.set(args, name)

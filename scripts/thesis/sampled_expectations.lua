@@ -32,8 +32,8 @@ local function shapes_of(set)
   return shapes
 end
 
--- The relative error of the mean over random rankings against the exact expectation: its mean and its largest value
--- over all list shapes.
+-- The relative error of the mean of a metric over `samples` random rankings against the exact expectation: the mean
+-- error and the largest error over all list shapes.
 local function errors(shapes, metric, samples)
   local sum, most = 0, 0
   for _, shape in ipairs(shapes) do

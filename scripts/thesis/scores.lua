@@ -6,8 +6,10 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----The trials with the parameters in `where`, ordered by fold. Each has the fold, the number of the trial, and its row
----in the results.
+---The training runs (trials) whose parameters have the values in `where`, ordered by fold. Each has the fold, the
+---number of the run, and its row in the columns of the results.
+---@param results mr.Results
+---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
 ---@return { fold: integer, number: integer, row: integer }[]
 function M.trials(results, where)
   local columns = results:columns()
@@ -18,8 +20,9 @@ function M.trials(results, where)
   return found
 end
 
----The stored values of all test lists of all folds under one name: a metric, "own" (the loss's own metric), "rows" or
----"relevant" (their numbers), or "list" (the list's name). A value is NaN if the metric is not defined for the list.
+---The stored values of all test lists of all folds, one fold after the other. `metric` is the name of the value: a
+---metric, "own" (the metric that the loss optimises), "rows" or "relevant" (their numbers), or "list" (the number that
+---identifies the list). A value is NaN if the metric is not defined for the list.
 ---@param where table<string, any>  e.g. {nsr = 1, loss = "ap", bound = "none"}
 ---@return number[]
 function M.lists(results, where, metric)
@@ -31,7 +34,8 @@ function M.lists(results, where, metric)
   return all
 end
 
----A number that the trial of each fold stored, e.g. "valid", in the order of folds.
+---A number that the training run of each fold stored, in the order of folds. `name` is the number's name, e.g. "valid"
+---or "epoch"; `where` selects the runs by their parameters, e.g. {nsr = 1, loss = "ap", bound = "none"}.
 ---@return number[]
 function M.folds(results, where, name)
   local column, values = results:columns():column("runs", name), {}
@@ -39,7 +43,8 @@ function M.folds(results, where, name)
   return values
 end
 
----The mean of all values that have the same name, for each name in rising order.
+---The mean value of each user or query, which may have values in several folds or under several seeds. Means are in
+---rising order of the numbers that identify users or queries.
 ---@param names number[]  number that names the user or query of each value
 ---@param values number[]
 ---@return number[]
@@ -57,7 +62,9 @@ function M.means_by(names, values)
   return means
 end
 
----The mean score of each user or query over all folds and seeds in which it was tested, in the order of their numbers.
+---The mean test score of each user or query over all folds and seeds in which it was tested, in rising order of the
+---numbers that identify users or queries. `where` selects the training runs by their parameters; `metric` is as in
+---`M.lists`.
 ---@param all mr.Results[]  one for each seed
 ---@return number[]
 function M.by_list(all, where, metric)
@@ -70,7 +77,7 @@ function M.by_list(all, where, metric)
   return M.means_by(names, values)
 end
 
----A copy of the filter `where` that also selects the bound `bound`.
+---A copy of `where`, a filter of training runs by their parameters, that also selects the bound `bound`.
 ---@param where table<string, any>
 ---@return table<string, any>
 function M.with(where, bound)
@@ -79,8 +86,14 @@ function M.with(where, bound)
   return at
 end
 
----Compares one bound with another by protocol.compare, paired by user or query. The result also has the mean of each
----bound.
+---Compares the test scores under one bound with those under another by protocol.compare, paired by user or query. The
+---result has the mean under each bound, change, p-value, effect size `d`, number of pairs `n` and share of `wins` of
+---the first bound.
+---@param all mr.Results[]  one for each seed
+---@param where table<string, any>  filter of training runs by parameters other than the bound
+---@param bound string
+---@param other string
+---@param metric? string  as in `M.lists` (default: the metric that the loss optimises)
 ---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
   local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end

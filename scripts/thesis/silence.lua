@@ -1,7 +1,7 @@
--- The training runs of why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution bound and
--- alternatives. A run reports which share of training lists has no gradient, at the start and after every epoch. It
--- also stores, for each list, the probability that a random ranking is no better than the list with all scores equal,
--- as before training.
+-- Makes the training runs of why_distribution_fails.lua: the nDCG loss on MovieLens under the thesis' distribution
+-- bound and alternatives. A run reports which share of training lists has no gradient, before training and after every
+-- epoch. It also stores, for each list, the probability that a random ranking is no better than the list's smooth
+-- metric when all scores are equal, as before training.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -9,8 +9,8 @@ local protocol = runs.protocol
 
 local M = {}
 
--- Names of the compared bounds: "thesis" is sampled with the steepness of Eq. 3.13, "exact" is the exact distribution
--- with kappa = 8.
+-- Names of the compared bounds. "thesis" is the thesis' distribution bound, estimated from samples with the steepness
+-- of Eq. 3.13; "exact" is the bound of the exact distribution function, smoothed with kappa = 8.
 M.bounds = { "none", "thesis", "exact", "distribution_log", "distribution_logit" }
 
 local function bound_of(args, name)
@@ -23,7 +23,7 @@ local function whole(dataset)
 end
 
 -- For each list, the probability that a random ranking has a metric no better than the smooth metric at equal scores,
--- where training starts.
+-- where training starts. `smooth` computes the smooth metric. Lists with only one grade are left out.
 local function starts(lists, metric, smooth)
   local alike = mr.zeros({ lists.rows }, { dtype = "float64" })
   local value, n, p = smooth(alike, lists):totable(), lists.sizes:totable(), lists.relevant:totable()
@@ -54,8 +54,8 @@ local function share_without_gradient(bound, model, batch)
   return without / counted
 end
 
--- Trains and tests one model. The run without a bound also stores where training starts on the distribution function of
--- each list, which is the same for all bounds.
+-- Trains and tests one model. The run without a bound also stores, for each list, at which value of its distribution
+-- function training starts; this value is the same for all bounds.
 local function run(args, set, trial)
   local fold, bound = set.fold(trial.nsr, trial.split, args.seed), bound_of(args, trial.bound)
   local rates, batch = runs.rates.movielens.ndcg, whole(fold.train)
@@ -73,7 +73,9 @@ local function run(args, set, trial)
   return result
 end
 
----The study, with one trial per NSR, bound and fold. `args` are the options of runs.args with a seed.
+---The results of the training runs on MovieLens, one run per NSR (negatives per relevant item), bound and fold. Runs
+---that are not yet stored are made.
+---@param args table  parsed command line (runs.args), with a `seed`
 ---@return mr.Results
 function M.study(args)
   local set = runs.set(args, "movielens")
