@@ -1,5 +1,5 @@
--- The scripts that reproduce Li & Wu, in the order of the report: each row is a script's name and its title.
--- ../sections.lua runs the scripts.
+-- The scripts that reproduce Li & Wu, in the order of the report: each row is a script's name and the title of its
+-- section. ../sections.lua runs the scripts.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

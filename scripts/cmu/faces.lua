@@ -10,10 +10,10 @@ local M = { systems = systems }
 
 local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epochs = 2, seeds = 1, extensions = 0 }
 
----Parses the command line of a face script: its own options `own`, and the shared options of images, pairs and training
----runs.
+---Parses the command line of a script on faces: its own options `own`, and the shared options of
+---images, pairs and training runs.
 ---@param own? table
----@param o? { features?: boolean }  whether rows are features of images instead of their pixels
+---@param o? { features?: boolean }  features: whether rows are features of images instead of their pixels
 function M.args(own, o)
   own = own or {}
   own.images = { default = "",
@@ -51,7 +51,8 @@ function M.title_of(args, title)
     args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
 
----A sentence for the report that says which images are used. With --smoke it adds that the data are made up.
+---Returns a sentence for the report that says which images are used. With --smoke it adds that the data
+---are made up.
 function M.sentence_of(args)
   if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
   local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; "
@@ -60,8 +61,8 @@ function M.sentence_of(args)
     .. drawn or drawn
 end
 
--- The features of each part (train, validation, test). They are columns of the --features table, or outputs of a random
--- network (Table 3), or pixels (Table 2).
+-- Returns the features of each part (train, validation, test): columns of the file that --features names, or outputs
+-- of a random network (Table 3), or pixels (Table 2).
 local function features_of(parts, args)
   local found = {}
   for i, part in ipairs(parts) do
@@ -79,10 +80,10 @@ local function images_of(args)
   return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
 end
 
----Loads the images of one seed. Each part (train, valid, test) has its images, standardised features, single images as
----items, and pairs of images.
----@param args table
----@param seed integer
+---Loads the images of one seed and splits them. The result has the parts `train`, `valid` and `test`,
+---each with its images, standardised features, single images as items, and pairs of images.
+---@param args table    options of the command line
+---@param seed integer  of the split and the pairs
 local function data_of(args, seed)
   local images = images_of(args)
   local parts = { protocol.face_parts(images, seed) }
@@ -96,8 +97,9 @@ local function data_of(args, seed)
 end
 M.data = data_of
 
--- A study that trains each system at the settings in `wanted` with all seeds, e.g. `wanted.RankNet = {1, 2, 3}`. Only
--- trials that the store lacks are trained.
+-- Returns a study (a named set of stored training runs) that trains each system with all seeds at the settings in
+-- `wanted`. A setting is the number of a learning rate, penalty or depth, e.g. `wanted.RankNet = {1, 2, 3}`. Only
+-- runs that the store lacks are trained.
 local function study(args, name, wanted)
   local names, known, data, space = {}, {}, {}, {}
   for _, each in ipairs(systems.of(args.table_3)) do
@@ -119,8 +121,9 @@ local function study(args, name, wanted)
     end })
 end
 
----Returns the studies of Table 2 or 3 and trains missing runs. The first study has the initial settings of each system.
----Each further study extends the grids of rates or penalties at whose edge validation chose.
+---Returns the studies (sets of stored training runs) of Table 2 or 3, and trains missing runs. The
+---first study has the initial settings (learning rates, penalties or depths) of each system. Each
+---further study extends the settings of systems for which validation chose the smallest or largest.
 ---@return mr.Results[]
 function M.results(args)
   -- Unreadable images, options that do not fit, and too little memory raise an error before any training starts.
@@ -139,7 +142,9 @@ function M.results(args)
   return studies
 end
 
----Returns the runs of a system with one seed: one entry per setting, in the order in which settings were tried.
+---Returns the training runs of a system with one seed, in the order in which settings were tried.
+---`studies` are from M.results. A run's `setting` is the number of its learning rate, penalty or depth,
+---`number` that of the run in the study.
 ---@return { results: mr.Results, number: integer, setting: integer, values: table<string, number> }[]
 function M.runs(studies, system, seed)
   local found = {}
@@ -159,8 +164,9 @@ function M.runs(studies, system, seed)
   return found
 end
 
----The run of a system and seed with the setting that validation chose. Among equally good settings it is the first that
----was tried.
+---Returns the training run of a system and seed with the setting (learning rate, penalty or depth) that
+---validation chose. Among equally good settings it is the first that was tried. `studies` are from
+---M.results.
 function M.chosen(studies, system, seed)
   local best = protocol.choose(M.runs(studies, system, seed))
   if not best then
@@ -169,7 +175,8 @@ function M.chosen(studies, system, seed)
   return best
 end
 
----One number per test pair of the first seed: 1 if the system's chosen run scores the older image higher, else 0.
+---Returns one number per test pair of the first seed: 1 if the system, at the setting that validation
+---chose, scores the older image higher, else 0.
 ---@return number[]
 function M.right(studies, system)
   local best, found = M.chosen(studies, system, 1), {}
@@ -179,9 +186,9 @@ function M.right(studies, system)
   return found
 end
 
----The learning rate, penalty or tree depth that a setting number stands for in a system's grid.
----@param args table
----@param name string  of the system
+---Returns the learning rate, penalty or tree depth that a setting number stands for in a system's grid.
+---@param args table      options of the command line
+---@param name string     name of the system
 ---@param setting integer
 ---@return number
 function M.value_of(args, name, setting)
@@ -191,8 +198,8 @@ function M.value_of(args, name, setting)
   error("no system " .. name)
 end
 
----A text such as "rate 0.03" for the setting that validation chose. If that is the smallest or largest setting tried, "
----(edge)" is appended.
+---Returns a text such as "rate 0.03" for the setting of a system that validation chose with one seed. "
+---(edge)" is appended if this setting is the smallest or largest that was tried.
 function M.setting_text(args, studies, system, seed)
   local tried, chosen = {}, M.chosen(studies, system.name, seed).setting
   for i, run in ipairs(M.runs(studies, system.name, seed)) do tried[i] = run.setting end
@@ -200,8 +207,9 @@ function M.setting_text(args, studies, system, seed)
   return ("%s %g%s"):format(system.grid.name, M.value_of(args, system.name, chosen), edge and " (edge)" or "")
 end
 
----Prints a script's tables `o.tables` and its text `o.text`. Returns them, with intervals, figure and studies, as a
----section of the report.
+---Prints a script's tables `o.tables` and its text `o.text`. Returns them as a section of the report,
+---with the intervals of table cells (`o.cells`), the figure's file and the studies that the script
+---read.
 function M.finish(o)
   for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
   print(o.text)

@@ -13,7 +13,8 @@ local args = queries.args(own)
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" },
   { "adam", "Adam, best rate", "solid" } }
 
--- The learning curve of a network: the mean over folds and seeds of a number that its runs reported after every epoch.
+-- Returns the learning curve of a network: for each epoch, the mean over folds and seeds of the number `name` that
+-- the training runs reported. `where` selects the runs.
 local function curve(results, where, name)
   local sum, count = {}, 0
   for _, trial in ipairs(scores.trials(results, where)) do

@@ -51,11 +51,11 @@ pixel has its own.]]):format(faces.sentence_of(args)),
     cells = { cells } }
 end
 
----Draws Figure 4 or 5: a system's loss on training pairs and accuracy on validation pairs by epoch, with one line per
----learning rate that was tried.
+---Draws Figure 4 or 5: loss on training pairs and accuracy on validation pairs by epoch, with one line
+---per learning rate that was tried. `system` is the name of the model, such as "RankNet".
 ---@param number integer
 ---@param system string
----@param features boolean
+---@param features boolean  whether rows are features of images instead of their pixels
 function M.curves(number, system, features)
   local args = args_of(number, {}, features, true)
   local results = faces.results(args)
@@ -91,8 +91,9 @@ each of the learning rates that were tried. The rate %g was chosen, by its best 
         ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) } }
 end
 
--- The older and younger image of each test pair, whether the model orders the pair right, and a text with ages and
--- margin. `margins` has, per pair, the older image's score minus the younger's.
+-- Returns, for each test pair, its older and younger image, whether the model orders the pair right, and a text with
+-- ages and margin. Also returns the test images. `margins` has, per pair, the older image's score minus the
+-- younger's.
 local function judged(args, margins)
   local data = faces.data(args, 1)
   local pairs_of, ages, found = data.test.pairs, data.test.images.labels:totable(), {}
@@ -127,8 +128,8 @@ local function by_difference(all)
   return lines, cells
 end
 
----Draws Figure 6 or 7: test pairs that Rank LR on features orders right (6) or wrong (7), with the older image on the
----left.
+---Draws Figure 6 or 7: test pairs that Rank LR on features orders right (`right`, Figure 6) or wrong
+---(Figure 7), with the older image on the left.
 ---@param number integer
 ---@param right boolean
 function M.examples(number, right)

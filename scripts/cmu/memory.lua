@@ -17,15 +17,16 @@ local function features_of(args)
   return 48 * (((args.size - kernel + 1) // 2 - kernel + 1) // 2) ^ 2
 end
 
--- How many numbers the training of a network holds in memory: weights, gradients, and the rows of a minibatch.
+-- Returns how many numbers the training of a network holds in memory: weights, gradients, and the rows of a
+-- minibatch.
 local function of_networks(args, width)
   local weights, inputs = 0, width
   for _, units in ipairs(args.widths) do weights, inputs = weights + inputs * units, units end
   return 5 * weights + 10 * batch * width
 end
 
--- How many numbers the convolution windows of a minibatch take up. The backward pass needs the windows. They count
--- twice, because windows of the previous minibatch may not be garbage-collected yet.
+-- Returns how many numbers the convolution windows of a minibatch take up. The backward pass needs the windows. They
+-- count twice, because windows of the previous minibatch may not be garbage-collected yet.
 local function of_convolutions(args)
   if args.table_3 then return 0 end
   local kernel = args.kernel
@@ -34,17 +35,18 @@ local function of_convolutions(args)
   return batch * (2 * 3 * kernel ^ 2 * first ^ 2 + 2 * 6 * kernel ^ 2 * second ^ 2)
 end
 
--- How many numbers tree training holds in memory: the rows of all training pairs, twice, and the histograms of tree
--- nodes. A histogram has two float64 numbers for each bin of each feature.
+-- Returns how many numbers tree training holds in memory: the rows of all training pairs, twice, and the histograms
+-- of tree nodes. A histogram has two float64 numbers for each bin of each feature.
 local function of_trees(args, images, width)
   local rows, bins = 2 * (args.pairs * 9 // 12), math.min(256, images)
   local nodes = math.min(2 ^ 9, 0.36 * images)  -- estimated number of tree nodes that have a histogram in memory
   return 2 * rows * width + 4 * nodes * bins * width
 end
 
----Estimates how many bytes one process needs for the system that needs most memory.
----@param args table  options of the scripts
----@param count integer  images
+---Estimates how many bytes one process needs for the system (model) of Table 2 or 3 that needs most
+---memory.
+---@param args table  options of the command line
+---@param count integer  number of images
 ---@return number
 function M.bytes(args, count)
   local width, images = features_of(args), math.ceil(0.65 * count)
@@ -54,11 +56,11 @@ function M.bytes(args, count)
   return program + 4 * (data + most)
 end
 
----Raises an error that names the options if the runs need more memory than is free. Without --workers, as many
----processes run as fit into memory, at most one per core. `args.workers` becomes that number if it is below the number
----of cores.
----@param args table
----@param count integer
+---Raises an error that names the options if the runs of Table 2 or 3 need more memory than is free.
+---Without --workers, as many processes run as fit into memory, at most one per core. `args.workers`
+---becomes that number if it is below the number of cores.
+---@param args table    options of the command line
+---@param count integer  number of images
 ---@param available? number  bytes of free memory (default: as measured)
 function M.check(args, count, available)
   local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), core.threads()

@@ -20,8 +20,8 @@ local function base64(bytes)
   return table.concat(out)
 end
 
----Turns signed numbers, such as weights, into pixels: 0 is grey; the number with the largest absolute value is black if
----negative, white if positive.
+---Turns signed numbers, such as weights, into pixels: 0 becomes grey. The number with the largest
+---absolute value becomes black if negative, white if positive.
 ---@param x mr.Tensor  [channels, height, width]
 ---@return mr.Tensor
 function M.centred(x)
@@ -31,7 +31,7 @@ end
 
 local gap, line = 10, 16
 
--- The SVG elements of one image and of the lines of text below it.
+-- Returns the SVG elements of one image and of the lines of text below it.
 local function cell(each, x, y, side, tall)
   local parts = { ('<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" '
     .. 'href="data:image/png;base64,%s"/>\n'):format(x, y, side, tall, base64(core.encode_png(each.image))) }

@@ -1,11 +1,12 @@
--- The protocol of Li & Wu: web queries (section 4.1), then faces (section 4.2). A comment names the section of the
--- paper that a decision comes from; a decision without a section is ours.
+-- How systems (rankers and classifiers) are trained and compared in our reproduction of Li & Wu: on web queries
+-- (section 4.1), then on faces (section 4.2). A comment names the section of the paper that a decision comes from; a
+-- decision without a section is ours.
 local mr = require "moonrank"
 
 local M = {}
 
--- Compares two systems by query: the p-value of a paired permutation test with 100,000 random sign flips, and the
--- bootstrap interval of the mean difference.
+-- Compares two systems (rankers or classifiers) from one metric value per query of each. Returns the mean
+-- difference, its bootstrap interval, and the p-value of a paired permutation test with 100,000 random sign flips.
 local function compared(a, b)
   local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
   return { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
@@ -20,13 +21,14 @@ local function forest(trees, depth, seed)
 end
 local function boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
 
----Returns fold `number`. Labels of 2 and more count as relevant (section 4.1); features are standardised by the
----training part.
+---Returns fold `number` of a data set of web queries. Labels of 2 and more count as relevant (section
+---4.1); features are standardised by the training part.
 ---@param folds mr.Fold[]
 ---@return mr.Fold
 function M.fold(folds, number) return folds[number]:binarize(2):standardize() end
 
----Numbers that name the test queries of a fold. Queries of different folds get different numbers.
+---Returns one number per test query of a fold, under which the query's values are stored. Queries of
+---different folds get different numbers.
 ---@param fold mr.Fold
 ---@param number integer  of the fold
 function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000 * number end
@@ -34,13 +36,14 @@ function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000
 ---The metric is nDCG@10 (section 4.1). Queries without relevant documents have no nDCG and are left out.
 M.metric = "ndcg@10"
 
----The systems of Table 1. `M.networks` are trained by gradient steps, `M.others` are trees and regressions. `M.drawn`
----are those of `M.others` that use random numbers.
+---Names of the systems (rankers and classifiers) of Table 1. `M.networks` are trained by gradient
+---steps, `M.others` are trees and regressions. `M.drawn` are those of `M.others` that use random
+---numbers.
 M.networks = { "RankNet", "DirectRanker", "Class NN" }
 M.others = { "LambdaMART", "Rank LR", "Class LR", "Class RF", "Class Boost" }
 M.drawn = { "Class RF" }
----How networks are trained: by SGD at the paper's rate (section 4.1), or by SGD or Adam at the rate that is best on
----validation.
+---Recipes by which networks are trained: "paper" is SGD at the paper's learning rate (section 4.1).
+---"sgd" and "adam" are SGD and Adam at the rate that is best on validation.
 M.recipes = { "paper", "sgd", "adam" }
 local recipe_text = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
 
@@ -56,25 +59,28 @@ local losses = {
   ["Class NN"] = function() return mr.losses.bce{} end,
 }
 
+---A trained system (ranker or classifier) with its results.
 ---@class cmu.Trained
 ---@field valid number          mean nDCG@10 on validation
----@field test mr.Evaluation
+---@field test mr.Evaluation    metric values on the test part
 ---@field epoch? integer        epoch of a network, or round of trees, that validation chose
 ---@field alpha? number         penalty of a logistic regression that validation chose
 ---@field model table
 
--- Trains a model with mr.fit and evaluates the test part at the epoch with the best validation nDCG@10.
+-- Trains a model with mr.fit (options `o`) and evaluates the test part at the epoch with the best validation
+-- nDCG@10.
 local function fitted(o, fold)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
   local run = mr.fit(o)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
----Trains a network with 100 and 30 hidden units in steps of about 100 documents (section 4.1). A step has whole lists
----for pairwise losses, and single documents of any lists for the classifier.
+---Trains a network (`o.system` is a name in M.networks) with 100 and 30 hidden units, in steps of about
+---100 documents (section 4.1). A step has whole lists for pairwise losses, and single documents of any
+---lists for the classifier.
 ---@param fold mr.Fold
 ---@param o { system: string, optimiser: "sgd"|"adam", rate: number, seed: integer, epochs: integer }
----@param trial? mr.Trial  to which every epoch is reported
+---@param trial? mr.Trial  trial of a sweep, to which every epoch is reported
 ---@return cmu.Trained
 function M.fit_network(fold, o, trial)
   local documents = o.system == "Class NN"
@@ -87,7 +93,9 @@ function M.fit_network(fold, o, trial)
   }, fold)
 end
 
----Trains boosted trees of depth 5, as LambdaMART or as a classifier, or, for "Class RF", a random forest of deep trees.
+---Trains boosted trees of depth 5, as LambdaMART or as a classifier, or, for "Class RF", a random
+---forest of deep trees. `o.system` is the name in Table 1. `o.rounds` is the number of boosting rounds,
+---`o.trees` the number of trees of the forest.
 ---@param fold mr.Fold
 ---@param o { system: string, seed: integer, rounds: integer, trees: integer }
 ---@return cmu.Trained
@@ -108,8 +116,9 @@ end
 ---Penalties of logistic regressions, from which validation chooses.
 M.penalties = { 0.01, 0.1, 1, 10, 100, 1000, 10000 }
 
----Fits a logistic regression of documents or of pairs with each penalty, and returns the one with the best validation
----nDCG@10. mr.fit with zero epochs only evaluates the test part.
+---Fits a logistic regression of documents ("Class LR") or of pairs ("Rank LR") with each penalty, and
+---returns the one with the best validation nDCG@10. mr.fit with zero epochs only evaluates the test
+---part.
 ---@param fold mr.Fold
 ---@param o { system: string, penalties?: number[] }
 ---@return cmu.Trained
@@ -125,7 +134,9 @@ function M.fit_regression(fold, o)
   return best
 end
 
----Trains any system of Table 1 on a fold. A network reports to `trial` after every epoch.
+---Trains any system of Table 1 on a fold. `o` has the system's name (`o.system`) and the options of
+---M.fit_network, M.fit_regression or M.fit_trees. A network reports to `trial`, the trial of a sweep,
+---after every epoch.
 ---@return cmu.Trained
 function M.fit(fold, o, trial)
   if losses[o.system] then return M.fit_network(fold, o, trial) end
@@ -156,8 +167,9 @@ function M.or_diverged(train)
   error(found, 0)
 end
 
----The learning rate with the best validation value for each network and optimizer, by keys such as "RankNet adam".
----`at_edge` is true for a key whose best rate is the smallest or largest that was tried.
+---Returns the learning rate with the best validation value for each network and optimizer, by keys such
+---as "RankNet adam". `at_edge` is true for a key whose best rate is the smallest or largest that was
+---tried. `trials` are training runs, each with one rate.
 ---@param trials { system: string, optimiser: string, rate: number, valid: number }[]
 ---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(trials)
@@ -173,16 +185,16 @@ function M.best_rates(trials)
   return best, at_edge
 end
 
----The optimizer and learning rate of a network under a training recipe: those of the paper, or the rate that is best on
----validation.
----@param best table<string, number>  as from M.best_rates
+---Returns the optimizer and learning rate of a network under a training recipe. For "paper" they are
+---SGD and the paper's rate. For "sgd" or "adam", the rate is the one that was best on validation.
+---@param best table<string, number>  best rate by network and optimizer, as from M.best_rates
 function M.trained_by(recipe, system, best)
   if recipe == "paper" then return "sgd", paper_rate end
   return recipe, best[system .. " " .. recipe]
 end
 
--- The title of the classifier, or of the ranker, that is best on validation. Networks trained at the paper's rate are
--- excluded.
+-- Returns the title of the system of this kind ("classification" or "ranking") with the best validation value in
+-- `valid`. Networks trained at the paper's rate are excluded.
 local function best_of(systems, kind, valid)
   local best
   for _, system in ipairs(systems) do
@@ -193,11 +205,12 @@ local function best_of(systems, kind, valid)
   return best
 end
 
----The pairs of systems to compare on a data set (sections 4.1, 5), each with its reasons: a classifier with the ranker
----of its kind ("families"), the best classifier on validation with the best ranker ("best"), Adam with SGD ("Adam and
----sgd", "Adam and paper"). A pair with two reasons is one comparison.
+---Returns the pairs of systems (rankers, classifiers) to compare on a data set, each with its reasons
+---as fields that are true (sections 4.1, 5). Reasons are "families" (a classifier with the ranker of
+---its kind), "best" (the best classifier on validation with the best ranker), "Adam and sgd", and "Adam
+---and paper". A pair with two reasons is one comparison.
 ---@param systems { kind: string, name: string, recipe?: string }[]
----@param valid table<string, number>  by title
+---@param valid table<string, number>  validation value by title of the system
 ---@return { a: string, b: string, [string]: true }[]
 function M.comparisons(systems, valid)
   local found, known = {}, {}
@@ -221,8 +234,9 @@ function M.comparisons(systems, valid)
   return found
 end
 
----Compares systems on all data sets, paired by query. Holm's correction is over all comparisons together. In `sets`, by
----title of the system, `values` has the metric of each test query and `valid` the mean on validation.
+---Compares systems (rankers, classifiers) on all data sets, paired by query. Holm's correction is over
+---all comparisons together. `sets` has one element per data set. By title of the system, its `values`
+---are the metric of each test query, and `valid` is the mean on validation.
 ---@param systems { kind: string, name: string, recipe?: string }[]
 ---@param sets { values: table<string, number[]>, valid: table<string, number> }[]
 function M.compare(systems, sets)
@@ -243,7 +257,8 @@ end
 ---@return mr.Images train, mr.Images valid, mr.Images test
 function M.face_parts(images, seed) return images:split{ valid = 0.15, test = 0.2, seed = seed } end
 
----Standardises the features of every part by the mean and standard deviation of the training images.
+---Returns the features of every part, standardised by the mean and standard deviation of the training
+---images.
 ---@param parts mr.Images[]  training images first
 ---@param features mr.Tensor[]
 function M.standardised(parts, features)
@@ -282,10 +297,11 @@ function M.face_pairs(images, o)
   return images:comparisons{ pairs = o.pairs * shares[o.part] // 12, margin = 5, seed = o.seed, features = o.features }
 end
 
----Trains a model on faces. Accuracy on the validation pairs chooses the epoch or boosting round. With `o.rate`,
----training is gradient descent in minibatches of 100 rows (section 4.2).
----@param o table     options of mr.fit (model, train, loss), and the learning rate of models trained by gradient steps
----@param data table  as in faces.lua
+---Trains a model on faces. Accuracy on the validation pairs chooses the epoch or boosting round. `o`
+---has options of mr.fit (`model`, `train`, `loss`). With a learning rate `o.rate`, training is gradient
+---descent in minibatches of 100 rows (section 4.2).
+---@param o table
+---@param data table  data of one seed, as from M.data in faces.lua
 ---@param trial mr.Trial
 function M.fit_face(o, data, trial)
   local rate = o.rate
@@ -300,7 +316,8 @@ end
 ---Regression networks predict a person's age divided by this number.
 M.oldest = 80
 
----The images of a part as a dataset whose grades are ages divided by `M.oldest`, which regression networks predict.
+---Returns the images of a part as a dataset whose grades are ages divided by `M.oldest`, which
+---regression networks predict.
 ---@param items mr.Dataset  with ages as grades
 ---@return mr.Dataset
 function M.aged(items)
@@ -344,13 +361,14 @@ local function accuracy(score, part)
   return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger
 end
 
----Measures a system on pairs (section 4.2). `accuracy` is of the test pairs; `valid` is of the validation pairs and
----chooses settings. A classifier also has `both`: the share of test pairs whose older image it labels 1 and whose
----younger image 0. A regression also has `r2`, the R^2 of ages. The second result is, per test pair, the older image's
----score minus the younger's.
+---Measures a system (a trained model) on pairs of faces (section 4.2). `accuracy` is the share of test
+---pairs that it orders by age correctly; `valid` is that of the validation pairs and chooses settings.
+---A classifier also has `both`: the share of test pairs whose older image it labels 1 and whose younger
+---image 0. A regression also has `r2`, the R^2 of ages. The second result is, per test pair, the older
+---image's score minus the younger's.
 ---@param family "regression"|"ranking"|"classification"
 ---@param score fun(part: table): mr.Tensor  a score for each image of a part
----@param data table
+---@param data table  parts of the images: train, valid and test
 ---@param years? number  what a regression's score of 1 means (default 1)
 function M.judge(family, score, data, years)
   local found = { valid = (accuracy(score, data.valid)) }
@@ -364,7 +382,7 @@ function M.judge(family, score, data, years)
   return found, older - younger
 end
 
----The run with the largest accuracy on validation pairs; among equal runs it is the first.
+---Returns the training run with the largest accuracy on validation pairs; among equal runs the first.
 ---@param runs { values: { valid: number } }[]
 function M.choose(runs)
   local best

@@ -23,8 +23,8 @@ local sets = {
 }
 M.names = { "mslr", "mq2008", "web10k" }
 
----Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training runs, and the
----script's `own`.
+---Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training
+---runs, and the script's own options `own`.
 function M.args(own)
   own.sets = { default = { "mslr", "mq2008" }, choices = M.names, distinct = true,
     help = "which data: the slice of MSLR-WEB that comes with the project's data, MQ2008, or MSLR-WEB10K itself" }
@@ -68,8 +68,9 @@ local function run_of(args, name, o, trial)
     per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, o.split) } }
 end
 
----Runs that choose learning rates: every network at every rate, with the first seed on the first fold. A rate at which
----training diverges counts as validation value 0.
+---Returns the training runs that choose learning rates on data set `name`: every network at every rate,
+---with the first seed on the first fold. A rate at which training diverges counts as validation value
+---0. Missing runs are made.
 ---@return mr.Results
 function M.tuning(args, name)
   local number, seed = protocol.tuned_on(args.seeds)
@@ -91,7 +92,7 @@ function M.tuning(args, name)
   })
 end
 
--- The trials of a study as Lua tables, each with the fields that `names` lists.
+-- Returns the trials (training runs) of a study as Lua tables, each with the fields that `names` lists.
 local function trials_of(results, names)
   local columns, found = results:columns(), {}
   for i, row in ipairs(columns:rows("runs", {})) do
@@ -101,15 +102,18 @@ local function trials_of(results, names)
   return found
 end
 
----The learning rate with the best validation value for each network and optimizer, by keys such as "RankNet adam".
----`at_edge` is true for a key whose best rate is the smallest or largest that was tried.
+---Returns the learning rate with the best validation value for each network and optimizer, by keys such
+---as "RankNet adam". `at_edge` is true for a key whose best rate is the smallest or largest that was
+---tried. `name` is the data set.
 ---@return table<string, number> best, table<string, boolean> at_edge
 function M.best_rates(args, name)
   return protocol.best_rates(trials_of(M.tuning(args, name), { "system", "optimiser", "rate", "valid" }))
 end
 
----Trains all systems on all folds with all seeds, or takes the runs from the store. Trials have the parameters "system"
----and "split" (fold). Networks also have "recipe"; systems that use random numbers also have "draw" (seed).
+---Returns the training runs of all systems (rankers, classifiers) of Table 1 on data set `name`, on all
+---folds with all seeds. Missing runs are made. A run has the parameters "system" and "split" (fold).
+---Networks also have "recipe" (optimizer and choice of rate); systems that use random numbers also have
+---"draw" (seed).
 ---@return mr.Results results, table<string, number> best_rates, table<string, boolean> at_edge
 function M.runs(args, name)
   local best, at_edge = M.best_rates(args, name)

@@ -1,13 +1,15 @@
--- The systems of Tables 2 and 3 of Li & Wu: how each is trained, which settings are tried, and how it is measured on
--- pairs. Pairwise accuracy on the validation pairs chooses setting, epoch and boosting round (protocol.lua).
+-- The systems (models) of Tables 2 and 3 of Li & Wu: how each is trained, which settings (rate, penalty or depth)
+-- are tried, and how it is measured on pairs of faces. Accuracy on the validation pairs chooses setting, epoch and
+-- boosting round (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- A grid that maps setting numbers to the series ..., 0.3, 1, 3, 10, ..., endless in both directions. Setting 1 is the
--- value at position `first` of the series: position 0 is 1, position 1 is 3, position -1 is 0.3.
+-- Makes a grid: values to try for a learning rate or penalty. It maps setting numbers to the series ..., 0.3, 1, 3,
+-- 10, ..., endless in both directions. Setting 1 is the value at position `first` of the series: position 0 is 1,
+-- position 1 is 3, position -1 is 0.3.
 local function series(name, first)
   return { name = name, extends = true, value = function(setting)
     local place = first + setting - 1
@@ -38,12 +40,12 @@ end
 
 local function width(data) return data.train.features:size(2) end
 local function pairs_of(data) return data.train.pairs end
--- Every image of a training pair as a row of its own, relevant if it is the older one. An image that is in several
--- pairs can be relevant in one and not in another.
+-- Returns every image of a training pair as a row of its own, relevant if it is the older one. An image that is in
+-- several pairs can be relevant in one and not in another.
 local function rows_of(data) return data.train.pairs:pointwise() end
 local function items_of(data) return data.train.items end
--- Training images for models that are fitted without mr.fit. Making a minibatch records the data set in the sweep,
--- which mr.fit does by itself.
+-- Returns the training images for models that are fitted without mr.fit. Making a minibatch tells the running sweep
+-- which data the trial used, as mr.fit does by itself.
 local function noted_items(data)
   data.train.items:batches{}()
   return data.train.items
@@ -91,7 +93,8 @@ local all = {
     run = by_trees{ objective = "binary:logistic", train = rows_of } },
 }
 
----The systems of Table 2 (pixels) or Table 3 (features), in the order of the table's rows.
+---Returns the systems (models) of Table 2 (pixels) or Table 3 (features), in the order of the table's
+---rows.
 ---@param features boolean
 function M.of(features)
   local found = {}
@@ -101,16 +104,17 @@ function M.of(features)
   return found
 end
 
--- The model's score of each image of a part.
+-- Returns the model's score of each image of a part.
 local function scores_of(model, part)
   return mr.no_grad(function() return model{ lists = part.items.lists, features = part.features } end)
 end
 
----Trains a system with a value of its grid (a rate, penalty or depth) and measures it. `accuracy` is the share of test
----pairs whose older image has the larger score (ties count half). A classifier's `both` is the share of test pairs
----whose older image it labels 1 and whose younger image 0. A regression's `r2` is that of predicted ages. Settings are
----chosen by `valid`, which is 0 if training diverges. The trial stores the margin of each test pair, and the weights of
----a linear model.
+---Trains a system with a value of its grid (a learning rate, penalty or depth) and measures it.
+---`accuracy` is the share of test pairs whose older image has the larger score (ties count half). A
+---classifier's `both` is the share of test pairs whose older image it labels 1 and whose younger image
+---0. A regression's `r2` is that of predicted ages. `valid` is the accuracy on validation pairs, which
+---chooses the value; it is 0 if training diverges. The trial stores, per test pair, the older image's
+---score minus the younger's, and the weights of a linear model.
 function M.run(system, value, data, trial)
   local model
   local found = protocol.or_diverged(function()

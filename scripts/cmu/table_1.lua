@@ -15,7 +15,8 @@ local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here ..
 local args, protocol = queries.args{}, queries.protocol
 local intervals = dofile(here .. "../intervals.lua")
 
--- Systems in the order of the table: kind (ranking or classification), name, and for networks the training recipe.
+-- Systems (rankers and classifiers) in the order of the table: kind (ranking or classification), name, and for
+-- networks the training recipe (optimizer and how its learning rate is chosen).
 local systems = {}
 local is_network, printed = {}, {}
 for _, name in ipairs(protocol.networks) do is_network[name] = true end
@@ -42,18 +43,18 @@ local function random_level(set)
   return mr.stats.mean(all)
 end
 
--- A network's learning rate as text, followed by " (edge)" if it is the smallest or largest that was tried; "" for
--- other systems.
+-- Returns a network's learning rate as text, followed by " (edge)" if it is the smallest or largest rate that was
+-- tried. Returns "" for systems without a learning rate.
 local function rate_text(system, rates, at_edge)
   if not system.recipe then return "" end
   local _, rate = protocol.trained_by(system.recipe, system.name, rates)
   return ("%g%s"):format(rate, at_edge[system.name .. " " .. system.recipe] and " (edge)" or "")
 end
 
-local counted = {}  -- number of training runs; the key is the data set's title followed by the system's title
+local counted = {}  -- number of training runs, by the data set's title followed by the system's title
 
--- For one data set: the test nDCG@10 of every query under each system (mean over seeds), and the data set's rows of the
--- table.
+-- Returns, for one data set, the test nDCG@10 of every query under each system (mean over seeds), and the data set's
+-- rows of the table.
 local function measured(name)
   local set, results, rates, at_edge = queries.set(args, name), queries.runs(args, name)
   local data = { title = set.title, values = {}, valid = {}, random = random_level(set) }
@@ -92,8 +93,9 @@ local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "hig
   rows = lines, formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
   mark = { ["p, Holm"] = 0.05 } }
 
--- Counts the comparisons of a data set that have the given reason, e.g. "families": classifiers with rankers of their
--- kind. Returns the numbers of all, of positive, of significantly better and of significantly worse ones.
+-- Counts the comparisons of two systems on a data set that have the given reason, e.g. "families": classifiers with
+-- rankers of their kind. Returns the numbers of all, of positive, of significantly better and of significantly worse
+-- differences.
 local function count(data, reason)
   local n, more, better, worse = 0, 0, 0, 0
   for _, c in ipairs(compared) do

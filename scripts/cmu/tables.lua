@@ -1,5 +1,5 @@
--- Tables 2 and 3 of Li & Wu: the paper's numbers and ours for each system, by family (regression, ranking,
--- classification), and the findings in words.
+-- Tables 2 and 3 of Li & Wu: the paper's numbers and ours for each system (trained model) that says which of two
+-- faces is older, by family (regression, ranking, classification), and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")
@@ -7,7 +7,7 @@ local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.
 
 local M = {}
 
--- The number that the paper prints for a system, or "" if the paper prints none.
+-- Returns the number that the paper prints for a system, or "" if the paper prints none.
 local function printed_of(of_table, system)
   for _, pair in ipairs(of_table[system.family]) do
     if pair[1] == system.name then return pair[2] end
@@ -15,10 +15,11 @@ local function printed_of(of_table, system)
   return ""
 end
 
--- The mean over seeds, or "" if the system does not have the number.
+-- Returns the mean of a system's values over seeds, or "" if there are no values.
 local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
--- A system's numbers, one per seed, each at the setting that validation chose for that seed.
+-- Returns a system's numbers, one per seed. The learning rate, penalty or depth is the one that validation chose for
+-- that seed.
 local function measured(args, results, system)
   local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
   for seed = 1, args.seeds do
@@ -32,7 +33,7 @@ local function measured(args, results, system)
   return found
 end
 
--- The mean of a number, such as the accuracy, over the systems of a family that have that number.
+-- Returns the mean of a number, such as the accuracy, over the systems of a family that have that number.
 local function mean_of(rows, family, name)
   local values = {}
   for _, row in ipairs(rows) do
@@ -84,7 +85,7 @@ local function best_r2(rows)
   return best
 end
 
--- Says in words what the features of an image are: pixels, columns of a table, or outputs of a random network.
+-- Says in words what the features of an image are: pixels, numbers from a file, or outputs of a random network.
 local function rows_are(args)
   local size = ("%d x %d"):format(args.size, args.size)
   if not args.table_3 then return ("the pixels of images of %s, in three colours"):format(size) end

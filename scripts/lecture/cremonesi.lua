@@ -30,7 +30,8 @@ for _, each in ipairs(predictors.all) do by_name[each.name] = each end
 local tail, in_head = protocol.long_tail(ratings, args.head)
 local function fold_of(number) return protocol.graded_fold(ratings, number, args.seed) end
 
--- The settings to try, for each predictor that has more than one; at most two with --smoke.
+-- The settings to try, for each predictor (method that ranks items) that has more than one setting; at most two with
+-- --smoke.
 local tried, names = {}, {}
 for _, each in ipairs(predictors.all) do
   for i, setting in ipairs(#each.settings > 1 and each.settings or {}) do
@@ -42,7 +43,8 @@ for _, each in ipairs(predictors.all) do
 end
 local settings = { unseen = args.unseen, seed = args.seed }
 
--- Returns the setting of each predictor that is best on the validation part of the first fold.
+-- Returns, by name of the predictor (method that ranks items), the setting that is best on the validation part of
+-- the first fold.
 local function chosen()
   local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed),
     settings = settings,
@@ -76,8 +78,8 @@ for i, each in ipairs(predictors.all) do
 end
 settings.head, settings.chosen = args.head, table.concat(said, "; ")
 
--- Runs every predictor on every fold. A result has recall(N) for all items and for the long tail, with the number
--- of test items of each, and RMSE if the predictor predicts ratings.
+-- Runs every predictor (method that ranks items) on every fold. A result has recall(N) for all items and for the
+-- long tail, with the number of test items of each, and RMSE if the predictor predicts ratings.
 local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
   space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
   run = function(trial)
@@ -93,7 +95,8 @@ local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d")
     return result
   end })
 
--- Returns the mean of a predictor's result over folds, weighted by the number of test items of each fold.
+-- Returns the mean of a predictor's result `what` over folds, weighted by the number of test items of each fold
+-- (`weight` names the column of this number).
 local columns = results:columns()
 local function pooled(name, what, weight)
   local parts, values, weights = {}, columns:column("runs", what), columns:column("runs", weight)

@@ -14,8 +14,9 @@ local args = learners.args{
 local intervals = dofile(here .. "../intervals.lua")
 local protocol, reference = learners.protocol, learners.protocol.reference
 
--- Makes a table row for each learner. `measure` is the metric whose change against the reference is tested.
--- Learners without training have 0 runs.
+-- Makes a table row for each learner (a loss with its model, or a model without training). `measures` are the
+-- metrics, `measure` is the metric whose change against the reference is tested, and `heads` are the column names.
+-- Learners without training count as 0 training runs.
 local function rows_of(set, measures, measure, heads)
   local best, values, rows = learners.chosen(args, set, args.seed), learners.values(args, set, args.seed), {}
   local base, pairs_of = values(reference, measure), {}
@@ -43,7 +44,8 @@ local function rows_of(set, measures, measure, heads)
   return rows, cells
 end
 
--- Names the trained learner with the highest value in a column, for each family: "pairwise BPR (0.3000), ...".
+-- Names, for each family of losses, the trained learner with the highest value in a column: "pairwise BPR (0.3000),
+-- ...".
 local function best_of(rows, column)
   local best, order, parts = {}, {}, {}
   for _, row in ipairs(rows) do
@@ -59,8 +61,8 @@ local function best_of(rows, column)
   return table.concat(parts, ", ")
 end
 
--- Returns "a, b are significantly better than squared errors", or "no trained loss is significantly better ..." if
--- `names` is empty.
+-- Returns "a, b are significantly better than squared errors" for the losses `names`, or "no trained loss is
+-- significantly better ..." if there are none. `side` is "better" or "worse".
 local function verdict(names, side)
   local who = #names == 0 and "no trained loss is"
     or ("%s %s"):format(table.concat(names, ", "), #names == 1 and "is" or "are")

@@ -25,8 +25,8 @@ local args = mr.args{
 local folds, title = data.queries(args)
 local boosted, forest = protocol.tree_options(false, args), protocol.tree_options(true, args)
 
--- Rankers as rows {name, loss, options}. The loss is an object of this library, or the name of an objective of
--- XGBoost.
+-- Rankers as rows {name, loss, options of the trees}. The loss is an object of this library, or the name of an
+-- objective of XGBoost.
 local rankers = {
   { "LambdaMART, nDCG", mr.losses.lambdarank{}, boosted },
   { "LambdaMART, AP", mr.losses.lambdarank{ metric = "ap" }, boosted },
@@ -41,8 +41,9 @@ local rankers = {
   { "random forest", "reg:squarederror", forest },
 }
 
--- Returns the means over folds of four metrics: nDCG@10, LETOR's nDCG@10 and AP with empty queries as 0, and
--- nDCG@10 without empty queries. The second result has the values of each fold.
+-- Trains a ranker on every fold. Returns the means over folds of four metrics: nDCG@10, LETOR's nDCG@10 and AP with
+-- queries without relevant documents as 0, and nDCG@10 without these queries. The second result has the values of
+-- each fold.
 local function measured(ranker)
   local sums, own, of_folds = { 0, 0, 0, 0 }, type(ranker[2]) ~= "string", { {}, {}, {}, {} }
   for i = 1, #folds do

@@ -1,6 +1,7 @@
--- The losses of the lecture's second half, as kept runs. Every loss is trained at every learning rate and weight
--- decay on the first fold, then on all folds at the settings that validation chose. The model is matrix
--- factorisation for MovieLens, and a network with one hidden layer or trees for MQ2008 (protocol.lua).
+-- The training runs of the losses of the lecture's second half, kept in a store. Every loss is trained at every
+-- learning rate and weight decay on the first fold, then on all folds at the settings that validation chose. The
+-- model is matrix factorisation for MovieLens, and a network with one hidden layer or trees for MQ2008
+-- (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
@@ -8,16 +9,19 @@ local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. 
 
 local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
 
+---A method of ranking that the table compares: a loss with the model that it trains, or a model without
+---training.
 ---@class lecture.Learner
 ---@field name string
----@field family string
----@field loss? fun(): mr.Loss
+---@field family string  "untrained", "pointwise", "pairwise", "listwise" or "trees"
+---@field loss? fun(): mr.Loss  makes the loss; nil if nothing is trained
 ---@field model? "cml"|"trees"|"popularity"|"item_knn"|"random"  default: the model that fits the data set
 ---@field on? string  the only data set on which this learner runs
 
--- All learners. WARP draws at most 20 rows for each relevant row: once most pairs are in order, most further draws
--- are wasted and would take most of the time. NeuralNDCG runs on MQ2008 alone, because its time grows with the
--- square of a list's rows and MovieLens has lists of thousands of rows.
+-- All learners: losses with the models that they train, and models without training. WARP draws at most 20 rows for
+-- each relevant row: once most pairs are in order, most further draws are wasted and would take most of the time.
+-- NeuralNDCG runs on MQ2008 alone, because its time grows with the square of a list's rows and MovieLens has lists
+-- of thousands of rows.
 ---@type lecture.Learner[]
 M.learners = {
   { name = "random", family = "untrained", model = "random" },
@@ -41,8 +45,8 @@ M.learners = {
 local by_name = {}
 for _, each in ipairs(M.learners) do by_name[each.name] = each end
 
----Returns the learners for a data set: those named by --losses, the untrained ones, and the
----reference (squared error).
+---Returns the learners (losses with their models) for a data set: those named by --losses, those that
+---need no training, and the reference (squared error).
 ---@return lecture.Learner[]
 function M.of(args, set)
   local of, asked = {}, { [protocol.reference] = true }
@@ -53,8 +57,8 @@ function M.of(args, set)
   return of
 end
 
--- Returns the names of the learners that are trained. `own` leaves out learners with a model of their own, such as
--- trees.
+-- Returns the names of the learners that are trained on a data set. With `own`, learners that have a model of their
+-- own, such as trees, are left out; the rest train the data set's usual model.
 local function trained(args, set, own)
   local names = {}
   for _, each in ipairs(M.of(args, set)) do
@@ -63,8 +67,8 @@ local function trained(args, set, own)
   return names
 end
 
----Reads the options of a script that uses these runs: its own, --losses, --folds, and those of kept
----runs.
+---Parses the command line of a script that uses these training runs: its own options `own`, --losses,
+-----folds, and the options of the store (kept_runs.lua).
 function M.args(own)
   local names = {}
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
@@ -77,8 +81,8 @@ end
 
 local opened = kept_runs.cache()
 
--- Opens a data set once. Returns its title, number of folds, a function that makes a fold, and the kind of model to
--- train.
+-- Opens a data set ("movielens" or "mq2008"); later calls return the same object. It has the title, the number of
+-- folds, a function that makes a fold, and the kind of model to train.
 local function open(args, set)
   if opened[set] then return opened[set] end
   local made = {}
@@ -96,7 +100,7 @@ local function open(args, set)
   return made
 end
 
----Returns the data set's title, and how many of its folds are run.
+---Returns the title of a data set ("movielens" or "mq2008"), and how many of its folds are run.
 function M.describe(args, set)
   local of = open(args, set)
   return of.title, math.min(args.folds, of.folds)
@@ -110,8 +114,8 @@ local function model_of(args, each, set, fold, trial, seed)
     eta = kind == "trees" and trial.eta or nil, seed = seed, short = args.smoke })
 end
 
--- Returns the metrics of every list of the test part, with the number of its user or query. On MovieLens, nDCG@10
--- among all items is added.
+-- Returns the metrics of every list of the test part (`values`), with the number of its user or query. On MovieLens,
+-- nDCG@10 of a ranking of all items is added as `catalogue`.
 local function per_list(set, model, fold, number, values)
   local test, lists = fold.test, {}
   for _, name in ipairs(protocol.metrics) do lists[name] = values[name] end
@@ -120,7 +124,8 @@ local function per_list(set, model, fold, number, values)
   return lists
 end
 
--- Trains a learner on a fold. With `test`, the test part is scored at the end.
+-- Trains a learner `each` on a fold, with the learning rate and weight decay in `trial`. With `test`, the test part
+-- is scored at the end.
 local function train(args, set, each, model, fold, trial, seed, test)
   return protocol.fit(set, fold, {
     model = model,
@@ -132,8 +137,8 @@ local function train(args, set, each, model, fold, trial, seed, test)
     short = args.smoke })
 end
 
----Returns the study that tries the settings of every trained learner on the first fold. Missing
----runs are made.
+---Returns the study (a set of stored training runs) that tries learning rates and weight decays of
+---every trained learner on the first fold. Missing runs are made.
 ---@return mr.Results
 function M.rates(args, set, seed)
   local rates = mr.choice(protocol.training[set].rates)
@@ -156,8 +161,8 @@ function M.rates(args, set, seed)
   })
 end
 
----Returns the settings that validation chose for each learner: rate, decay and eta, as far as the
----learner has them.
+---Returns, by name of the learner, the settings that validation chose: learning rate, weight decay and,
+---for trees, eta. `valid` is the validation value.
 ---@return table<string, { rate?: number, decay?: number, eta?: number, valid: number }>
 function M.chosen(args, set, seed)
   local columns, trials = M.rates(args, set, seed):columns(), {}
@@ -173,8 +178,8 @@ function M.chosen(args, set, seed)
   return protocol.choose(trials)
 end
 
--- Returns the study with every trained learner on every fold, at the settings chosen on the first fold. Missing
--- runs are made.
+-- Returns the study (a set of stored training runs) with every trained learner on every fold, at the settings chosen
+-- on the first fold. Missing runs are made.
 local function runs(args, set, seed)
   local best, of, parts = M.chosen(args, set, seed), open(args, set), {}
   for _, name in ipairs(trained(args, set)) do
@@ -198,7 +203,8 @@ local function runs(args, set, seed)
   })
 end
 
--- Returns, for a learner without training, the metrics of every list of all folds.
+-- Returns, for a learner without training such as popularity, the metrics of every test list of all folds, by name
+-- of the metric.
 local function untrained(args, set, seed, each)
   local all = {}
   for number = 1, math.min(args.folds, open(args, set).folds) do
@@ -214,8 +220,8 @@ local function untrained(args, set, seed, each)
   return all
 end
 
----Returns a function values(name, metric) of a learner's test values. For MovieLens they are the
----mean of each user over folds, for MQ2008 the value of each query.
+---Returns a function values(name, metric) that returns the test values of the learner `name`. For
+---MovieLens they are the mean of each user over folds, for MQ2008 the value of each query.
 ---@return fun(name: string, metric: string): number[] values
 function M.values(args, set, seed)
   local results, kept = runs(args, set, seed), {}

@@ -1,6 +1,6 @@
--- Predictors that cremonesi.lua compares: rankings that are equal for all users, nearest neighbours, PureSVD, and
--- matrix factorisation trained to predict ratings or to rank. Each predictor is made from a fold of ratings and one
--- of the predictor's settings.
+-- Methods that cremonesi.lua compares as predictors of what users like: rankings that are equal for all users,
+-- nearest neighbours, PureSVD, and matrix factorisation trained to predict ratings or to rank. Each predictor is
+-- made from a fold of ratings and one of the predictor's settings.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -31,9 +31,9 @@ local function orthonormal(matrix)
   return done
 end
 
----Computes PureSVD (Cremonesi et al. 2010): the matrix of ratings, with 0 for a missing rating, is
----projected onto its largest singular vectors. Subspace iteration on the users' Gram matrix finds
----these vectors. Returns the scores of all users and items.
+---Computes PureSVD (Cremonesi et al. 2010) and returns the scores of all users and items. The matrix of
+---ratings, with 0 for a missing rating, is projected onto its `factors` largest singular vectors.
+---Subspace iteration on the users' Gram matrix finds these vectors.
 ---@param ratings mr.Tensor  [users, items] float64
 ---@param factors integer
 ---@param iterations integer
@@ -60,8 +60,8 @@ local function learned(loss)
   return function(fold, setting, seed) return protocol.fit_ranking(fold, setting, seed, loss()) end
 end
 
--- Returns every combination of these values, such as {rate = a, epochs = c} and {rate = b, epochs = c} for {rate =
--- {a, b}, epochs = {c}}.
+-- Returns every combination of the values of some settings: {rate = a, epochs = c} and {rate = b, epochs = c} for
+-- {rate = {a, b}, epochs = {c}}.
 local function every(values)
   local names, found = {}, { {} }
   for name in pairs(values) do names[#names + 1] = name end
@@ -82,9 +82,10 @@ end
 
 local ranking = { rate = { 0.003, 0.01 }, decay = { 1e-4, 1e-3 }, epochs = { 20, 40 } }
 
+---A method that scores items for users, compared by recall.
 ---@class lecture.Predictor
 ---@field name string
----@field settings table<string, number>[]
+---@field settings table<string, number>[]  settings to try, such as { k = 20 } or { rate = 0.01, epochs = 20 }
 ---@field make fun(fold: mr.Fold, setting: table, seed: integer): any  makes a model, or a function of a batch
 ---@field predicts? boolean  whether scores are ratings; the setting is then chosen by RMSE
 
@@ -103,7 +104,7 @@ M.all = {
   { name = "MF, LambdaRank", settings = every(ranking), make = learned(mr.losses.lambdarank) },
 }
 
----Returns a setting in words: "epochs 10, rate 0.01".
+---Returns a predictor's setting in words: "epochs 10, rate 0.01".
 function M.text(setting)
   local parts = {}
   for name, value in pairs(setting) do parts[#parts + 1] = ("%s %g"):format(name, value) end

@@ -24,7 +24,8 @@ protocol.define_profit()
 local function fold_of(number) return protocol.liked_fold(liked, number, args.seed) end
 local order, kinds = protocol.rankers, { "at random", "more for rare movies" }
 
--- Returns the learning rate and number of epochs that validation chose, for each ranker and each kind of profits.
+-- Returns the learning rate and number of epochs that validation chose, by kind of profits and ranker, with keys
+-- such as "at random: relevance".
 local function chosen()
   local results = kept_runs.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
     settings = { epochs = args.smoke and 2 or 30, seed = args.seed },
@@ -67,8 +68,8 @@ local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.s
       per_list = per_list(found) }
   end })
 
--- Returns the metrics of every user under a ranker that is not trained: popularity, or with `times` popularity
--- times profit.
+-- Returns a function of a metric's name that returns the metric of every user, for a ranker without training:
+-- popularity, or with `times` popularity times profit. `kind` names the made-up profits.
 local function untrained(kind, times)
   local all = { list = {}, profit_10 = {}, ["recall@10"] = {} }
   for number = 1, args.folds do

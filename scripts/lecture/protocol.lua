@@ -1,15 +1,17 @@
--- Decisions of our scripts for S. Seguí's lecture. Each names the slide that it follows, or our reason if the
--- slides do not say.
+-- Decisions behind our experiments for S. Seguí's lecture: data, models, training, metrics. A comment names the
+-- slide that a decision follows, or our reason if the slides do not say.
 local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 
 local M = {}
 
--- Paired permutation test by user or query, with 100,000 random choices of signs.
+-- Compares two lists of values, one value per user or query, by a paired permutation test with 100,000 random
+-- choices of signs.
 local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }) end
 
----Compares the values of each row with the row's base values. Returns the mean difference and the
----p-value, with Holm's correction over all rows. A row without a base gets neither.
+---Compares rankers with a base ranker. A row has a ranker's values by user or query, and the base
+---ranker's. Returns, for each row, the mean difference and its p-value, with Holm's correction over all
+---rows. A row without a base gets neither.
 ---@param rows { values: number[], base?: number[] }[]
 ---@return { change?: number, p?: number }[]
 function M.compare(rows)
@@ -22,10 +24,11 @@ function M.compare(rows)
   return found
 end
 
----Returns true if a corrected p-value counts as significant.
+---Returns true if a p-value that is corrected for multiple tests counts as significant (below 0.05).
 function M.significant(p) return p < 0.05 end
 
----Returns the trial with the best validation value for each key, such as a learner's name.
+---Returns, by key, the trial (training run) with the best validation value. A key is, for example, the
+---name of the loss that was trained.
 ---@param trials { key: string, valid: number }[]
 function M.choose(trials)
   local best = {}
@@ -36,28 +39,29 @@ function M.choose(trials)
   return best
 end
 
----Number of the fold on whose validation part settings are chosen.
+---Number of the fold on whose validation part settings, such as learning rates, are chosen.
 M.tuned_on = 1
----Number of folds into which ratings are divided.
+---Number of folds into which each user's ratings are divided.
 M.folds = 5
 
----Returns ratings where 4 stars and more are relevant, of users with at least 25 relevant ratings
----(5 if `short`).
+---Returns ratings in which 4 stars and more are relevant ("liked"), of users with at least 25 relevant
+---ratings. With `short`, for a quick check, 5 relevant ratings are enough.
 function M.liked(ratings, short) return ratings:binarize(4):min_relevant(short and 5 or 25) end
 
----Returns a fold of liked items. Lists have four other items for each liked item.
+---Returns fold `number` of ratings from `M.liked`. Lists have four items that are not liked for each
+---liked item; `seed` decides the split and these items.
 function M.liked_fold(liked, number, seed)
   return liked:folds{ k = M.folds, by = "user", seed = seed, nsr = 4 }[number]
 end
 
----Returns a fold of queries whose features are standardised by the training part.
+---Returns fold `number` of a data set of queries, with features standardised by the training part.
 function M.query_fold(folds, number) return folds[number]:standardize() end
 
 -- The values and functions below belong to the slides "Learning to rank": pointwise, pairwise and listwise losses.
 
----Name of the learner that all others are compared with.
+---Name of the learner (a loss with the model that it trains) that all other learners are compared with.
 M.reference = "squared error"
----Metrics of test lists. The first one chooses settings on validation.
+---Metrics by which test lists are evaluated. The first one chooses settings on validation.
 M.metrics = { "ndcg@10", "ap", "auc" }
 ---For each data set: number of epochs, number of epochs between validations, and learning rates to
 ---try.
@@ -65,13 +69,14 @@ M.training = {
   movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
   mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
 }
----Weight decays to try, and learning rates (eta) of trees to try.
+---Weight decays to try (`decays`), and learning rates of boosted trees to try (`etas`).
 M.decays, M.etas = { 0, 1e-4, 1e-3 }, { 0.05, 0.1, 0.2 }
 
 local factors = 32
 
----Makes a model: factors of users and items (32), a network with 46 hidden units, or trees of depth
----5 with at most 200 rounds.
+---Makes a model: matrix factorisation ("mf") or collaborative metric learning ("cml") with 32 factors,
+---a network with 46 hidden units ("mlp"), or boosted trees of depth 5. Trees have at most 200 rounds (5
+---if `o.short`, for a quick check).
 ---@param kind "mf"|"cml"|"mlp"|"trees"
 ---@param o { users?: integer, items?: integer, inputs?: integer, eta?: number, seed: integer, short: boolean }
 function M.model(kind, o)
@@ -85,8 +90,10 @@ function M.model(kind, o)
   return mr.models.mf{ users = o.users, items = o.items, factors = factors, init = 0.01, seed = o.seed }
 end
 
----Trains by Adam. Validation nDCG@10 chooses the epoch; for MovieLens it ranks all items that the
----user has not liked in training. With `test`, the test part is scored at the end.
+---Trains a model, networks and factorisations by Adam. Validation nDCG@10 chooses the epoch; for
+---MovieLens it ranks all items that the user has not liked in training. `o.at` has the settings:
+---learning rate `rate` and weight decay `decay`. With `o.test`, the test part is scored at the end.
+---`o.short` trains only 2 epochs.
 ---@param set "movielens"|"mq2008"
 ---@param fold mr.Fold
 ---@param o { model: table, kind: string, loss: mr.Loss, at: table, seed: integer, test?: boolean, short: boolean }
@@ -119,23 +126,23 @@ end
 
 -- The functions below belong to the slide "Rank Evaluation": the protocol of Cremonesi, Koren & Turrin (2010).
 
----Returns a fold of all ratings with their values as grades. With `nsr`, lists have `nsr` unrated
----items for each rated item.
+---Returns fold `number` of all ratings, with the ratings as grades. With `nsr`, lists also have `nsr`
+---unrated items for each rated item.
 function M.rated_fold(ratings, number, seed, nsr)
   return ratings:folds{ k = M.folds, by = "user", seed = seed, grades = true, nsr = nsr }[number]
 end
 
----Returns a fold of all ratings with their values as grades. Its field `with_negatives` is the same
----fold with two unrated items for each rated item, for models that learn to rank.
+---Returns fold `number` of all ratings, with the ratings as grades. The fold's field `with_negatives`
+---is the same fold with two unrated items for each rated item, for models that learn to rank.
 function M.graded_fold(ratings, number, seed)
   local fold = M.rated_fold(ratings, number, seed)
   fold.with_negatives = M.rated_fold(ratings, number, seed, 2)
   return fold
 end
 
----Returns a tensor with 1 for items of the long tail and 0 for the most rated items, and the number
----of the latter. The most rated items are those that together hold the share `share` of all ratings
----(default: a third).
+---Returns a tensor with 1 for items of the long tail and 0 for the most rated items, and the number of
+---the most rated items. The most rated items together hold the share `share` of all ratings (default:
+---`M.head`).
 ---@param share? number
 ---@return mr.Tensor, integer
 function M.long_tail(ratings, share)
@@ -151,8 +158,9 @@ function M.long_tail(ratings, share)
   return mr.tensor(tail), n
 end
 
----Returns a fold in which the items to find are the 5-star ratings of a part, optionally only those
----of the long tail (`tail`). Items that the user has rated are not sampled as competitors.
+---Returns a fold in which the items to find are the 5-star ratings of a part ("valid" or "test"),
+---optionally only those of the long tail (`tail`: 1 for its items, 0 for others). All rated items are
+---in the fold's training part, so that none is sampled as a competitor.
 ---@param tail? mr.Tensor
 function M.to_find(fold, part, tail)
   local found = fold[part]:binarize(5)
@@ -165,14 +173,15 @@ function M.to_find(fold, part, tail)
     k = fold.k, users = fold.users, items = fold.items, title = "5-star ratings" }
 end
 
----Number of unrated items that compete with each item to find, the share of ratings that the long
----tail leaves out, and the deepest rank.
+---Number of unrated items that compete with each item to find (`unseen`), share of ratings that belongs
+---to the most rated items and not to the long tail (`head`), and deepest rank of recall (`deepest`).
 M.unseen, M.head, M.deepest = 100, 0.33, 20
 local hits = {}
 for n = 1, M.deepest do hits[n] = "hit@" .. n end
 
----Returns recall(1) to recall(20) on a part, and the number of its test items. Each test item is
----ranked among unrated items of its user.
+---Returns recall(1) to recall(20) on a part ("valid" or "test"), and the number of its items to find.
+---Each is ranked among `o.unseen` unrated items of its user; recall(N) is the share that ranks among
+---the first N. With `o.tail`, only items of the long tail are to be found.
 ---@param o { unseen?: integer, seed: integer, tail?: mr.Tensor }
 function M.recalls(model, fold, part, o)
   local found = M.to_find(fold, part, o.tail):evaluate(model, hits,
@@ -182,14 +191,16 @@ function M.recalls(model, fold, part, o)
   return recalls, found.count
 end
 
----Returns the RMSE of the ratings that a model predicts on a part.
+---Returns the RMSE of the ratings that a model predicts on a part ("train", "valid" or "test") of a
+---fold.
 function M.rmse(model, fold, part)
   local set = fold[part]
   return mr.stats.rmse(mr.data.scored(model, set).scores, set.lists.relevance)
 end
 
----Returns the validation result that chooses settings, where higher is better: negative RMSE for
----models that predict ratings, recall(10) for all others.
+---Returns the validation result that chooses a model's settings, where higher is better. It is the
+---negative RMSE if the model predicts ratings (`predicts`), else recall(10) among `o.unseen` unrated
+---items.
 ---@param predicts boolean
 ---@param o { unseen?: integer, seed: integer }
 function M.quality(model, fold, predicts, o)
@@ -197,7 +208,8 @@ function M.quality(model, fold, predicts, o)
   return M.recalls(model, fold, "valid", o)[10]
 end
 
--- Trains matrix factorisation by Adam for a fixed number of epochs.
+-- Trains matrix factorisation by Adam for a fixed number of epochs. `o` has options of mr.fit; `setting` has
+-- learning rate, weight decay and epochs.
 local function fitted(o, setting, seed)
   o.epochs, o.seed, o.progress = setting.epochs, seed, false
   o.optimizer = mr.optim.adam{ lr = setting.rate, weight_decay = setting.decay }
@@ -205,8 +217,8 @@ local function fitted(o, setting, seed)
   return o.model
 end
 
----Trains matrix factorisation with biases to predict ratings, by the mean squared error over
----ratings.
+---Trains matrix factorisation with biases to predict ratings, by the mean squared error over ratings.
+---`setting` has learning rate, weight decay and number of epochs.
 ---@param setting { rate: number, decay: number, epochs: integer }
 function M.fit_ratings(fold, setting, seed)
   local model = mr.models.biased_mf{ users = fold.users, items = fold.items, factors = factors, init = 0.01,
@@ -214,8 +226,8 @@ function M.fit_ratings(fold, setting, seed)
   return fitted({ model = model, loss = mr.losses.mse(), reduction = "rows", train = fold.train }, setting, seed)
 end
 
----Trains matrix factorisation to rank rated items above unrated ones, and items with more stars
----higher.
+---Trains matrix factorisation by `loss` to rank rated items above unrated ones, and items with more
+---stars higher. `setting` has learning rate, weight decay and number of epochs.
 ---@param setting { rate: number, decay: number, epochs: integer }
 function M.fit_ranking(fold, setting, seed, loss)
   local model = M.model("mf", { users = fold.users, items = fold.items, seed = seed })
@@ -224,8 +236,8 @@ end
 
 -- The functions below belong to the slide "Lambda Mart": trees on MQ2008.
 
----Returns the options of boosted trees (depth 5, eta 0.1), or of a random forest: one round of many
----deep trees.
+---Returns the options of boosted trees (depth 5, eta 0.1), or, if `forest`, of a random forest: one
+---round of many deep trees.
 ---@param o { rounds: integer, trees: integer, seed: integer }
 function M.tree_options(forest, o)
   if not forest then return { rounds = o.rounds, depth = 5, eta = 0.1, seed = o.seed } end
@@ -233,15 +245,16 @@ function M.tree_options(forest, o)
     seed = o.seed }
 end
 
----Trains trees on a fold. Validation AP chooses the round.
----@param loss? mr.Loss  loss of this library; nil if the model's option `objective` names one of XGBoost
+---Trains a model of trees on a fold. Validation AP chooses the boosting round.
+---@param loss? mr.Loss  loss of this library; nil if the model's option `objective` names a loss of XGBoost
 function M.fit_trees(model, loss, fold)
   return mr.fit{ model = model, loss = loss, train = fold.train, valid = fold.valid, metrics = { "ap" },
     progress = false }
 end
 
----Returns nDCG@10, nDCG@10 by LETOR's rule, AP, and nDCG@10 again. The first three count a query
----without relevant documents as 0, the last leaves such queries out.
+---Evaluates scores of trees. Returns nDCG@10, nDCG@10 by the rule of LETOR's evaluation script, AP, and
+---nDCG@10 again. The first three count a query without relevant documents as 0, the last leaves such
+---queries out.
 ---@return number, number, number, number
 function M.judge_trees(scores, lists)
   local all = mr.evaluate(scores, lists, { "ndcg@10", "letor_ndcg@10", "ap" }, { empty = "zero" }).mean
@@ -253,8 +266,8 @@ end
 ---Largest made-up profit of a movie; the smallest is 1.
 M.most = 20
 
----Returns two sets of made-up profits of all movies: drawn at random, and higher for movies with
----fewer ratings. Their logarithms are uniform.
+---Returns two sets of made-up profits of all movies, each a tensor by item: "at random", and "more for
+---rare movies", where movies with fewer ratings have higher profits. Their logarithms are uniform.
 ---@return table<string, mr.Tensor>
 function M.profits(ratings, seed)
   local n, logarithm = ratings.items, math.log(M.most)
@@ -266,8 +279,8 @@ function M.profits(ratings, seed)
     ["more for rare movies"] = mr.zeros({ n }, { dtype = "float64" }):scatter_add(1, order, steps):float() }
 end
 
----Defines two metrics whose gain is profit: profit@10, the sum of profits of the liked movies among
----the first ten, and an nDCG.
+---Defines two metrics in which the gain of a liked movie is its profit. profit_10 is the sum of profits
+---of the liked movies among the first ten; profit_ndcg is an nDCG.
 function M.define_profit()
   local function gain(profit) return profit end
   mr.metrics.define("profit_10", { gain = gain, discount = function(rank) return rank <= 10 and 1 or 0 end })
@@ -275,7 +288,8 @@ function M.define_profit()
     discount = function(rank) return 1 / math.log(1 + rank, 2) end })
 end
 
----Returns a fold in which the grade of every relevant row is the item's profit.
+---Returns a fold in which the grade of every relevant row is the item's profit. `profits` has the
+---profit of every item.
 function M.priced(fold, profits)
   local parts = { number = fold.number, k = fold.k, users = fold.users, items = fold.items, title = "by profit" }
   for _, name in ipairs{ "train", "valid", "test" } do
@@ -286,8 +300,9 @@ function M.priced(fold, profits)
   return fold_of.new(parts)
 end
 
--- For each ranker: its loss, the metric by which validation chooses, whether training lists are graded by profit
--- (`priced`), and whether the predicted probability is multiplied by profit (`times`).
+-- For each ranker that profit.lua compares: its loss, the metric by which validation chooses the epoch, whether
+-- training lists are graded by profit (`priced`), and whether the predicted probability is multiplied by profit
+-- (`times`).
 local rankers = {
   relevance = { loss = function() return mr.losses.lambdarank{} end, metric = "ndcg@10" },
   ["relevance, times profit"] = { loss = function() return mr.losses.bce{} end, metric = "profit_10", times = true },
@@ -295,12 +310,13 @@ local rankers = {
     priced = true },
 }
 M.rankers = { "relevance", "relevance, times profit", "profit" }
----Learning rates to try for these rankers.
+---Learning rates to try for the rankers that weight movies by profit.
 M.profit_rates = { 0.003, 0.01, 0.03 }
 
----Trains a ranker and returns a function that scores items. `watch(epoch, score)` is called after
----every epoch.
----@param plain mr.Fold
+---Trains the ranker of this name (in `M.rankers`) and returns a function that scores items.
+---`o.watch(epoch, score)` is called after every epoch. `o.profits` has the profit of every item,
+---`o.rate` is the learning rate.
+---@param plain mr.Fold  fold in which liked movies have grade 1
 ---@param o { profits: mr.Tensor, rate: number, epochs: integer, seed: integer, watch?: function }
 function M.fit_profit(name, plain, o)
   local ranker = rankers[name]
@@ -316,10 +332,11 @@ function M.fit_profit(name, plain, o)
   return score
 end
 
----Trains for up to 30 epochs and evaluates on validation every 5 epochs. Returns the best
----validation value and its epoch. The ranker without profits is judged by nDCG@10, all others by
----profit@10, among all movies that the user has not liked in training.
----@param plain mr.Fold
+---Trains the ranker of this name (in `M.rankers`) for 30 epochs and evaluates it on validation every 5
+---epochs (2 epochs, every epoch, if `o.short`). Returns the best validation value and its epoch. The
+---ranker "relevance" is judged by nDCG@10, all others by profit@10, among all movies that the user has
+---not liked in training.
+---@param plain mr.Fold  fold in which liked movies have grade 1
 ---@param o { profits: mr.Tensor, rate: number, seed: integer, short: boolean }
 ---@return { valid: number, epochs: integer }
 function M.epochs_of(name, plain, o)
@@ -334,9 +351,11 @@ function M.epochs_of(name, plain, o)
   return best
 end
 
----Metrics of `earned`: the profit from each test user, and the share of liked movies that are
+---Metrics of rankers under profits: the profit from a user, and the share of liked movies that are
 ---found.
 M.profit_metrics = { "profit_10", "recall@10" }
+---Evaluates a ranker on the test part by `M.profit_metrics`. `priced` is a fold from `M.priced`,
+---`score` a model or a function that scores items.
 function M.earned(priced, score) return priced:evaluate(score, M.profit_metrics, { known = "relevant" }) end
 
 return M

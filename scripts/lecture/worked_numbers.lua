@@ -6,8 +6,8 @@ local published, figure = dofile(here .. "published.lua"), dofile(here .. "../th
 
 mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 
--- Returns one list per entry of `all_ranks`, with relevant rows at these ranks, and scores that rank the rows in
--- that order.
+-- Returns one list per element of `all_ranks`, with relevant rows at these ranks and irrelevant rows at all ranks
+-- between, and scores that rank the rows in that order.
 local function ranked(all_ranks)
   local grades, scores = {}, {}
   for l, ranks in ipairs(all_ranks) do

@@ -8,7 +8,7 @@ local common = dofile(here .. "common.lua")
 
 local args = common.options{ rounds = { default = 50, least = 1, help = "features that are added" } }
 
--- Returns nDCG of every list under these scores. A list without relevant rows counts as 0, for all rankers.
+-- Returns nDCG of every list under these scores. A list without relevant rows has no nDCG and counts as 0.
 local function quality(scores, lists)
   local values = mr.metrics.ndcg(scores:double(), lists)
   return values:eq(values):where(values, 0)

@@ -7,7 +7,8 @@ local protocol = dofile(here .. "../protocol.lua")
 
 local M = {}
 
----Reads the options of a script: those in `own`, and --data, --seed and --smoke.
+---Parses the command line of a script: the options in `own`, and --data, --seed and --smoke. Returns
+---their values.
 ---@param own table
 ---@return table
 function M.options(own)
@@ -21,8 +22,10 @@ function M.options(own)
   return args
 end
 
----Makes the table of mean test nDCG@10 per ranker, with a text about it. Prints both, and returns
----them as a section for a report.
+---Makes the table of mean test nDCG@10 per ranker, with a text about it. Prints both, and returns them
+---as a section for a report. `o.means` has the mean by name of the ranker; `o.title` is the data set's
+---title, and `o.count` the number of lists in a mean, in words `o.unit`; `o.head` is the head of the
+---column of names.
 ---@param args table
 ---@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table }
 ---@return report.Section
@@ -38,15 +41,16 @@ Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); ch
     mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
 end
 
----Returns mean nDCG@10 of an evaluation, and the number of lists in this mean. protocol.pooled
----combines such pairs over folds.
+---Returns mean nDCG@10 of an evaluation, and the number of lists in this mean, which protocol.pooled
+---needs to combine folds.
 ---@param found mr.Evaluation
 function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
 
----Compares rankers, and a random ranking, on every fold of MQ2008 or of made-up queries. Queries
----without relevant documents are left out of the means.
+---Compares rankers, and a random ranking, on every fold of MQ2008 (made-up queries with --smoke), by
+---nDCG@10. Queries without relevant documents are left out of the means. `rank` trains the rankers on a
+---fold.
 ---@param args table
----@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  {name, scores of the test part} for each ranker
+---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  returns {name, scores of the test part} per ranker
 ---@return report.Section
 function M.compare(args, rank)
   local folds, title = data.queries(args)
@@ -73,7 +77,7 @@ function M.compare(args, rank)
   })
 end
 
----Returns feature number `k` of a dataset as a vector with one entry per row.
+---Returns feature number `k` of a dataset as a vector with one value per row (document).
 function M.column(set, k) return set.features:narrow(2, k, 1):reshape(set.lists.rows) end
 
 return M

@@ -10,7 +10,7 @@ local args = common.options{ rounds = { default = 100, least = 1, help = "thresh
 -- thresholds of the standardised features, in standard deviations
 local cuts = { -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3 }
 
--- Returns a matrix [rows, features * cuts]: 1 if the row's feature is above the cut, else 0.
+-- Returns a matrix [rows, features * cuts] of binary rankers: 1 if the row's feature is above the threshold, else 0.
 local function thresholds(set)
   local parts = {}
   for i, cut in ipairs(cuts) do parts[i] = set.features:gt(cut):double() end

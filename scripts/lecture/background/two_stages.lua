@@ -24,8 +24,8 @@ return common.compare(args, function(train, tested)
     progress = false,
   }
 
-  -- Returns scores that rank the first k rows of every query by the second ranker, above all other rows. The second
-  -- ranker sees these k rows as a complete list.
+  -- Returns scores that rank the rows that the first ranker puts in the first k ranks of their query, by the second
+  -- ranker, above all other rows. The second ranker sees these k rows as a complete list.
   local function reranked(k)
     local rank = tested.lists:rank(first, { ties = "stable" })
     local kept, grades, numbers, at = {}, {}, rank:totable(), 1
