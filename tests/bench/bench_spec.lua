@@ -1,4 +1,4 @@
--- A peer that cannot run has a row that says why; the table of ratios keeps it.
+-- Benchmark scripts: failed peers, invalid options, data larger than the memory, comparisons of two programs.
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"

@@ -1,6 +1,6 @@
--- Memory that runs out at the n-th allocation, in training, evaluation, sweeps, readers and writers, and from the start
--- of the program: an error that says so or the results, never a signal; afterwards all works as before. In every test
--- run n goes in steps; README.md has the long command.
+-- Training, evaluation, sweeps, readers, writers and the start of the program, while the n-th allocation fails. Each
+-- must give its usual results or an error that names memory, and never crash. Repeated work must then give its usual
+-- results. A test run tries a sample of all n; README.md has the command that tries every n.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
@@ -66,7 +66,7 @@ it("the start and the end of the program survive failing allocations", function(
   end)
 end)
 
--- The C library ends the program where it has no memory to register one; cpu::OfThread needs none.
+-- The C library ends the program if it has no memory to register such a destructor. cpu::OfThread needs none.
 it("no thread_local has a destructor", function()
   check(not sweeps.read(sweeps.moonrank):find("__cxa_thread_atexit", 1, true),
     "the program registers destructors of threads' variables")

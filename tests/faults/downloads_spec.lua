@@ -1,6 +1,6 @@
--- Ctrl-C while `moonrank data get` waits for a server that dribbles: status 130 within a second, nothing left behind,
--- no download that goes on. By curl through a proxy that accepts and says no more, and by a curl of our own that writes
--- into the file.
+-- Ctrl-C while `moonrank data get` waits for a slow server: the program must end with status 130 within a second, leave
+-- no file, and stop the download. The tests use curl with a proxy that stays silent, and a fake curl that writes
+-- slowly.
 local sweeps = dofile "tests/support/sweeps.lua"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

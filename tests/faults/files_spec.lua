@@ -1,6 +1,6 @@
--- Disks that are full or can only be read, folders that are gone, limits on the size of files, and no descriptor left,
--- for everything that is written: an error that says so, what was there before is there, nothing is left behind, and
--- afterwards all works.
+-- Full and read-only disks, missing folders, limits on the size of files, and no free descriptor, for everything that
+-- is written. Each must give an error with the reason, keep old files, leave no temporary file, and work again
+-- afterwards.
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal

@@ -1,5 +1,5 @@
--- A disk that fills up while a sweep keeps its trials on it, or a training its checkpoints: an error that says so, the
--- store stays sound, and after there is room the same command goes on to the same numbers, bit for bit.
+-- A disk that fills up under a sweep's store or a training's checkpoints. The program must give an error with the
+-- reason and keep the store sound. With free space, the same command must continue to the same bits.
 local sweeps = dofile "tests/support/sweeps.lua"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

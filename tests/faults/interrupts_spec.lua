@@ -1,6 +1,6 @@
--- Ctrl-C on everything that takes long: answered within a second of the processor's time, with status 130, and with
--- nothing half written. `MOONRANK_INTERRUPTS=all` tries all of long_work.lua, and prints how long each took; every test
--- run tries one in three.
+-- Ctrl-C during long work: the program must end with status 130 within a second of processor time per thread, and leave
+-- no temporary file. `MOONRANK_INTERRUPTS=all` tries all of long_work.lua and prints the times; a test run tries one in
+-- three.
 local sweeps = dofile "tests/support/sweeps.lua"
 local programs = dofile "tests/support/program.lua"
 local core = require "moonrank.core"

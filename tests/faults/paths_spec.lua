@@ -1,5 +1,5 @@
--- Everything that takes a path, given a pipe, a folder, devices and links that lead nowhere: an error that names the
--- path, at once, and nothing is changed. So are variables that name folders.
+-- A pipe, a folder, a device or a dangling link in place of a path. Every function that takes a path, and every
+-- variable that names a folder, must give an immediate error that names the path, and change nothing.
 local paths = dofile "tests/faults/paths.lua"
 local programs = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,6 +1,6 @@
--- Sweeps and trainings under fire, in short: nothing that had ended is lost or done again, all ends as if nothing had
--- happened, to the bit. MOONRANK_KILLS=200 strikes so often in all (default 30); `fire.lua` does it for as long as is
--- asked for.
+-- Kills and other faults in sweeps and trainings. Finished trials must neither be lost nor run again, and the results
+-- must have the same bits as those of an undisturbed run. MOONRANK_KILLS=200 sets the number of faults (default 30);
+-- `fire.lua` runs for as long as is asked for.
 local field = dofile "tests/fire/field.lua"
 local test = require "moonrank.test"
 local it, check = test.it, test.check

@@ -1,5 +1,4 @@
--- One report of all documents (scripts/all.lua), of three of them on made-up data: the thesis has a spec of its own
--- (thesis_spec.lua).
+-- One report of three documents (scripts/all.lua) on made-up data. The thesis has a spec of its own (thesis_spec.lua).
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -14,7 +13,7 @@ local function count(text, pattern)
   return times
 end
 
-it("all.lua --smoke: every script of the documents has a section, under titles that say what the data are", function()
+it("all.lua --smoke makes a section for every script of the documents, with titles that name the data", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   if not program.has_gnuplot() then return test.skip "no gnuplot" end
   local sections = 0
@@ -45,7 +44,7 @@ it("all.lua --smoke: every script of the documents has a section, under titles t
   end)
 end)
 
-it("titles of sections have words beside the number of a table or figure, and are one section's", function()
+it("titles in each all.lua have words beside the number of a table or figure, and occur once", function()
   local seen = {}
   for _, name in ipairs{ "sigir21", "objectives", "lecture", "cmu", "grid" } do
     for _, script in ipairs(dofile(("scripts/%s/all.lua"):format(name))) do
@@ -60,8 +59,8 @@ end)
 local without_data = { "Tables 2.2 to 2.4", "Tables 3.1 to 3.3", "Figure 1.1", "Figure 3.1", "Figure 3.2", "Figure 3.3",
   "Figure 3.4", "Figure 3.5", "Figure 3.6", "Figure 3.7", "Learning rates" }
 
-scripts.it("a script that cannot run has a section that says why, the others are made, "
-  .. "and the program ends with an error", { "gnuplot" }, function(folder)
+scripts.it("all.lua says in a section why its script failed, makes the others, and ends with an error",
+  { "gnuplot" }, function(folder)
   sweeps.capture(("mkdir %s/none"):format(folder))
   local status, out, err =
     sweeps.run(folder, here .. "/scripts/all.lua", "--documents thesis,lecture --data none --out r.html")
@@ -90,7 +89,7 @@ scripts.it("a script that cannot run has a section that says why, the others are
   equal(count(sweeps.read(folder .. "/own/report.html"), "This section could not be made: "), failed - lecture)
 end)
 
-scripts.it("--kept shows the runs that are there and makes none; a section without its runs says so in a sentence",
+scripts.it("all.lua --kept shows the runs that exist and makes none, and says which sections lack runs",
   { "gnuplot" }, function(folder)
   scripts.run(folder, "grid/grid.lua", "--smoke --sets mq2008 --workers 0", "MOONRANK_DATA=.")
   local words = "--smoke --kept --documents grid,cmu --out r.html"
@@ -110,7 +109,7 @@ scripts.it("--kept shows the runs that are there and makes none; a section witho
   end
 end)
 
-scripts.it("--kept: a study that was interrupted is not whole", {}, function(folder)
+scripts.it("kept_runs.study with --kept refuses a study that was interrupted", {}, function(folder)
   local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
   local study = [[
     local args = kept.args({ most = 3, epochs = 1 }, { document = "own" })
@@ -141,7 +140,7 @@ end)
 
 local opening_of = dofile "scripts/opening.lua"
 
-it("opening.lua: findings, numbers beside printed ones added up by document, the grid's picture", function()
+it("opening.lua shows findings, agreement with printed numbers by document, and the grid's picture", function()
   local sections = {
     { finding = "First.", agreement = { of = 4, within = 3, tolerance = "0.01" } },
     { agreement = { of = 6, within = 1, tolerance = "0.01" } }, { failed = true }, { finding = "Second." },
@@ -173,7 +172,7 @@ local results = mr.sweep{ name = "own", store = mr.args{ store = "a.db" }.store,
 return { text = ("%g"):format(results:best().value), tables = {} }
 ]]
 
-scripts.it("what one script defines by name is unknown to the next one, and to its workers", {}, function(folder)
+scripts.it("sections.run hides what a script defines by name from the next script and its workers", {}, function(folder)
   sweeps.write(folder .. "/trains.lua", trains)
   sweeps.write(folder .. "/defines.lua", [[
     local mr = require "moonrank"

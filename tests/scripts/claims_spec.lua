@@ -48,8 +48,8 @@ local function with_claim(body, value)
   end)
 end
 
-describe("a claim", function()
-  it("is made from cells, and left out without its file", function()
+describe("scripts/claims.lua", function()
+  it("makes a claim from cells, and leaves it out if its file is missing", function()
     with_claim(function(folder)
       local found = claims.read(folder)
       equal({ found[1].said, found[2].said }, { "b has 0.75" })
@@ -61,7 +61,7 @@ describe("a claim", function()
     end, "0.75")
   end)
 
-  it("fails where its words do not hold, or a cell is not there", function()
+  it("fails if the words of a claim do not hold, or if a cell is missing", function()
     with_claim(function(folder)
       test.raises(function() claims.read(folder) end, "b beats c")
       core.write_file(folder .. "/claims.lua", [[return { { document = "thesis", file = "thesis/x.csv",
@@ -70,7 +70,7 @@ describe("a claim", function()
     end, "0.125")
   end)
 
-  it("goes between the two marks of a text", function()
+  it("replaces only the text between its two marks", function()
     local text = "before\n<!-- From here on made by scripts/claims.lua -->\nold\n"
       .. "<!-- Made by scripts/claims.lua up to here -->\nafter\n"
     local renewed = claims.renewed(text, "- new\n")

@@ -1,5 +1,5 @@
--- The grid in one command, on made-up data: every cell is there, says what the store holds, and is the same when it
--- runs again.
+-- The grid in one command on made-up data: it must show every cell with the numbers of the store, and show the same
+-- when it runs again.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- Tests scripts with a store: made-up data stand neither under a real name nor in the real store.
+-- Stores of scripts: runs on made-up data must not get the name or the store of real runs.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"

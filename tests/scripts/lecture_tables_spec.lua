@@ -1,5 +1,5 @@
--- The tables of the lecture's scripts, which are run in this process: each number is that of a training or an
--- evaluation that is made again by other code.
+-- Tables of the lecture's scripts, which run in this process. Each number is compared with a training or an evaluation
+-- by other code.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local data_folders, in_process = dofile "tests/support/data_folders.lua", dofile "tests/support/in_process.lua"

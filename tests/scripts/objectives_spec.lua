@@ -1,5 +1,5 @@
--- Tang et al. (2023): steps, losses and metrics of scripts/objectives against their code written out, and random orders
--- against its numbers.
+-- Tang et al. (2023): steps, losses and metrics of scripts/objectives against the authors' code written out, and random
+-- orders against the authors' numbers.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check

@@ -45,7 +45,7 @@ local function study_of(folder, name, queries, more)
 end
 
 describe("a results file", function()
-  it("has the number of runs behind each cell, and none where the section does not say", function()
+  it("has the number of runs behind each cell, and none if the section does not say", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "loss", "mean", "change", "printed" }, rows = { { "AP", 0.5, 0.25, 0.4 } } }
       local function with(runs)
@@ -62,7 +62,7 @@ describe("a results file", function()
     end)
   end)
 
-  it("has the fingerprint of all data of a study that has no test data, and of the test data of others", function()
+  it("has the fingerprint of a study's test data, or of all its data if it has no test data", function()
     sweeps.in_folder(function(folder)
       local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
       local function queries(seed)
@@ -78,7 +78,7 @@ describe("a results file", function()
     end)
   end)
 
-  it("says by what each interval is, and pages say so once for a table, with the runs behind its numbers", function()
+  it("says how each interval was computed, and its page says so once per table, with the number of runs", function()
     local one = mr.table{ columns = { "data", "mean", "change" },
       rows = { { "A", 0.5, 0.25 }, { "B", 0.5, "0.1 (0.0 to 0.2)" } } }
     local section = { title = "t", tables = { one, one }, captions = { "one", "" }, made_by = "c",
@@ -146,7 +146,7 @@ describe("a results file", function()
       { "RankNet", "rates chosen", "0.01 0.1", "hinge", "471" })
   end)
 
-  it("numbers rows that nothing tells apart, and leaves blanks out", function()
+  it("numbers rows that have the same name, and leaves blank cells out", function()
     local one = mr.table{ columns = { "order", "computed", "equal" },
       rows = { { "1 0", 0.5, "" }, { "1 0", 0.5, "yes" }, { "0 1", 0.25, "" } } }
     local lines = results_file.lines{ title = "t", tables = { one }, made_by = "c",
@@ -156,7 +156,7 @@ describe("a results file", function()
     equal(names, { "1 0: computed", "1 0 (2): computed", "1 0 (2): equal", "0 1: computed" })
   end)
 
-  it("splits cells of a value and a change, and calls tables without captions by their first column", function()
+  it("splits cells of a value and a change, and names tables without captions by their first column", function()
     local one =
       mr.table{ columns = { "loss", "AP" }, rows = { { "nDCG", "0.5 (-0.25)" }, { "AP", "+0.5 (+0.25 to -0.125)" } } }
     local two = mr.table{ columns = { "bound", "AP" }, rows = { { "minmax", 1 } } }
@@ -178,7 +178,7 @@ describe("a results file", function()
     equal({ lines[2][4], lines[2][5], lines[3][6] }, { "n", "9", "" })
   end)
 
-  it("is named by its script and the choices, not by places", function()
+  it("is named by its script and its choices, not by paths", function()
     local function name(...) return sections.file_name{ path = "scripts/x/table_1.lua", words = { ... } } end
     equal(name("--recipe", "paper", "--out", "results/a.svg", "--kept", "--seed", "1"), "table_1_paper")
     equal(name("--sets", "movielens,mq2008", "--store", "s.db"), "table_1_movielens_mq2008")
@@ -189,7 +189,7 @@ describe("a results file", function()
 end)
 
 describe("the project's results", function()
-  it("have whole lines of one origin each", function()
+  it("have one command, numerics version and data fingerprint per file", function()
     for _, name in ipairs(documents.names) do
       local folder = "docs/results/" .. name
       for _, file in ipairs(core.file_exists(folder) and core.list_folder(folder) or {}) do

@@ -1,4 +1,4 @@
--- How long the trainings of the SIGIR'21 recipes are; apart from the other decisions, as it takes seconds.
+-- The number of epochs of the SIGIR'21 recipes. It has a file of its own because it takes seconds.
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local protocol = dofile "scripts/sigir21/protocol.lua"

@@ -1,4 +1,4 @@
--- The runs of the SIGIR'21 scripts: rows, what chooses, published folders, the authors' negatives, numbers printed.
+-- Runs of the SIGIR'21 scripts: rows, the rate that is chosen, published folders, negatives and published numbers.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
@@ -188,7 +188,7 @@ it("negatives.drawn takes all other items of a user if they are few", function()
   near(fold.test.lists.sizes:double(), { 3 }, 0)
 end)
 
--- From the table of results in the repository, by hand.
+-- The expected numbers were copied by hand from the table of results in the authors' repository.
 it("published.at has the numbers of the authors' files", function()
   local function at(kind, loss, nsr, rate, split, by, metric)
     return published.at{ kind = kind, loss = loss, nsr = nsr, rate = rate, split = split, by = by, metric = metric }

@@ -1,4 +1,4 @@
--- Every script runs with --smoke in seconds, from any folder.
+-- Scripts run with --smoke in seconds from any folder, and refuse options that have no effect.
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"

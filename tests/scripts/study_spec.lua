@@ -6,7 +6,7 @@ local program = dofile "tests/support/program.lua"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
-scripts.it("sweep_template.lua --smoke: the same tables from two workers, from this process, and from the store",
+scripts.it("sweep_template.lua --smoke shows the same tables with workers, without workers and from the store",
   {}, function(folder)
   local script = scripts.root .. "/scripts/study/sweep_template.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
@@ -28,7 +28,7 @@ scripts.it("sweep_template.lua --smoke: the same tables from two workers, from t
   check(err:find "users = 80.*users = 90", err)
 end)
 
-scripts.it("learning_rates.lua --smoke: every bound of two losses, and a figure", {}, function(folder)
+scripts.it("learning_rates.lua --smoke shows every bound of two losses, and a figure", {}, function(folder)
   local out = scripts.run(folder, "study/learning_rates.lua", "--smoke --workers 2", "MOONRANK_DATA=.")
   local results = mr.results(folder .. "/results/learning_rates.db", "learning_rates, made-up data")
   equal(results:counts(), { done = 22 })
@@ -41,7 +41,7 @@ scripts.it("learning_rates.lua --smoke: every bound of two losses, and a figure"
   equal(said, program.has_gnuplot() and 5 or 4, "four tables and the figure say so")
 end)
 
-scripts.it("which_parameters.lua --smoke: brackets, shares and pictures, the same from the store",
+scripts.it("which_parameters.lua --smoke shows brackets, shares and pictures, and the same from the store",
   { "gnuplot" }, function(folder)
   local script = scripts.root .. "/scripts/study/which_parameters.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")

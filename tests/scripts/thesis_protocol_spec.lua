@@ -305,7 +305,7 @@ end)
 
 -- nDCG of two rows, one of them relevant, is 1 or log 2 / log 3. By Eq. 3.13 the steepness is 2 values / their range a,
 -- so that the smoothed share of random orders that are no better than the best is (share at the top) / 2 + (share
--- below) sigma(2). The shares are of samples.
+-- below) sigma(2). The shares are those of the samples.
 it("protocol.bound gives the distribution bound the steepness of Eq. 3.13 and 300,000 random orders", function()
   local function bounded(samples)
     local bound = protocol.bound("distribution", samples)

@@ -1,5 +1,5 @@
--- Scripts of what the thesis says or leaves open beside its tables, with --smoke, on made-up data: what they show is
--- what the store holds.
+-- Scripts about what the thesis says beside its tables, with --smoke on made-up data: they must show the numbers of the
+-- store.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local mean = dofile("tests/support/numbers.lua").mean

@@ -1,5 +1,5 @@
--- The thesis in one command: all runs, tables and figures and the report with --smoke, on made-up data; what it shows
--- is what the store holds.
+-- The thesis in one command, with --smoke on made-up data: all tables, figures and the report must show the numbers of
+-- the store.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
