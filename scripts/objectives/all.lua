@@ -1,5 +1,6 @@
--- The scripts that reproduce Tang et al. (2023), in the order of a report (../sections.lua). Each row has a script's
--- name, its title, and the command line options with which the report runs the script.
+-- The scripts that reproduce Tang et al. (2023), in the order of the sections of a report (made by ../sections.lua).
+-- Each row has a script's name, the title of its section, and the command line options with which the report runs the
+-- script.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

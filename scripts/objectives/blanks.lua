@@ -29,7 +29,8 @@ local function pairs_of(lists)
   return (sizes * (sizes - 1)):sum():item()
 end
 
--- Trains one epoch. Returns seconds of wall-clock time, seconds of processor time, and the peak of memory in bytes.
+-- Trains an algorithm for one epoch. Returns seconds of wall-clock time, seconds of processor time, and the peak of
+-- memory in bytes.
 local function epoch_of(name, train)
   local run = { name = name, o = runs.settings(args, set, name), recipe = "paper", seed = args.seed }
   local options = runs.protocol.training(run, train, 1)
@@ -57,8 +58,8 @@ local function timed()
     formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
--- The test metrics of RankNet and NeuralNDCG query by query, which are missing in the paper, and of random orders, as a
--- table.
+-- A table of the test metrics of RankNet and of NeuralNDCG query by query, which are missing in the paper, and of
+-- random orders. Also returns the intervals of its cells.
 local function cells()
   local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
   local of_line = {}

@@ -1,4 +1,4 @@
--- The data sets of Tang et al. (2023), section 3.1.
+-- The data sets of Tang et al. (2023), section 3.1: MQ2008, MSLR-WEB10K, and a slice of MSLR-WEB30K in its place.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -6,11 +6,11 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----@class objectives.Data
+---@class objectives.Data  a data set with its folds
 ---@field title string     name of the data; for made-up data it says so
----@field kind "mq2008"|"mslr"  the data set whose training settings are used
----@field features integer
----@field folds mr.Fold[]
+---@field kind "mq2008"|"mslr"  the data set of the paper whose training settings are used
+---@field features integer  number of features of a document
+---@field folds mr.Fold[]  official folds, each with training, validation and test part
 ---@field least integer    queries of equal length are trained on in batches only if there are at least this many
 
 local sets = {
@@ -27,6 +27,7 @@ local function made_up(features)
   return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
+---Reads a data set: its official folds, or made-up queries.
 ---@param name "mq2008"|"mslr"|"web10k"
 ---@param folder string    folder of mq2008, mslr-web-slice, MSLR-WEB10K (Fold1 to Fold5); "": the default data folder
 ---@param smoke boolean    true: a few made-up queries instead of the data

@@ -1,8 +1,8 @@
 -- Figures 1 to 9 of Tang et al. (2023): how do training loss and held-out loss change with the epochs, in batches and
 -- query by query? Networks without a figure in the paper are shown, too.
--- --recipe paper: the runs of table_1.lua at the learning rate of the paper's text, mean over folds; the validation
--- part is held out. --recipe code: as the authors' code draws the figures, with 70 % of the training part for training
--- and 30 % held out, mean over seeds.
+-- --recipe paper: trained by this project's protocol at the learning rate of the paper's text, mean over folds; the
+-- validation part is held out. --recipe code: trained as the authors' code draws the figures, with 70 % of the training
+-- part for training and 30 % held out, mean over seeds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -24,7 +24,7 @@ local number_of = {
 }
 number_of.mslr = number_of.web10k
 
--- The mean over trials of a loss, by epoch.
+-- The mean over training runs (`trials`) of a loss, as an array by epoch. `name` is "training" or "held_out".
 local function mean_curve(results, trials, name)
   local sums = {}
   for _, trial in ipairs(trials) do
@@ -33,8 +33,8 @@ local function mean_curve(results, trials, name)
   return sums
 end
 
--- The trials whose learning curves are drawn. Recipe `code` draws all trials, recipe `paper` those with the learning
--- rate of the paper's text.
+-- The training runs whose learning curves are drawn for an algorithm. With --recipe code these are all runs; with
+-- --recipe paper they are those at the learning rate of the paper's text, one per fold.
 local function drawn(name, algorithm, results)
   local trials = runs.trials(results, algorithm)
   if args.recipe == "code" then return trials end
@@ -48,8 +48,8 @@ local counted = {}  -- number of training runs behind a row of the table, by dat
 local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
 local cells = intervals.cells(by, function(row) return counted[row[2] .. row[3]] end)
 
--- Adds intervals over training runs to row `r`: of the first and last training loss, and of the first, lowest (epoch
--- `at`) and last held-out loss.
+-- Adds to row `r` of the table the intervals over training runs (`trials`) of five values: the first and last training
+-- loss, and the first, lowest (epoch `at`) and last held-out loss.
 local function note(r, results, trials, at)
   local values = { {}, {}, {}, {}, {} }
   for t, trial in ipairs(trials) do
@@ -84,7 +84,7 @@ end
 panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
 
 -- For each objective that is trained both in batches and query by query: how far the held-out loss is above the
--- training loss after the last epoch, in either way of training.
+-- training loss after the last epoch, in batches and query by query.
 local function gaps_text()
   local parts = {}
   for _, name in ipairs(args.sets) do

@@ -10,7 +10,8 @@ local M = {}
 
 local cuts = { 2, 4, 6 }
 
----All metrics: nDCG of labels + 1 (names "ndcg+1"), precision, average precision, and nDCG with the gain 2^y - 1.
+---Makes all metrics: nDCG of labels + 1 (names "ndcg+1"), precision, average precision, and nDCG with the gain 2^y - 1
+---of a label y; nDCG and precision also at the cutoffs 2, 4 and 6.
 ---@param ties? string  treatment of equal scores, as in mr.metrics.Options
 ---@return mr.Metric[]
 function M.all(ties)
@@ -27,12 +28,13 @@ function M.all(ties)
   return found
 end
 
----Names of all metrics: first those of Table 1 in its order, then nDCG with the gain 2^y - 1.
+---Names of all metrics: first those of Table 1 of the paper in its order, then nDCG with the gain 2^y - 1 of a label y.
 M.names = {}
 for i, each in ipairs(M.all()) do M.names[i] = each.name end
 
+---The name of a metric in the head of a table, e.g. "P@2" for "precision@2".
 ---@param name string
----@return string  the metric's name in the head of a table
+---@return string
 function M.title(name)
   return (name:gsub("^ndcg%+1", "nDCG+1"):gsub("^ndcg", "nDCG"):gsub("^precision", "P"):gsub("^ap$", "MAP"))
 end
@@ -49,15 +51,15 @@ local function of_all(scores, lists, ties)
   return found
 end
 
----All metrics of scores, by name and query. They are NaN for a query without relevant documents. Equal scores get the
----mean over their orders.
+---All metrics of scores, by name of the metric and then by query. They are NaN for a query without relevant documents.
+---Documents with equal scores get the mean over their orders, which the authors' code does not do.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>  [lists]
 function M.honest(scores, lists) return of_all(scores, lists) end
 
----The expected metrics of random orders, by name and query. They are computed as the metrics of scores that are all
----equal.
+---The expected metrics of random orders, by name of the metric and then by query; NaN for a query without relevant
+---documents. They are computed as the metrics of scores that are all equal.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.random(lists) return M.honest(mr.zeros(lists.rows), lists) end
@@ -72,12 +74,13 @@ local function backwards(lists)
   return mr.tensor(numbers, { dtype = "int64" })
 end
 
--- The scores by which the authors' code sorts documents. Its ranker `approx_ndcg_ranker` ("inverted") puts the lowest
--- score first.
+-- The scores by which the authors' code sorts documents, highest first. Its ranker `approx_ndcg_ranker` (here
+-- "inverted") puts the lowest score first.
 local function sorted_by(scores, ranker) return ranker == "inverted" and -scores or scores end
 
----Metrics as the authors' code computes them, by name and query. The `ranker` "scores" ranks the highest score first,
----"inverted" the lowest.
+---Metrics as the authors' code computes them, by name of the metric and then by query: without queries without relevant
+---documents (NaN), with precision@k divided by min(k, n) for n documents, and with the last of several equal scores
+---first. The `ranker` "scores" ranks the highest score first, "inverted" the lowest.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param ranker "scores"|"inverted"
@@ -99,9 +102,10 @@ end
 -- Scores that decrease from row to row, so that the rows of each list are ranked in their given order.
 local function first_on_top(lists) return -mr.arange(1, lists.rows, { dtype = "float64" }) end
 
----Metrics as the authors' code computed them for `mse_net_qbq_10k`, whose ranker gives one score per query. Only the
----first document of a query counts. nDCG@k divides its gain by the ideal DCG of k documents; nDCG without k divides it
----by that of one document.
+---Metrics as the authors' code computed them for its result file `mse_net_qbq_10k`, whose ranker gives one score per
+---query, so that only the first document of a query counts. Returns them by name of the metric and then by query.
+---nDCG@k divides the document's gain by the ideal DCG of k documents; nDCG without k divides it by that of one
+---document.
 ---@param lists mr.Lists
 ---@return table<string, mr.Tensor>
 function M.first_document(lists)

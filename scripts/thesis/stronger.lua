@@ -1,4 +1,4 @@
--- The training runs of stronger_models.lua. MQ2008 (labels 1 and 2 are relevant) is ranked by a linear model, the
+-- Makes the training runs of stronger_models.lua. MQ2008 (labels 1 and 2 are relevant) is ranked by a linear model, the
 -- thesis' network, a deeper network, and one with self-attention among documents. Validation on the first fold, without
 -- a bound, chooses the learning rate of each model and loss.
 local mr = require "moonrank"
@@ -18,7 +18,7 @@ local models = {
   end,
 }
 
----Returns the number of epochs and the number of folds; both are small with --smoke.
+---Returns the number of epochs and the number of folds of the experiment; both are small with --smoke.
 function M.extent(args)
   return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds
 end
@@ -39,7 +39,9 @@ local function study(args, name, space, rate_of)
   })
 end
 
----Makes missing runs. Returns the results, and the chosen learning rates by model and loss, e.g. under "linear ap".
+---Trains the models whose results are not yet stored. Returns the test results of all training runs, and by model and
+---loss (key "linear ap") the learning rate that validation chose with its validation metric.
+---@param args table  parsed command line (runs.args), with a `seed`
 ---@return mr.Results results, table<string, { rate: number, valid: number }> rates
 function M.study(args)
   local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },

@@ -13,8 +13,8 @@ local args = runs.args({ seed = { default = 1, help = "seed of models, dropout a
 local results, best = stronger.study(args)
 local names, bounds = stronger.names, stronger.bounds
 
--- The table has a row for each loss and model: the mean metric without a bound, its change against the thesis' network
--- (46 hidden units), and the change by each bound.
+-- The table has a row for each loss and model: the mean test metric without a bound, its difference from the thesis'
+-- network (46 hidden units), and the change by each bound.
 local rows, ps = {}, {}
 local epochs, folds = stronger.extent(args)
 local cells = intervals.cells("bootstrap over queries",

@@ -16,9 +16,9 @@ local args = runs.args{
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
 
--- The results of a data set for each setting, loss and bound. A cell has the mean by each metric and, under a bound,
--- the change against no bound with its p-value. P-values of a metric are corrected by Holm over all cells of the data
--- set.
+-- The results of a data set, one cell for each setting (NSR or label), loss and bound. A cell has, by metric, the test
+-- mean and, under a bound, the change against no bound with its p-value. P-values of a metric are corrected by Holm
+-- over all cells of the data set.
 local function cells_of(name)
   local set, results, cells, ps = runs.set(args, name), persistence.study(args, name), {}, {}
   for _, metric in ipairs(metrics) do ps[metric] = {} end
@@ -91,9 +91,10 @@ local function correlation(a_values, b_values)
   return xy / math.sqrt(xx * yy)
 end
 
--- How well changes by bounds, measured by nRBP at one persistence, agree with those at 0.95. Returns the number of
--- changes, how many have equal signs, their rank correlation, how many are significantly better and worse, and how many
--- are significant at both persistences in the same direction and in opposite directions.
+-- Says how well the changes by bounds, measured by nRBP at one persistence (`metric`), agree with those measured at
+-- 0.95. Returns an array: number of changes, how many have equal signs, their rank correlation, how many are
+-- significantly better and how many worse, and how many are significant at both persistences in the same direction and
+-- in opposite directions. Without `loss`, changes of all losses count.
 local function agreement(cells, loss, metric)
   local usual, x, y, same, better, worse, both, opposite = metrics[1], {}, {}, 0, 0, 0, 0, 0
   for _, cell in ipairs(cells) do
@@ -109,7 +110,7 @@ local function agreement(cells, loss, metric)
   return { #x, same, correlation(x, y), better, worse, both, opposite }
 end
 
--- The share of trials in which all persistences of nRBP choose the same epoch.
+-- The share of training runs in which nRBP at persistence 0.95, 0.9 and 0.8 chooses the same epoch.
 local function same_epoch(results)
   local columns, same, count = results:columns(), 0, 0
   for _, row in ipairs(columns:rows("runs", {})) do
@@ -121,7 +122,7 @@ local function same_epoch(results)
 end
 
 local tables, lines, parts = {}, {}, {}
-local counted = {}  -- number of training runs of a loss, by title of the data set
+local counted = {}  -- number of training runs behind a row of agreements (one loss), by title of the data set
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
   tables[i] = figure.named(set.title, table_of(set, cells))

@@ -33,8 +33,8 @@ local function ranked(instance)
   return lists
 end
 
--- A metric of every order of a list's rows, then its expectation over all orders in closed form, then the orders
--- themselves.
+-- Returns the metric of every order of a list's rows, the expectation of the metric over all orders in closed form, and
+-- the orders, as arrays of grades.
 local function values(metric, instance)
   local lists, scores = ranked(instance), {}
   for _ = 1, #lists do

@@ -1,7 +1,7 @@
--- The training runs of nsr_shift.lua: matrix factorisation on MovieLens, trained at 1, 2 and 3 negatives per relevant
--- item (NSR); each model is tested at NSR 1, 2 and 3. Negatives are nested: those of NSR 1 are among those of NSR 2,
--- which are among those of NSR 3. Negatives are drawn once per fold and differ between parts, so that models differ
--- only by their training lists.
+-- Makes the training runs of nsr_shift.lua: matrix factorisation on MovieLens, trained at 1, 2 and 3 negatives per
+-- relevant item (NSR); each model is tested at NSR 1, 2 and 3. Negatives are nested: those of NSR 1 are among those of
+-- NSR 2, which are among those of NSR 3. Negatives are drawn once per fold and differ between parts, so that models
+-- differ only by their training lists.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
@@ -9,8 +9,8 @@ local protocol = runs.protocol
 
 local M = {}
 
--- A copy of the lists with `nsr` negatives for each relevant row. Copies are nested: the negatives for a smaller `nsr`
--- are among those for a larger one.
+-- A copy of the dataset `part` in which each list has at most `nsr` negatives for each relevant row. Copies are nested:
+-- the negatives for a smaller `nsr` are among those for a larger one.
 local function thinned(part, nsr, seed)
   math.randomseed(seed, part.lists.rows)
   local grades, items, sizes = part.lists.relevance:totable(), part.items:totable(), part.lists.sizes:totable()
@@ -31,7 +31,8 @@ local function thinned(part, nsr, seed)
     name = part.name }
 end
 
--- Trains one model at the trial's NSR, and tests it on the test lists thinned to each NSR in `levels`.
+-- Trains one model at the NSR (negatives per relevant item) of `trial`, and tests it on the test lists with the
+-- negatives of each NSR in `levels`.
 local function run(args, set, levels, trial)
   local fold, own = set.fold(levels[#levels], trial.split, args.seed), runs.metric_of[trial.loss]
   local model = set.model(set.size, args.seed)
@@ -50,10 +51,12 @@ end
 
 M.bounds = { "none", "distribution_logit" }
 
----The negative sampling ratios (negatives per relevant item) at which models are trained and tested.
+---The values of NSR (negatives per relevant item) at which models are trained and tested; only two with --smoke.
 function M.levels(args) return args.smoke and { 1, 2 } or runs.set(args, "movielens").values end
 
----The study, with one trial per training NSR, loss, bound and fold. `args` are the options of runs.args with a seed.
+---The results of the training runs on MovieLens, one run per training NSR (negatives per relevant item), loss, bound
+---and fold. Runs that are not yet stored are made.
+---@param args table  parsed command line (runs.args), with a `seed`
 ---@return mr.Results
 function M.study(args)
   local set, levels = runs.set(args, "movielens"), M.levels(args)

@@ -18,8 +18,9 @@ local args = runs.args(figure.options("why_curves_differ", {
 }), { without = { "recipe", "samples" }, smoke = { draws = 2 } })
 local deepest = cutoffs.deepest
 
--- Reads those lists of a study that have both relevant and irrelevant rows: nDCG@k by k, the numbers of rows and
--- relevant rows, and the mean AUC.
+-- Reads the test lists of a study's training runs, without lists of only relevant or only irrelevant rows: nDCG@k of
+-- every list by k, the numbers of rows and of relevant rows, and the mean AUC. `where` selects runs by their
+-- parameters. `prefix` is "", or "thinned " for lists from which random rows were left out.
 local function measured(study, where, prefix)
   local rows, relevant = scores.lists(study, where, prefix .. "rows"), scores.lists(study, where, prefix .. "relevant")
   local m = { curves = {}, rows = {}, relevant = {}, auc = mr.stats.mean(scores.lists(study, where, prefix .. "auc")) }
@@ -59,7 +60,8 @@ local function mean_curve(m)
   return y
 end
 
--- Cache of the function below: the expected nDCG@k of random rankings in closed form, by "k rows relevant".
+-- Cache of `random_curve`, the expected nDCG@k of random rankings in closed form. The key is a text of three numbers:
+-- k, rows and relevant rows of a list.
 local known = {}
 local function random_curve(m)
   local y = {}
@@ -76,9 +78,9 @@ local function random_curve(m)
   return y
 end
 
--- Returns three results. The first is the share of lists with fewer than k relevant rows, for each k. The other two
--- split the change of mean nDCG@k from the first to the last k: the part of lists with at least k relevant rows, and
--- the part of lists with fewer.
+-- Returns three results for test lists `m`. The first is the share of lists with fewer than k relevant rows, as an
+-- array by k. The other two split the change of mean nDCG@k from k = 1 to the last k: the part of lists with at least k
+-- relevant rows, and the part of lists with fewer.
 local function taken_apart(m)
   local fewer, with, without = {}, 0, 0
   for k = 1, deepest do
@@ -92,8 +94,9 @@ local function taken_apart(m)
   return fewer, with, without
 end
 
--- nDCG@k of a simulated ranker that puts a relevant row above an irrelevant one with probability `auc`. It is a
--- Plackett-Luce ranker: scores with Gumbel noise.
+-- Mean nDCG@k, as an array by k, of a simulated ranker on lists with the shapes of `m` (numbers of rows and relevant
+-- rows). It puts a relevant row above an irrelevant one with probability `auc`: a Plackett-Luce ranker, made by scores
+-- with Gumbel noise.
 local function made_curve(m, auc)
   local lists, beta = {}, math.log(auc / (1 - auc))
   for l, n in ipairs(m.rows) do
@@ -111,7 +114,8 @@ local function made_curve(m, auc)
   return y
 end
 
--- The first table has the shapes of lists, and which lists the change of nDCG@k comes from.
+-- The first table has, by data set and setting, the shapes of lists, nDCG@k, and how much of its change comes from
+-- lists with at least k relevant rows.
 local rows, apart = {}, {}
 for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)

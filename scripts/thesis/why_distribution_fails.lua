@@ -17,7 +17,8 @@ local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
 
--- The share of lists whose bounded nDCG has no gradient, by epoch, as the mean over folds.
+-- The share of training lists whose bounded nDCG has no gradient, as the mean over folds: an array with the share
+-- before training first, then one share per epoch.
 local function silent(nsr, bound)
   local sum, folds = {}, scores.trials(study, { nsr = nsr, bound = bound })
   for _, trial in ipairs(folds) do
@@ -69,8 +70,8 @@ local learning = mr.table{
   mark = { nDCG = "max", ["p, Holm"] = protocol.level }, within = { "NSR" },
 }
 
--- The second table has, for each NSR and metric, the value of the distribution function of random rankings at which
--- lists start training.
+-- The second table has, for each NSR (negatives per relevant item) and metric, where lists start training: the
+-- probability that a random ranking is no better than the list's smooth metric at equal scores.
 local starting = {}
 for _, nsr in ipairs(set.values) do
   for _, loss in ipairs(runs.losses) do
@@ -83,8 +84,8 @@ end
 local places = mr.table{ columns = { "NSR", "metric", "10 %", "median", "90 %", "share below 1e-6" }, rows = starting,
   formats = { ["share below 1e-6"] = "%.3f" } }
 
--- The figure shows at which value of their distribution function lists start (upper panels), and the share of lists
--- without a gradient by epoch (lower panels).
+-- The figure shows at which value of their distribution function lists start training (upper panels, a panel for each
+-- NSR), and the share of lists without a gradient by epoch (lower panels).
 local panels = { columns = #set.values, title = figure.title(args), width = math.max(500, 330 * #set.values),
   height = 560 }
 for _, nsr in ipairs(set.values) do
