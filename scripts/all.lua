@@ -1,7 +1,7 @@
 -- Makes one report of everything that is reproduced here: the thesis, four other documents, and the grid of losses
--- and bounds. The script makes missing runs, then every table and figure, and begins the report with the main
--- findings. If it is interrupted, the same command continues; each document keeps its runs in a store of its own.
--- With --kept it shows only runs that exist.
+-- and bounds. The script makes missing training runs, then every table and figure, and begins the report with the
+-- main findings. If it is interrupted, the same command continues; each document keeps its runs in a store of its
+-- own. With --kept nothing is trained: it shows only runs that exist.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -52,8 +52,8 @@ local function section_of(script)
   return sections.attempt(run, function() return sections.run(run) end)
 end
 
--- Returns a document with its sections. The thesis has a script of its own for this; any other document is a list
--- of scripts.
+-- Returns a document (paper) of the report with its sections. The thesis has a script of its own that makes its
+-- sections; any other document has a list of scripts that make one section each.
 local function document_of(name)
   local found = { sections = {} }
   if name == "thesis" then
@@ -68,7 +68,7 @@ local function document_of(name)
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
--- The folder is made first, so that an impossible path raises an error before hours of work.
+-- The report's folder is made first, so that an impossible path raises an error before hours of training.
 core.make_folder(args.out)
 local documents, made = {}, {}
 for i, name in ipairs(args.documents) do

@@ -7,10 +7,10 @@ local results_file, documents = dofile(here .. "results_file.lua"), dofile(here 
 
 local M = {}
 
--- Returns the object `t` with which the function `text` of a claim reads its results file. `t(row, column, table)`
--- is the value of one cell, and `t.interval(row, column, table)` are the ends of its interval. `t.all(pattern,
--- column, table)` has the values and names of all rows that match a Lua pattern. `table` is a table's caption,
--- which may be left out if row and column are unique.
+-- Returns the object `t` with which a claim (a sentence on results) reads its results file: the CSV file `path` with
+-- these `cells`. `t(row, column, table)` is the value of one cell, and `t.interval(row, column, table)` are the ends
+-- of its interval. `t.all(pattern, column, table)` has the values and names of all rows whose name matches a Lua
+-- pattern. `table` is a table's caption, which may be left out if row and column are unique.
 local function reader(path, cells)
   local t = {}
   local function is_in(cell, name) return not name or cell.table == name end
@@ -41,20 +41,22 @@ local function reader(path, cells)
   return setmetatable(t, { __call = one })
 end
 
--- Raises an error unless `is_so` is true. Claims call it for conditions on which the words of their sentence
--- depend.
+-- Raises an error unless `is_so` is true. A claim (a sentence on results) calls it for conditions on which its words
+-- depend, such as "A is better than B".
 local function must(is_so, text)
   if not is_so then error(("docs/results/claims.lua: the results do not show this any more: %s"):format(text), 0) end
 end
 
+---A sentence on results for README.md, whose numbers are read from a results file.
 ---@class Claim
----@field document string  e.g. "thesis"
+---@field document string  short name of the paper, e.g. "thesis"
 ---@field file string      results file that has the claim's numbers, relative to the folder of results
 ---@field text fun(t: table, must: function): string  the sentence
----@field first? any[]     first cell of the file, with command, numerics version and date; nil without a file
----@field said? string     the finished sentence; nil without a file
+---@field first? any[]     first cell of the results file, with command, numerics version and date; nil without a file
+---@field said? string     the finished sentence; nil without a results file
 
----Reads claims.lua and makes the sentence of every claim whose results file exists.
+---Reads claims.lua, the sentences on results, and fills in the numbers of every sentence whose results
+---file exists.
 ---@param folder string  folder of the results files
 ---@return Claim[]
 function M.read(folder)
@@ -83,8 +85,9 @@ local function wrapped(text, indent)
   return table.concat(lines, "\n")
 end
 
----Returns the statements for README.md in Markdown: a list of claims for each document.
----@param claims Claim[]
+---Returns the statements for README.md in Markdown: a list of claims (sentences on results) for each
+---document.
+---@param claims Claim[]  as from M.read
 ---@param folder string  path of the results folder for links in README.md
 ---@return string
 function M.statements(claims, folder)
@@ -107,9 +110,9 @@ end
 local start, stop = "<!-- From here on made by scripts/claims.lua -->\n",
   "<!-- Made by scripts/claims.lua up to here -->\n"
 
----Returns a text in which the part between the marks `start` and `stop` is replaced by the
----statements.
----@param text string
+---Returns the text of README.md with new statements of results. They replace the part between the marks
+---`start` and `stop`, two comments in the text.
+---@param text string  old text of README.md
 ---@param statements string
 ---@return string
 function M.renewed(text, statements)
@@ -176,8 +179,8 @@ These are not in the README. The command makes the file.
 %s
 ]]
 
--- Returns lines of a Markdown table with one row per results file: how many cells it has, how many have an
--- interval, how intervals were computed, and how many training runs are behind a value.
+-- Returns lines of a Markdown table with one row per results file (CSV): how many cells it has, how many of them
+-- have a confidence interval, how intervals were computed, and how many training runs are behind a value.
 local function lines_on_files(folder)
   local lines = {}
   for _, name in ipairs(documents.names) do
@@ -193,9 +196,10 @@ local function lines_on_files(folder)
   return table.concat(lines)
 end
 
----Returns the page docs/results/README.md in Markdown, with all claims and the files behind them.
----@param claims Claim[]
----@param folder string
+---Returns the page docs/results/README.md in Markdown, with all claims (sentences on results) and the
+---files behind them.
+---@param claims Claim[]  as from M.read
+---@param folder string   folder of the results files
 ---@return string
 function M.page(claims, folder)
   local pages, rows, waiting, seen = {}, {}, {}, {}
@@ -225,7 +229,7 @@ function M.page(claims, folder)
     #waiting > 0 and table.concat(waiting) or "None.\n")
 end
 
----Writes README.md and docs/results/README.md again from the results files.
+---Makes README.md and docs/results/README.md again from the results files (CSV).
 ---@param folder? string  folder of the results files, relative to the root of the checkout
 function M.renew(folder)
   folder = folder or "docs/results"

@@ -1,10 +1,10 @@
--- The documents whose experiments are reproduced here, and the grid of all losses and bounds, in the order of
--- reports.
+-- The documents (papers, a thesis, a lecture) whose experiments are reproduced here, and the grid of all losses
+-- under all bounds, in the order of reports.
 local M = {}
 
 M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
 
--- Authors (short form) and title of each document.
+-- Authors (short form) and title of each document (paper, thesis or lecture), by its short name.
 M.written = {
   thesis = { "Westerborg (2022)", "User/query-wise metric bounding in learning to rank" },
   sigir21 = { "Li, Urbano & Hanjalic (2021)",
@@ -16,8 +16,9 @@ M.written = {
   grid = { "The grid", "every loss under every bound" },
 }
 
----Returns the name of a document as headings show it: "Seguí (2022), Learning to rank, a lecture".
----@param name string
+---Returns the authors and title of a document as headings show them: "Seguí (2022), Learning to rank, a
+---lecture".
+---@param name string  short name, among M.names
 ---@return string
 function M.title_of(name) return table.concat(M.written[name], ", ") end
 

@@ -1,5 +1,5 @@
--- Computes intervals of 95 % for cells of tables, and keeps the number of training runs behind each cell. Results
--- files have both beside the cell's value.
+-- Computes confidence intervals of 95 % for cells of result tables, and stores them with the number of training runs
+-- behind each cell. Results files (CSV) have both beside the cell's value.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -10,8 +10,9 @@ local function ends(low, high)
   if low == low and high == high then return { low, high } end
 end
 
----Returns the bootstrap interval of a mean over users or queries. It does not include the variation
----between trainings: the trained models are taken as given.
+---Returns the bootstrap interval of a mean over users or queries, as {low, high}. It does not include
+---the variation between trainings: the trained models are taken as given. Returns nil for too few
+---values.
 ---@param x number[]|{ [1]: number[], [2]: number[] }  values, or two lists of values for their mean difference
 ---@return number[]?
 function M.over_lists(x)
@@ -19,8 +20,8 @@ function M.over_lists(x)
   return ends(found.low, found.high)
 end
 
----Returns mean and standard deviation of numbers, and `half`: half the length of the mean's
----interval by Student's t. `half` is NaN for fewer than two numbers.
+---Returns mean and standard deviation of numbers (`mean`, `sd`), and `half`: half the length of the
+---mean's confidence interval of 95 % by Student's t. `half` is NaN for fewer than two numbers.
 ---@param values number[]
 function M.distribution(values)
   local found = mr.stats.summary(values)
@@ -28,15 +29,16 @@ function M.distribution(values)
   return found
 end
 
----Returns the interval by Student's t of a mean over folds or seeds. Returns nil for fewer than two
----values.
----@param values number[]
+---Returns the confidence interval by Student's t of a mean over folds or seeds, as {low, high}. Returns
+---nil for fewer than two values.
+---@param values number[]  one value per fold or seed
 ---@return number[]?
 function M.over_runs(values)
   local found = M.distribution(values)
   return ends(found.mean - found.half, found.mean + found.half)
 end
 
+---Confidence intervals of the cells of one table, and the numbers of training runs behind the cells.
 ---@class scripts.Cells
 ---@field runs? integer|"all"|function  training runs behind a cell; "all": all of the section; or of (row, column)
 ---@field by? string|function  how intervals were computed: "bootstrap over users"; or of (row, column)
@@ -44,16 +46,18 @@ end
 local Cells = {}
 Cells.__index = Cells
 
----Makes an object that collects the intervals and the numbers of training runs for the cells of one
----table.
+---Makes an object that collects the confidence intervals and the numbers of training runs for the cells
+---of one table. `by` says how intervals were computed, such as "bootstrap over users". `runs` is the
+---number of training runs behind a cell, or "all" for all runs of the script. Both can be functions of
+---a row and a column's name.
 ---@param by? string|fun(row: any[], column: string): string
 ---@param runs? integer|"all"|fun(row: any[], column: string): integer?
 ---@return scripts.Cells
 function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals = {} }, Cells) end
 
----Stores the interval of a cell.
----@param row integer
----@param column string
+---Stores the confidence interval of a cell.
+---@param row integer    number of the table's row
+---@param column string  name of the table's column
 ---@param of? number[]  {low, high}; nil if the cell has no interval
 function Cells:note(row, column, of)
   self.intervals[column] = self.intervals[column] or {}

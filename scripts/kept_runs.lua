@@ -1,20 +1,20 @@
 -- Functions for scripts that keep their training runs in a store: declare the options of the store, pass options on
--- to another script, and run or read a study.
+-- to another script, and make or read a study (a named set of training runs).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
 
----Makes a table that caches what was read or computed once, by text or number. It is a weak table
----because studies compare the values that their functions use, but ignore weak tables, so that the
----cached data do not count as a change. Text and number keys are never collected, so nothing is
----lost.
+---Makes a table that caches, by text or number, what was read or computed once. Scripts need this table
+---because a stored study (set of training runs) is compared with the values that its functions use:
+---changed values would count as a change of the experiment. Weak tables such as this one are ignored in
+---this comparison. Text and number keys are never garbage-collected, so nothing is lost.
 ---@return table
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
--- Returns the folder of stores that survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the user's
--- data folder.
+-- Returns the folder of stores, which survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the
+-- user's data folder.
 local function results_folder()
   local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
   if own and own ~= "" then return own end
@@ -22,16 +22,17 @@ local function results_folder()
   return home and home ~= "" and home .. "/.local/share/moonrank/results" or "results"
 end
 
--- Returns the path of a script's store. Runs on made-up data are kept in results/ beside the figures, real runs in
--- the folder of results.
+-- Returns the default path of the store of a document's (paper's) training runs. Runs on made-up data (--smoke) are
+-- kept in results/ beside the figures, real runs in the folder of stores.
 local function store_of(args, document)
   if args.smoke then return ("results/%s/smoke.db"):format(document) end
   return ("%s/%s/runs.db"):format(results_folder(), document)
 end
 
----Reads the options of a script: its own, and those of the store and of missing runs.
----@param own table  declarations as in mr.args; "data" is declared here if it is missing
----@param o { document: string, smoke?: table<string, any> }  document: "thesis"; smoke: values set by --smoke
+---Parses the command line of a script: its own options, and those of the store of training runs
+---(--store, --kept, --workers, ...). Returns the values of all options.
+---@param own table  declarations as in mr.args; "data" is added if it is missing
+---@param o { document: string, smoke?: table<string, any> }  name of the store, "thesis"; option values under --smoke
 function M.args(own, o)
   own.store = { path = "new file", type = "string",
     help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
@@ -54,9 +55,9 @@ function M.args(own, o)
   return args
 end
 
----Returns the options that `M.args` read as words of a command line for another script. Without
------store, the other script uses its own default store.
----@param args table
+---Returns the options that `M.args` read as words of a command line, for a script that this script
+---runs. Without --store, the other script uses its own default store.
+---@param args table  option values, as from M.args
 ---@param more? table<string, any>  options that only the other script has; nil and false are left out
 ---@return string[]
 function M.words(args, more)
@@ -74,36 +75,40 @@ function M.words(args, more)
   return words
 end
 
--- Returns the name of a study in the store. A study on made-up data says so in its name.
+-- Returns the name under which the store has a study (a set of training runs). The name says so if the data are made
+-- up.
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
----Returns how many runs of a study have ended, and how many are planned.
+---Returns how many training runs of a study have ended (finished, stopped early or failed), and how
+---many are planned.
 ---@param results mr.Results
----@return integer
----@return integer
+---@return integer  ended
+---@return integer  planned
 function M.progress(results)
   local counts, ended = results:counts(), 0
   for _, state in ipairs{ "done", "pruned", "failed", "killed" } do ended = ended + (counts[state] or 0) end
   return ended, results.study.planned or ended
 end
 
--- Prefix of errors for missing runs under --kept: the script cannot show its results. A report that includes this
--- script recognises such errors by the prefix (sections.lua).
+-- Prefix of the error for missing training runs under --kept, which forbids to make them. A report that includes the
+-- script recognises the error by this prefix (sections.lua).
 local lacking = "--kept: "
 
----Ends a script with an error because runs are missing and --kept forbids to make them.
----@param message string
+---Ends a script with an error because training runs are missing and --kept forbids to make them.
+---@param message string  what is missing
 function M.lack(message) error(core.exit(2, lacking .. message), 0) end
 
----Returns the message given to `M.lack` if `problem` is its error, and nil for other errors.
----@param problem any
+---Returns the message given to `M.lack` if `problem` is the error that `M.lack` raised, and nil for
+---other errors.
+---@param problem any  error that ended a script
 ---@return string?
 function M.lacked(problem)
   local text = tostring(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
--- Returns the study of this name from the store, or nil if the store or the study does not exist.
+-- Returns the study (set of training runs) of this name from the store, or nil if the store or the study does not
+-- exist. Any other problem ends the script with an error.
 local function found_in_store(args, name)
   local ok, found = pcall(mr.results, args.store, name_of(args, name))
   if ok then return found end
@@ -113,16 +118,17 @@ local function found_in_store(args, name)
   end
 end
 
--- Adds a study to the list of studies that the script read, which figure.finish states below the results.
+-- Adds a study (set of stored training runs) to the list of studies that the script read. figure.finish prints below
+-- the script's results which studies they come from.
 local function noted(args, results)
   if args.studies then args.studies[#args.studies + 1] = results end
   return results
 end
 
----Returns the study of this name as it is in the store, or nil if it does not exist. It does not
----matter which script made its runs. A study with another space or other settings is an error,
----because the script would show its results as its own.
----@param args table
+---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
+---not exist. It does not matter which script made its runs. If the study has another search space or
+---other settings, the script ends with an error, because it would show the study's results as its own.
+---@param args table  option values, as from M.args
 ---@param o { name: string, settings: table, space: table }  as in M.study
 ---@return mr.Results?
 function M.there(args, o)
@@ -135,7 +141,8 @@ function M.there(args, o)
   return noted(args, found)
 end
 
--- Returns the study of this name if all its runs are in the store. Ends the script otherwise.
+-- Returns the study (set of stored training runs) of this name if the store has all its planned runs. Ends the
+-- script with an error otherwise.
 local function whole(args, o)
   local found = M.there(args, o)
   if not found then
@@ -149,8 +156,8 @@ local function whole(args, o)
   return found
 end
 
--- Raises an error if --force is given but the kept runs have other settings. The script would otherwise print their
--- results as those of the settings that were asked for.
+-- Raises an error if --force is given but the stored training runs have other settings, such as the number of
+-- epochs. The script would otherwise print their results as results of the settings that were asked for.
 local function check_settings(args, o)
   local found, now = found_in_store(args, o.name), studies.settings_text(o.settings)
   if not found or found.study.settings == now then return end
@@ -160,9 +167,9 @@ local function check_settings(args, o)
         core.safe_text(studies.difference(found.study.settings, now), true))), 0)
 end
 
----Returns the results of a study in the store after making its missing runs. With --kept, missing
----runs are an error instead.
----@param args table
+---Returns a study: the results of a named set of training runs. Runs that are not in the store yet are
+---made first. With --kept nothing is trained, and missing runs are an error.
+---@param args table  option values, as from M.args
 ---@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
 ---@return mr.Results
 function M.study(args, o)

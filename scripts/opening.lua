@@ -1,6 +1,6 @@
--- Makes the first page of a report of several documents. It has the main finding of every section (`finding`), a
--- table of how closely each document's printed numbers were reproduced (`agreement`), and the figure of the grid of
--- losses and bounds.
+-- Makes the first page of a report of several documents (papers). It has the main finding of every section
+-- (`finding`), a table of how closely each document's printed numbers were reproduced (`agreement`), and the figure
+-- of the grid of losses and bounds.
 local mr = require "moonrank"
 
 local made_up_text = [[
@@ -12,8 +12,9 @@ The table says of each document how many sections the report has of it, how many
 their numbers stand beside a number that the document prints, and how many of these lie within the tolerance of the comparison; where a
 document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]
 
--- Adds up the agreement of a document's sections with printed numbers: how many numbers are compared, and how many
--- are within tolerance. The tolerances are listed in words, each once.
+-- Adds up how well a document's (paper's) printed numbers were reproduced, over its sections: how many numbers are
+-- compared (`of`), and how many are within tolerance (`within`). `tolerance` lists the tolerances in words, each
+-- once.
 local function agreement_of(document)
   local sum, said, known = { of = 0, within = 0 }, {}, {}
   for _, section in ipairs(document.sections) do
@@ -44,7 +45,7 @@ local function table_of(documents, made_up)
   return mr.table{ columns = columns, rows = rows }
 end
 
--- Returns one paragraph per document with the findings of all its sections.
+-- Returns one paragraph per document (paper) with the findings of all its sections.
 local function findings(documents)
   local paragraphs = {}
   for _, document in ipairs(documents) do
@@ -55,7 +56,8 @@ local function findings(documents)
   return paragraphs
 end
 
--- Returns the first figure of the document "grid", or nil if the report does not have that document.
+-- Returns the path of the first figure of the document "grid" (all losses under all bounds), or nil if the report
+-- does not have this document.
 local function picture_of(documents)
   for _, document in ipairs(documents) do
     if document.name == "grid" then return document.sections[1].figure end
@@ -63,6 +65,8 @@ local function picture_of(documents)
   return nil
 end
 
+---Returns the report's first section: the findings of all documents (papers), and a table of how
+---closely they were reproduced. With `made_up`, the data are made up and there are no findings.
 ---@param documents (report.Document|{ name: string, short: string })[]
 ---@param made_up boolean
 ---@return report.Section

@@ -34,7 +34,7 @@ local relevance = ratings:binarize(4):min_relevant(25)
 local fold = relevance:folds{ k = 5, by = "user", seed = args.seed, nsr = args.nsr }[args.fold]
 print(fold:summary())
 
--- Pairs of a loss and the test metric that evaluates it.
+-- Pairs of a loss and the test metric that evaluates models trained by this loss.
 local losses = { { "ndcg", "ndcg" }, { "ap", "ap" }, { "nrbp", "nrbp(0.95)" } }
 local distribution = mr.bounds.distribution_bound{ method = "sampled", steepness = "samples", samples = args.samples }
 local bounds = { "none", "minmax", "expectation", "expectation_max", distribution }

@@ -60,6 +60,7 @@ local function paragraphs(text)
   return table.concat(parts)
 end
 
+---One section of a report: what one script shows.
 ---@class report.Section
 ---@field title string
 ---@field command string
@@ -67,20 +68,21 @@ end
 ---@field tables mr.Table[]
 ---@field captions? string[]  heading of each table; "" for none
 ---@field cells? scripts.Cells[]  intervals and numbers of runs for the cells of each table (intervals.lua)
----@field trainings? integer  number of models that a script without a store trained
----@field figure? string   file, SVG
----@field figures? string[]
+---@field trainings? integer  number of models that a script trained without storing its runs
+---@field figure? string     path of a figure's SVG file
+---@field figures? string[]  paths of further figures
 ---@field finding? string    main finding in one sentence; nil for made-up data
----@field lacking? boolean   whether the section shows nothing because some of its runs are missing (--kept)
----@field agreement? { of: integer, within: integer, tolerance: string }  numbers compared, and within tolerance
+---@field lacking? boolean   whether the section shows only a part or nothing: runs are missing, --kept forbids training
+---@field agreement? { of: integer, within: integer, tolerance: string }  printed numbers compared; within tolerance
 
+---The part of a report on one paper: sections under the paper's title.
 ---@class report.Document
 ---@field title string
 ---@field text? string
 ---@field sections report.Section[]
 
--- Returns a section as HTML. `level` is the level of its heading. `figures.count` is the number of figures before
--- it, and is increased by the section's figures.
+-- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id. `figures.count` is
+-- the number of figures in the report before this section, and is increased by the section's figures.
 local function section_text(each, level, id, figures)
   local parts = { ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level),
     paragraphs(each.text) }
@@ -102,9 +104,9 @@ local function section_text(each, level, id, figures)
   return table.concat(parts)
 end
 
----Writes the report: an opening section, a table of contents, and the documents. If there is only
----one document and no opening, the document gets no heading.
----@param path string
+---Writes the report as an HTML file: an opening section, a table of contents, and the documents (papers
+---with their sections). If there is only one document and no opening, the document gets no heading.
+---@param path string  path of the HTML file
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)
   local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1 and not o.opening

@@ -1,10 +1,9 @@
 -- Writes and reads results files: the tables of a script as a CSV file with one line for each cell. Also makes
--- Markdown pages from such files.
--- A line has the section's title, the table's caption, the names of the cell's row and column, and its value. `low`
--- and `high` are the ends of an interval, if the script computes one, and `interval` says how it was computed (95
--- %, unless stated otherwise). `runs` is the number of training runs behind the value, or "" if the script does not
--- say. `numerics`, `data` and `date` are the numerics version, the data fingerprint and the day of the last run.
--- `command` made the table.
+-- Markdown pages from such files. A line has the title of the script's section in the report, the table's caption,
+-- the names of the cell's row and column, and its value. `low` and `high` are the ends of a confidence interval, if
+-- the script computes one, and `interval` says how it was computed (95 %, unless stated otherwise). `runs` is the
+-- number of training runs behind the value, or "" if the script does not say. `numerics`, `data` and `date` are the
+-- numerics version, the data fingerprint and the day of the last run. `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
@@ -20,8 +19,8 @@ local number = "([-+]?[%d.]+)"
 local with_ends, with_change = "^" .. number .. " %(" .. number .. " to " .. number .. "%)$",
   "^" .. number .. " %(([-+][%d.]+)%)$"
 
--- Splits a table's cell into its value and, if the text has them, the ends of an interval ("0.88 (0.87 to 0.89)")
--- or a change in brackets ("0.88 (-0.01)"). Text that is a number becomes a number.
+-- Splits the text of a table's cell into its value and, if the text has them, the ends of an interval ("0.88 (0.87
+-- to 0.89)") or a change in brackets ("0.88 (-0.01)"). Text that is a number becomes a number.
 local function parts_of(cell)
   if type(cell) ~= "string" then return { value = cell } end
   local value, low, high = cell:match(with_ends)
@@ -36,7 +35,8 @@ local function written(value)
   return tostring(value)
 end
 
--- Returns the name of a row from its first `keys` columns. A number is preceded by its column's name: "NSR 1".
+-- Returns the name of a table's row: the values of its first `keys` columns. A number is preceded by its column's
+-- name: "NSR 1".
 local function row_name(columns, row, keys)
   local parts = {}
   for c = 1, keys do
@@ -46,8 +46,8 @@ local function row_name(columns, row, keys)
   return table.concat(parts, "; ")
 end
 
--- Names all rows of a table by their first columns. It uses as few columns as possible without making fewer rows
--- distinct. Rows whose names are still equal are numbered.
+-- Names all rows of a table by the values of their first columns. As few columns are used as suffice to distinguish
+-- the rows. Rows whose names are still equal are numbered. Also returns the number of columns used.
 local function names_of(one)
   local best, most, names = 1, 0, {}
   for keys = 1, math.max(1, #one.columns - 1) do
@@ -67,20 +67,22 @@ local function names_of(one)
   return names, best
 end
 
--- Combines several data fingerprints into one. Returns "" if there are none.
+-- Combines several data fingerprints (checksums of data sets) into one. Returns "" if there are none.
 local function digest(fingerprints)
   if #fingerprints <= 1 then return fingerprints[1] or "" end
   table.sort(fingerprints)
   return core.sha256(table.concat(fingerprints, "\n")):sub(1, 16)
 end
 
--- SQL that selects the fingerprints of a study's test data, or of all its data if none has the role "test".
+-- SQL that selects the data fingerprints (checksums) of a study's test data, or of all its data if none has the role
+-- "test". A study is a set of stored training runs.
 local read_by = [[
 WITH own AS (SELECT DISTINCT d.role, d.fingerprint FROM data d JOIN trials t ON t.id = d.trial WHERE t.study = ?1)
 SELECT DISTINCT fingerprint AS data FROM own WHERE role = 'test' OR NOT EXISTS (SELECT 1 FROM own WHERE role = 'test')]]
 local ended = [[SELECT count(*) AS n, max(date(ended)) AS day FROM trials WHERE study = ?1 AND state = 'done']]
 
--- Returns the studies without duplicates. A script may have read the same study several times.
+-- Returns studies (sets of stored training runs) without duplicates. A script may have read the same study several
+-- times.
 local function distinct(studies)
   local found, seen = {}, {}
   for _, results in ipairs(studies) do
@@ -91,8 +93,8 @@ local function distinct(studies)
   return found
 end
 
--- Returns where the results of studies come from: number of finished trials, numerics versions, data fingerprints,
--- and the day of the last trial.
+-- Returns where the results of studies (sets of stored training runs) come from: number of finished runs, numerics
+-- versions, data fingerprints, and the day of the last run.
 local function provenance(studies)
   local runs, date, numerics, data = 0, "", {}, {}
   local function add(list, value)
@@ -109,29 +111,31 @@ local function provenance(studies)
   return { runs = runs, numerics = table.concat(numerics, " "), data = data, date = date }
 end
 
--- Returns the numbers of the columns `low` and `high` if both directly follow column `c`, as the ends of its
--- interval.
+-- Returns the numbers of a table's columns named "low" and "high" if both directly follow column number `c`: they
+-- have the ends of this column's interval. Returns nothing otherwise.
 local function ends_after(columns, c)
   if columns[c + 1] == "low" and columns[c + 2] == "high" then return c + 1, c + 2 end
 end
 
--- Returns what a script states for a cell: `what` itself, or the result of what(row, column) if it is a function.
+-- Returns what a script states for a cell, such as its number of training runs: `what` itself, or the result of
+-- what(row, column) if `what` is a function.
 local function said_of(what, row, column)
   if type(what) == "function" then return what(row, column) end
   return what
 end
 
--- Returns the number of training runs behind a cell: what the script states, else 0 if no run was made, else "".
+-- Returns the number of training runs behind a cell: what the script states, else 0 if the script trains nothing,
+-- else "" (unknown).
 local function runs_behind(from, cells, row, column)
   local runs = said_of(cells.runs, row, column)
   if runs == "all" then runs = from.runs end
   return runs or from.runs == 0 and 0 or ""
 end
 
----Makes the lines of a results file from the tables of a section, one line per cell. Columns `low`
----and `high` become the interval of the column before them. If there are several tables, a table
----without a caption is called by its first column.
----@param section report.Section  as sections.run returns; `cells` has intervals and numbers of runs (intervals.lua)
+---Makes the lines of a results file (CSV) from the tables of a report's section, one line per cell.
+---Table columns `low` and `high` become the interval of the column before them. If there are several
+---tables, a table without a caption is called by its first column.
+---@param section report.Section  as sections.run returns; `cells` has intervals and numbers of runs
 ---@return any[][]
 function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
@@ -165,7 +169,7 @@ function M.lines(section)
   return lines
 end
 
----Writes a results file from lines that `lines` returned.
+---Writes a results file (CSV) from lines that `M.lines` returned.
 ---@param path string
 ---@param lines any[][]
 function M.write(path, lines)
@@ -173,10 +177,10 @@ function M.write(path, lines)
   core.write_file(path, mr.table{ columns = M.columns, rows = lines }:to_csv())
 end
 
----Writes the results files of documents: FOLDER/DOCUMENT/SECTION.csv for each section with a table.
----Files of sections that failed or lack runs are not changed.
+---Writes the results files (CSV) of documents (papers): FOLDER/DOCUMENT/SECTION.csv for each section of
+---the report that has a table. If a section failed or lacks training runs, its file is not changed.
 ---@param folder string
----@param made { name: string, sections: report.Section[] }[]
+---@param made { name: string, sections: report.Section[] }[]  documents
 ---@return integer  number of files written
 function M.write_all(folder, made)
   local count = 0
@@ -208,8 +212,8 @@ local function field_at(text, at)
   return table.concat(parts), at + 1
 end
 
----Reads a results file. Returns its cells in order, as tables with the file's columns as keys;
----numeric text becomes numbers.
+---Reads a results file (CSV, one line per cell of a table). Returns one table per cell, in the file's
+---order, with the file's columns as keys. Numeric text becomes numbers.
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
@@ -235,7 +239,7 @@ function M.read(path)
   return cells
 end
 
--- Returns a number as pages show it: at most four decimals, or two significant digits for small numbers.
+-- Returns a number as Markdown pages show it: at most four decimals, or two significant digits for small numbers.
 local function number_text(value)
   local text = written(value)
   if math.type(value) ~= "float" or not text:find "e" and #(text:match "%.(%d*)$" or "") <= 4 then return text end
@@ -248,7 +252,7 @@ local function shown(cell)
   return number_text(cell.value) .. ends
 end
 
--- Returns the cells of one table of a results file as a Markdown table.
+-- Returns the cells of one table, as read from a results file, as a Markdown table.
 local function as_table(cells)
   local columns, rows, at, of = { "" }, {}, {}, {}
   for _, cell in ipairs(cells) do
@@ -265,8 +269,8 @@ local function as_table(cells)
   return mr.table{ columns = columns, rows = rows }:to_markdown()
 end
 
--- Returns what a cell's value was computed with: "numerics version 2026-11e, data fingerprint 0123456789abcdef,
--- 2026-11-25".
+-- Returns, as text, what the value of a cell was computed with: "numerics version 2026-11e, data fingerprint
+-- 0123456789abcdef, 2026-11-25".
 local function origin(cell)
   local parts = {}
   if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
@@ -275,9 +279,9 @@ local function origin(cell)
   return table.concat(parts, ", ")
 end
 
----Returns how many training runs are behind the values of cells, as text: "5 or 10", "1 to 30".
----Returns nil if none are, or if the file does not say.
----@param cells table<string, any>[]
+---Returns how many training runs are behind the values of cells, as text: "5 or 10", "1 to 30". Returns
+---nil if the values need no training, or if the results file does not say.
+---@param cells table<string, any>[]  as from M.read
 ---@return string?
 function M.behind(cells)
   local found, seen = {}, {}
@@ -290,9 +294,9 @@ function M.behind(cells)
   return found[1] and table.concat(found, " or ")
 end
 
----Returns how the intervals of cells were computed, such as "bootstrap over users", without
+---Returns how the confidence intervals of cells were computed, such as "bootstrap over users", without
 ---duplicates.
----@param cells table<string, any>[]
+---@param cells table<string, any>[]  as from M.read
 ---@return string[]
 function M.intervals(cells)
   local found, seen = {}, {}
@@ -303,8 +307,8 @@ function M.intervals(cells)
   return found
 end
 
--- Returns one table of a page in Markdown, with its caption, how its intervals were computed, and its number of
--- training runs.
+-- Returns one table of a page in Markdown, with its caption, how its confidence intervals were computed, and the
+-- number of training runs behind its values.
 local function page_table(cells)
   local parts, by, runs = {}, table.concat(M.intervals(cells), "; "), M.behind(cells)
   if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
@@ -314,9 +318,10 @@ local function page_table(cells)
   return table.concat(parts, "\n")
 end
 
----Returns a section of a page in Markdown, from the cells of one results file.
+---Returns a section of a Markdown page: the tables of one results file, with the command that made
+---them.
 ---@param path string  path of the results file, relative to the page
----@param cells table<string, any>[]  cells that `read` returned
+---@param cells table<string, any>[]  as from M.read
 ---@return string
 function M.page_section(path, cells)
   local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
@@ -339,9 +344,9 @@ Every table says which command made it, under which numerics version and from wh
 
 ]]
 
----Returns the names of a document's results files, sorted by name and number.
----@param folder string  folder that has one folder per document
----@param document string
+---Returns the file names of a document's (paper's) results files, sorted by name and number.
+---@param folder string    folder that has one folder of CSV files per document
+---@param document string  short name, such as "thesis"
 ---@return string[]
 function M.files(folder, document)
   local own, found = folder .. "/" .. document, {}
@@ -353,9 +358,9 @@ function M.files(folder, document)
   return found
 end
 
----Returns the page with a document's results files in Markdown, or nil if there are no files.
----@param folder string  folder that has one folder per document
----@param document string
+---Returns a Markdown page with all results files of a document (paper), or nil if there are no files.
+---@param folder string    folder that has one folder of CSV files per document
+---@param document string  short name, such as "thesis"
 ---@return string?
 function M.page(folder, document)
   local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
@@ -365,8 +370,8 @@ function M.page(folder, document)
   return #parts > 1 and table.concat(parts, "\n") or nil
 end
 
----Writes the pages of all documents that have results files.
----@param folder string
+---Writes a Markdown page for each document (paper) that has results files.
+---@param folder string  folder that has one folder of CSV files per document; the pages are written here
 function M.write_pages(folder)
   for _, document in ipairs(documents.names) do
     local page = M.page(folder, document)

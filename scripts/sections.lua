@@ -8,10 +8,10 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----Runs a script with these words as its arguments and returns its result. If `name` is given, the
----result is a table of functions, and the one of this name is called instead. Bounds, losses and
----models that the script defines are undone afterwards, so that scripts of one report do not see
----each other's definitions.
+---Runs a script with these words as its command line and returns its result. If `name` is given, the
+---script's result is a table of functions; the function of this name is called, and its result
+---returned. Bounds, losses and models that the script defines are undone afterwards, so that scripts of
+---one report do not see each other's definitions.
 ---@param path string
 ---@param words string[]
 ---@param name? string
@@ -30,7 +30,9 @@ function M.call(path, words, name)
   return found
 end
 
----Makes the list of a document's scripts for a report, from rows {name, title, words, takes}.
+---Makes the list of a document's scripts for a report. A row is {name, title, words, takes}: the
+---script's name, the title of its section, the options to pass, and which options it takes ("kept":
+---those of kept_runs.lua, "data": --data, "none").
 ---@param folder string  folder of the scripts, with a slash at the end
 ---@param rows any[][]
 ---@return { path: string, title: string, words: string[], takes?: string }[]
@@ -42,8 +44,8 @@ function M.list(folder, rows)
   return found
 end
 
----Returns the command that runs one script alone.
----@param script { path: string, words: string[] }
+---Returns the command that runs one script of a report alone.
+---@param script { path: string, words: string[] }  words: the script's options
 ---@return string
 function M.command(script)
   local parts = { "moonrank", script.path }
@@ -53,8 +55,8 @@ function M.command(script)
   return table.concat(parts, " ")
 end
 
--- Options that do not change results, only where files are and how runs are made. The number says how many values
--- the option has.
+-- Options that do not change results, only where files are and how training runs are made. The number says how many
+-- values the option has.
 local places = {
   ["--store"] = 1,
   ["--data"] = 1,
@@ -67,8 +69,8 @@ local places = {
   ["--mix_numerics"] = 0,
 }
 
----Returns the words of a script without options that do not change results, such as --store and
------workers.
+---Returns the command line words of a script without options that do not change results: where files
+---are (--store) and how training runs are made (--workers).
 ---@param words string[]
 ---@return string[]
 function M.plain_words(words)
@@ -81,9 +83,9 @@ function M.plain_words(words)
   return plain
 end
 
----Returns the name of a script's results file: the script's name and the values of options that
----begin with a letter. For `table_1.lua --recipe paper` it is "table_1_paper".
----@param script { path: string, words: string[] }
+---Returns the name of a script's results file (CSV), without ending: the script's name and the values
+---of options that begin with a letter. For `table_1.lua --recipe paper` it is "table_1_paper".
+---@param script { path: string, words: string[] }  words: the script's options
 ---@return string
 function M.file_name(script)
   local parts = { script.path:match "([^/]+)%.lua$" }
@@ -93,8 +95,9 @@ function M.file_name(script)
   return table.concat(parts, "_")
 end
 
--- Runs a script and returns its section. If the script has no studies, the numerics version and data of this
--- process are recorded in the section instead; the script itself states how many models it trained.
+-- Runs a script and returns its section of the report. Provenance of results is read from the script's studies
+-- (stored training runs). If it has none, the numerics version and the data that this process used are recorded in
+-- the section instead.
 local function made(script)
   seen.begin()
   local section = M.call(script.path, script.words)
@@ -118,9 +121,9 @@ local function reason_of(problem)
   return text
 end
 
----Returns the result of `make`. If `make` raises an error, returns a section with the error as
----text, so that other sections are still made.
----@param script { path: string, title: string, words: string[] }
+---Returns the section of the report that `make` returns. If `make` raises an error, returns a section
+---with the error as text, so that other sections are still made.
+---@param script { path: string, title: string, words: string[] }  words: the script's options
 ---@param make fun(): report.Section
 ---@return report.Section
 function M.attempt(script, make)
@@ -132,7 +135,7 @@ function M.attempt(script, make)
     text = ("This section could not be made: %s."):format(reason) }
 end
 
----Ends the program with status 1 if sections could not be made, and names them.
+---Ends the program with status 1 if sections of the report failed with an error, and names them.
 ---@param all report.Section[]
 function M.check_made(all)
   local lines = {}
@@ -144,9 +147,9 @@ function M.check_made(all)
   end
 end
 
----Runs a script and returns its section, with the section's title and command. If --kept is given
----and runs are missing, the section says so.
----@param script { path: string, title: string, words: string[] }
+---Runs a script and returns its section of the report, with title and command. If --kept forbids
+---training and runs are missing, the section says so.
+---@param script { path: string, title: string, words: string[] }  words: the script's options
 ---@return report.Section
 function M.run(script)
   print(("\n== %s\n"):format(script.title))

@@ -28,7 +28,8 @@ local args = mr.args{
     ignores = { "data" }, help = "made-up ratings and few trials, to see that it runs" },
 }
 
--- Makes the folds, and the search space: all bounds for smooth losses, only affine bounds for losses over pairs.
+-- Makes the folds, and the search space of the sweep: all bounds for smooth losses, only affine bounds (they shift
+-- and scale the metric) for losses over pairs.
 local what = args.smoke and "made-up ratings" or "MovieLens"
 local made_up = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = args.seed }
 local ratings = (made_up or mr.data.movielens(args.data)):binarize(4):min_relevant(25)
@@ -45,7 +46,8 @@ for _, loss in ipairs(args.losses) do
     { bound = mr.choice(over_pairs and { table.unpack(bounds, 1, 4) } or bounds) })
 end
 
--- In each trial, the loss's own metric chooses the epoch. Test nDCG is stored as well, to compare losses.
+-- In each trial (training run), the loss's own metric chooses the epoch. Test nDCG is stored as well, to compare
+-- losses.
 local study = mr.sweep{
   name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers,
   seed = args.seed, force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,

@@ -19,7 +19,7 @@ local args = mr.args{
   smoke = { default = false, sets = { epochs = 2, folds = 2 }, help = "to see that it runs" },
 }
 
--- Makes the data once in every worker process, before the first trial.
+-- Makes the data once in every worker process, before the first trial (training run).
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
 local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = args.seed, nsr = 1 }
 
@@ -32,7 +32,7 @@ local study = mr.sweep{
     lr = mr.loguniform(1e-3, 1e-1, { points = 3 }),
     fold = mr.range(1, args.folds),
   },
-  metric = "valid_ndcg",  -- validation nDCG at the epoch that mr.fit chose
+  metric = "valid_ndcg",  -- validation nDCG at the epoch that mr.fit chose, which the sweep maximises
   run = function(trial)
     local fold = parts[trial.fold]
     local model = mr.models.mf{

@@ -1,6 +1,7 @@
 -- Returns a function that opens the data of this tour's scripts: --data FILE.csv with the columns user, item and
 -- timestamp, or made-up readers and books. Each user's last item is the test part, the item before it validation.
--- `nsr` is the number of negatives per relevant item, `more` has further options of the script.
+-- The function's arguments are `nsr`, the number of sampled negatives per relevant item, and `more`, further options
+-- of the script. It returns option values, ratings, fold and a title.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 

@@ -1,5 +1,6 @@
--- Which loss, bound and learning rate suit a model of your own? The script searches at random and stops hopeless
--- trials early. After Ctrl-C the same command continues. It draws the learning curves of the best settings.
+-- Which loss, bound and learning rate suit a model of your own? The script tries random settings and stops hopeless
+-- trials (training runs) early. After Ctrl-C the same command continues. It draws the learning curves of the best
+-- settings.
 local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
