@@ -10,18 +10,18 @@ local measures, steps = dofile(here .. "measures.lua"), dofile(here .. "steps.lu
 
 local M = { measures = measures }
 
----@class objectives.Settings
+---@class objectives.Settings  how an algorithm is trained on a data set
 ---@field steps "documents"|"groups"|"queries"|"pairs"  what a gradient step takes; "groups": queries of equal length
 ---@field size? integer    number of documents, pairs, or queries of equal length per step (default: all)
 ---@field eight? boolean   true: only queries with eight documents are used
 ---@field rate number      learning rate of Adam, whose other options have their defaults
 ---@field decay? number    weight decay
----@field epochs integer
+---@field epochs integer   number of epochs
 
----@class objectives.Algorithm
----@field name string      name of the algorithm in Table 1
----@field objective "mse"|"ranknet"|"approx_ndcg"|"neural_ndcg"
----@field paper table<"mq2008"|"mslr", objectives.Settings>  settings of the text (4.2); the largest epoch is ours
+---@class objectives.Algorithm  a loss with a way of training: in batches, or query by query
+---@field name string      name of the algorithm in Table 1 of the paper
+---@field objective "mse"|"ranknet"|"approx_ndcg"|"neural_ndcg"  the loss
+---@field paper table<"mq2008"|"mslr", objectives.Settings>  settings of the paper's text (4.2); number of epochs: ours
 ---@field code table<"mq2008"|"mslr", objectives.Settings>   settings of the code (src/experiments.py, src/train*.py)
 
 -- Copies `settings` and replaces the entries that `changes` names.
@@ -32,14 +32,16 @@ local function with(settings, changes)
   return found
 end
 
--- Settings by data set. MSLR-WEB10K has the settings of MQ2008, but 30 epochs, and the values that `mslr` gives.
+-- Makes the settings of an algorithm for both data sets of the paper. MSLR-WEB10K (key mslr) has the settings of
+-- MQ2008, but 30 epochs, and the values in the argument `mslr`.
 local function both(mq2008, mslr) return { mq2008 = mq2008, mslr = with(with(mq2008, { epochs = 30 }), mslr or {}) } end
 
 local queries = { steps = "queries", rate = 1e-4, epochs = 100 }
 local eight = { steps = "groups", size = 8, rate = 1e-4, epochs = 100 }
 local decay = { decay = 1e-5 }
 
----The algorithms with their batch sizes and learning rates (sections 4.2.1 and 4.2.2).
+---The algorithms that Tang et al. (2023) compare, with their batch sizes and learning rates (sections 4.2.1 and 4.2.2
+---of the paper): under `paper` those of the text, under `code` those of the authors' code.
 ---@type objectives.Algorithm[]
 M.algorithms = {
   { name = "MseNetBatched", objective = "mse",
@@ -63,22 +65,26 @@ M.algorithms = {
 M.names, M.by_name = {}, {}
 for i, each in ipairs(M.algorithms) do M.names[i], M.by_name[each.name] = each.name, each end
 
----The algorithm with which all other algorithms are compared.
+---The algorithm with which all other algorithms are compared in significance tests.
 M.base = "MseNetBatched"
 
----The training settings of an algorithm for a data set under a recipe. With `short` there are only two epochs, to test
----that the script runs.
+---The training settings of an algorithm for a data set.
+---@param name string  name of the algorithm
+---@param recipe "paper"|"code"  as the paper's text says, or as the authors' code does
 ---@param set objectives.Data
+---@param short boolean  true: two epochs, to test that the script runs
 ---@return objectives.Settings
 function M.settings(name, recipe, set, short)
   return with(M.by_name[name][recipe][set.kind], short and { epochs = 2, eight = false } or {})
 end
 
----Queries of equal length are trained on in batches only if there are at least this many. It is eight as in the
----authors' code, but one on the MSLR slice, where most lengths occur once.
+---The smallest number of queries of equal length that are trained on in batches, by name of the data set; rarer lengths
+---are left out. It is eight as in the authors' code, but one on the MSLR slice, where most lengths occur once.
 function M.least(name) return name == "mslr" and 1 or 8 end
 
----The network that all algorithms train (section 4.2.1): one hidden layer of five units.
+---Makes the network that all algorithms train (section 4.2.1 of the paper): one hidden layer of five units.
+---@param features integer  number of features of a document
+---@param seed integer      seed of the initial weights
 function M.network(features, seed)
   return mr.models.mlp{ inputs = features, hidden = { 5 }, activation = "relu", seed = seed }
 end
@@ -107,9 +113,10 @@ local function ranknet(train, drawn)
   return counting(loss, pairs_of(loss.options.upsample), 1)
 end
 
----The loss of an algorithm (section 3.2). Under the recipe `code`, NDCG losses have the wrong sign, as in the authors'
----code: NDCG is minimised. Queries without relevant documents then count in the mean of ApproxNDCG's loss.
----@param name string
+---Makes the loss of an algorithm (section 3.2 of the paper). Under the recipe "code", NDCG losses have the wrong sign,
+---as in the authors' code: NDCG is minimised. Queries without relevant documents then count in the mean of ApproxNDCG's
+---loss.
+---@param name string  name of the algorithm
 ---@param train mr.Dataset
 ---@param recipe "paper"|"code"
 ---@param drawn? boolean  for RankNet: true if its pairs were drawn by steps.pairs
@@ -123,8 +130,8 @@ function M.loss(name, train, recipe, drawn)
   return counting(loss, function(lists) return all and lists.count or math.max(1, loss:count(lists)) end, -1)
 end
 
----Training data divided into gradient steps (section 4.2), for mr.fit{train = ..., batch = 1, shuffle = false}. The
----second result is the number of queries that are trained on.
+---Divides training data into gradient steps (section 4.2 of the paper). Returns them as data for mr.fit{train = ...,
+---batch = 1, shuffle = false}, and the number of queries that are trained on.
 ---@param train mr.Dataset
 ---@param o objectives.Settings
 ---@param least integer  queries of equal length are left out if there are fewer than this
@@ -136,8 +143,9 @@ function M.steps(train, o, least, seed)
   return steps.equal_lengths(train, { size = o.size or nil, least = least, drop = o.eight })
 end
 
----The options of mr.fit that all trainings share: Adam (section 4.2), with steps in the order in which they were made.
----The second result is the number of queries that are trained on.
+---Returns the options of mr.fit that all trainings share: network, loss, Adam (section 4.2 of the paper), and steps in
+---the order in which they were made. The second result is the number of queries that are trained on. In `run`, `name`
+---is the algorithm and `o` its settings; `rate` replaces their learning rate.
 ---@param run { name: string, o: objectives.Settings, recipe: string, seed: integer, rate?: number }
 ---@param train mr.Dataset
 ---@param least integer
@@ -155,20 +163,20 @@ local function held_out(options, o, part)
   options.valid, options.reduction = part, o.steps == "documents" and "rows" or "mean"
 end
 
----Recipe `paper`: the learning rates that validation chooses from. They include the rates of the paper's text (section
----4.2).
+---Under the recipe "paper": learning rates among which validation chooses. They include the rates of the paper's text
+---(section 4.2).
 M.rates = { 1e-4, 1e-3, 1e-2, 1e-1 }
----Early stopping: training ends after this many epochs without a better validation metric. Trainings at the learning
----rate of the paper's text never stop early, because their whole learning curves are drawn.
+---Early stopping under the recipe "paper": training ends after this many epochs without a better validation metric.
+---Trainings at the learning rate of the paper's text never stop early, because their whole learning curves are drawn.
 M.patience = 20
 
----Recipe `paper`: trains one algorithm on one official fold (section 3.1), with features standardised by the training
----part (section 4.1). Validation nDCG with the gain 2^y - 1 chooses the epoch. The second result is the number of
----queries that were trained on.
+---Trains one algorithm on one official fold (section 3.1 of the paper) under the recipe "paper": features are
+---standardised by the training part (section 4.1), and validation nDCG with the gain 2^y - 1 of a label y chooses the
+---epoch. The second result is the number of queries that were trained on.
 ---@param set objectives.Data
----@param trial { algorithm: string, split: integer, rate: number }
+---@param trial { algorithm: string, split: integer, rate: number }  `split`: number of the fold; `rate`: learning rate
 ---@param seed integer
----@param short boolean
+---@param short boolean  true: two epochs, to test that the script runs
 ---@param change? fun(model: table)  changes the initial parameters of the model
 ---@return mr.Run, integer
 function M.fit_paper(set, trial, seed, short, change)
@@ -183,8 +191,8 @@ function M.fit_paper(set, trial, seed, short, change)
   return mr.fit(options), count
 end
 
----Recipe `code`: returns three consecutive seeds, to show how much a result depends on the seed; returns one seed if
----`short`.
+---The seeds under which the recipe "code" trains: `seed` and the next two, to show how much a result depends on the
+---seed; only `seed` if `short`.
 function M.seeds(seed, short) return short and { seed } or { seed, seed + 1, seed + 2 } end
 
 ---All queries of a data set: the training, validation and test parts of its first fold together.
@@ -206,10 +214,10 @@ function M.of_eight(part)
   return part:select{ lists = numbers }
 end
 
----The training part and the evaluation part as in the authors' code (section 4.1). On MQ2008 a random tenth of the
----queries is for evaluation. On MSLR-WEB10K the authors train on the training and test parts of all five folds and
----evaluate on the validation parts of all five, so every query is in both parts. Here 100 queries are drawn for
----evaluation.
+---Splits a data set into training part and evaluation part as the authors' code does (section 4.1 of the paper). On
+---MQ2008 a random tenth of the queries is for evaluation. On MSLR-WEB10K the authors train on the training and test
+---parts of all five folds and evaluate on the validation parts of all five, so every query is in both parts. Here 100
+---queries are drawn for evaluation.
 ---@param set objectives.Data
 ---@param seed integer
 ---@return mr.Dataset train, mr.Dataset evaluation
@@ -253,19 +261,19 @@ function M.scaled(part, how)
   return mr.data.dataset{ lists = part.lists, features = x, name = part.name }
 end
 
--- Over what the authors' code standardises the features of an algorithm: "rows", "queries" or "places", as in
--- `M.scaled`.
+-- How the authors' code standardises the features of an algorithm, as the argument `how` of `M.scaled`: over all
+-- documents ("rows"), within each query ("queries"), or over documents at the same position ("places").
 local function scaling_of(name, o)
   if M.by_name[name].objective == "ranknet" or o.steps == "documents" then return "rows" end
   return o.eight and "places" or "queries"
 end
 
----Recipe `code`: trains on the whole training part of the authors' code. Returns the evaluation part, the network's
----scores of that part, and the number of queries trained on. On MQ2008, NeuralNDCG is evaluated only on queries with
----eight documents.
+---Trains one algorithm on the whole training part of the authors' code (recipe "code"). Returns the evaluation part,
+---the network's scores of its documents, and the number of queries trained on. On MQ2008, NeuralNDCG is evaluated only
+---on queries with eight documents.
 ---@param set objectives.Data
----@param trial { algorithm: string, seeds: integer }
----@param short boolean
+---@param trial { algorithm: string, seeds: integer }  `seeds`: the seed of this training
+---@param short boolean  true: two epochs, to test that the script runs
 ---@return mr.Dataset, mr.Tensor, integer
 function M.fit_code(set, trial, short)
   local name, o = trial.algorithm, M.settings(trial.algorithm, "code", set, short)
@@ -279,11 +287,12 @@ function M.fit_code(set, trial, short)
   return test, mr.no_grad(function() return options.model{ lists = test.lists, features = test.features } end), count
 end
 
----Recipe `code`: trains on 70 % of the training part and holds out the other 30 %, for learning curves (section 4.2).
----Features are standardised only if a step is a batch of queries of equal length and queries of all lengths are used.
+---Trains one algorithm for its learning curves as the authors' code does (recipe "code"): on 70 % of the training part,
+---with the other 30 % held out (section 4.2 of the paper). Features are standardised only if a step is a batch of
+---queries of equal length and queries of all lengths are used.
 ---@param set objectives.Data
----@param trial { algorithm: string, seeds: integer }
----@param short boolean
+---@param trial { algorithm: string, seeds: integer }  `seeds`: the seed of this training
+---@param short boolean  true: two epochs, to test that the script runs
 ---@return mr.Run
 function M.fit_curves(set, trial, short)
   local name, o = trial.algorithm, M.settings(trial.algorithm, "code", set, short)
@@ -296,13 +305,16 @@ function M.fit_curves(set, trial, short)
   return mr.fit(options)
 end
 
----The ranking that the authors' code should evaluate. Their NDCG losses are minimised by mistake and put the best
----document last, so the inverted order is right.
+---The ranking that the authors' code should evaluate for an algorithm: by scores, highest first, or inverted. Their
+---NDCG losses are minimised by mistake and put the best document last, so the inverted order is right.
+---@param name string  name of the algorithm
 ---@return "scores"|"inverted"
 function M.meant(name) return M.by_name[name].objective:find "ndcg" and "inverted" or "scores" end
 
----The ranking that the authors' code does evaluate: by scores, by inverted scores, or only the first document of each
----query.
+---The ranking that the authors' code does evaluate for an algorithm: by scores, highest first; by inverted scores; or
+---only the first document of each query.
+---@param set objectives.Data
+---@param name string  name of the algorithm
 ---@return "scores"|"inverted"|"first document"
 function M.ranker(set, name)
   if set.kind == "mslr" and name == "MseNetBatched" then return "inverted" end
@@ -310,20 +322,26 @@ function M.ranker(set, name)
   return M.meant(name)
 end
 
----The metrics of an algorithm on the evaluation part as the authors' code computes them (section 3.3), by name and
----query.
+---The metrics of an algorithm on the evaluation part as the authors' code computes them (section 3.3 of the paper), by
+---name of the metric and then by query.
+---@param set objectives.Data
+---@param name string  name of the algorithm
+---@param scores mr.Tensor  the network's scores of the documents
+---@param lists mr.Lists
+---@return table<string, mr.Tensor>
 function M.as_coded(set, name, scores, lists)
   local ranker = M.ranker(set, name)
   if ranker == "first document" then return measures.first_document(lists) end
   return measures.code(scores, lists, ranker)
 end
 
----Recipe `paper`: the validation nDCG at the chosen epoch of a run, by which learning rates are chosen.
+---The validation nDCG of a training run at its chosen epoch. Under the recipe "paper", learning rates are chosen by it.
+---@param run mr.Run
 ---@return number
 function M.valid_of(run) return run.best.metrics.ndcg end
 
----Recipe `paper`: one trial per fold, either the one with learning rate `rate`, or without `rate` the one that is best
----on validation.
+---Chooses one training run per fold: the one with learning rate `rate`, or without `rate` the one that is best on
+---validation. Returns the runs by number of the fold (`split`).
 ---@param trials { split: integer, rate: number, valid: number }[]
 ---@param rate? number
 function M.choose(trials, rate)
@@ -336,7 +354,8 @@ function M.choose(trials, rate)
   return found
 end
 
----True if a learning rate is the smallest or the largest that was tried.
+---True if a learning rate is the smallest or the largest of `M.rates`, among which validation chooses: a better rate
+---may lie beyond.
 function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] end
 
 -- The p-value of a permutation test with 100,000 random sign flips, paired by query.
@@ -362,12 +381,12 @@ end
 ---True if a corrected p-value is below 0.05.
 function M.significant(p) return p < 0.05 end
 
----Recipe `code`: true if a printed number, rounded to two digits, lies between the smallest and largest result over
----seeds.
+---True if a number printed in the paper, rounded to two digits, lies between the smallest and the largest of our
+---results over seeds (recipe "code").
 function M.meets(printed, low, high) return printed >= low - 0.005 and printed <= high + 0.005 end
 
----Returns the epoch with the lowest held-out loss, and true if that epoch is before the last tenth of the epochs, after
----which the loss rises.
+---Returns the epoch with the lowest held-out loss. The second result is true if this epoch is before the last tenth of
+---the epochs, so that the loss rises afterwards.
 ---@param losses number[]
 ---@return integer epoch, boolean rises
 function M.lowest(losses)

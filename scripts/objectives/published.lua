@@ -6,8 +6,8 @@ local M = {}
 -- The metrics whose values the tables below list, in the order of the values. "ndcg+1" is nDCG of labels + 1.
 M.metrics = { "ndcg+1", "ndcg+1@2", "ndcg+1@4", "ndcg+1@6", "precision@2", "precision@4", "precision@6", "ap" }
 
--- Table 1 of the paper, by data set and algorithm. Two cells are empty for MSLR-WEB10K, which the paper calls
--- "MLSR10K".
+-- Table 1 of the paper, by data set and algorithm; values are in the order of `M.metrics`. Two cells are empty for
+-- MSLR-WEB10K, which the paper calls "MLSR10K".
 M.table_1 = {
   mq2008 = {
     MseNetBatched = { 0.79, 0.47, 0.56, 0.63, 0.28, 0.26, 0.27, 0.45 },
@@ -26,9 +26,9 @@ M.table_1 = {
   },
 }
 
--- Results in the files evaluation/*.json of the authors' repository at commit 767b70b. Those of MQ2008 are the rows of
--- Table 1; those of MSLR-WEB10K are newer than the paper. `queries` is the number of evaluated queries, inferred from
--- the decimals of P@2.
+-- Results in the files evaluation/*.json of the authors' repository at commit 767b70b, by data set and algorithm. Those
+-- of MQ2008 are the rows of Table 1; those of MSLR-WEB10K are newer than the paper. `queries` is the number of
+-- evaluated queries, inferred from the decimals of P@2.
 M.files = {
   mq2008 = {
     MseNetBatched = { 0.7954, 0.4672, 0.5617, 0.6285, 0.2807, 0.2632, 0.2749, 0.4506, queries = 57 },
@@ -47,8 +47,8 @@ M.files = {
   },
 }
 
--- Metrics of random orders under the authors' code, over queries with a relevant document. Each query had one random
--- order, so only about two digits are reliable.
+-- Metrics of random orders under the authors' code, over `queries` queries with a relevant document; `rows = 8`: only
+-- queries with eight documents. Each query had one random order, so only about two digits are reliable.
 M.random = {
   { set = "mq2008", queries = 564, ["ndcg+1"] = 0.7814, ["ndcg+1@2"] = 0.4446, ["ndcg+1@6"] = 0.5955,
     ["precision@2"] = 0.2964, ap = 0.4211, ndcg = 0.5697 },

@@ -1,5 +1,6 @@
--- Training runs that reproduce Tang et al. (2023), in a store: one study per data set and recipe. protocol.lua defines
--- what a run does.
+-- Makes and reads the training runs that reproduce Tang et al. (2023), in a store (a file of finished runs). Runs are
+-- grouped in studies: one for each data set and recipe ("paper": as the text says, "code": as the authors' code does).
+-- protocol.lua defines what a run does.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept = dofile(here .. "../kept_runs.lua")
@@ -8,10 +9,10 @@ local measures, published = protocol.measures, dofile(here .. "published.lua").t
 
 local M = { protocol = protocol, data = data, measures = measures }
 
----Parses the command line of a script: its own options, and options of stored training runs. `more.smoke` has values
----that --smoke gives to the script's own options. `more.without` lists which of the options "recipe" and "seed" the
----script does not have.
----@param own table
+---Parses the command line of a script: its own options, --recipe, --seed, and options of where data and stored training
+---runs are. `more.smoke` has values that --smoke gives to the script's own options. `more.without` lists which of the
+---options "recipe" and "seed" the script does not have.
+---@param own table  declarations of the script's own options, for mr.args
 ---@param more? { smoke?: table<string, any>, without?: string[] }
 function M.args(own, more)
   own.recipe = { default = "paper", choices = { "paper", "code" },
@@ -23,19 +24,25 @@ end
 
 local opened = kept.cache()
 
----Opens a data set by its name. Its data are read only once.
+---Opens a data set by its name, with the options of --data and --smoke. Its files are read only once.
+---@param args table  parsed command line (`M.args`)
+---@param name "mq2008"|"mslr"|"web10k"
 ---@return objectives.Data
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
 end
 
----The training settings of an algorithm for a data set under the recipe that --recipe names.
+---The training settings of an algorithm (`name`) for a data set, as the paper's text says or as the authors' code does
+---(--recipe paper or code).
+---@param args table  parsed command line (`M.args`)
+---@param set objectives.Data
+---@param name string
 ---@return objectives.Settings
 function M.settings(args, set, name) return protocol.settings(name, args.recipe, set, args.smoke) end
 
--- What a trial returns: the mean of each metric, the numbers of counted and of skipped queries, and the fields of
--- `more`.
+-- The numbers of a training run that are stored: the mean of each metric over queries, the numbers of counted queries
+-- and of queries skipped because they have no relevant document, and the fields of `more`.
 local function result_of(values, more)
   local result = more or {}
   for name, mean in pairs(measures.means(values)) do result[name] = mean end
@@ -44,7 +51,8 @@ local function result_of(values, more)
   return result
 end
 
--- Adds the training loss and the held-out loss of every epoch to `per_list`, the arrays that a trial stores.
+-- Adds the arrays `training` and `held_out`, the losses by epoch, to `per_list`, the arrays that are stored with a
+-- training run.
 local function with_curves(per_list, run)
   local training, held_out = {}, {}
   for i, entry in ipairs(run.history) do training[i], held_out[i] = entry.loss, entry.valid_loss end
@@ -53,7 +61,8 @@ local function with_curves(per_list, run)
   return per_list
 end
 
--- Recipe `paper`: trains and tests one algorithm on one fold, and stores metrics by query and learning curves.
+-- Trains and tests one algorithm on one fold as the paper's text says (--recipe paper). The result has metrics by query
+-- and the losses by epoch.
 local function honest(args, set, trial)
   local run, queries = protocol.fit_paper(set, trial, args.seed, args.smoke)
   local values = {}
@@ -62,14 +71,15 @@ local function honest(args, set, trial)
     per_list = with_curves(values, run) })
 end
 
--- Recipe `code`: trains one algorithm for its learning curves.
+-- Trains one algorithm as the authors' code does (--recipe code), for its learning curves. The result has the losses by
+-- epoch.
 local function their_curves(args, set, trial)
   local run = protocol.fit_curves(set, trial, args.smoke)
   return { valid = protocol.valid_of(run), per_list = with_curves({}, run) }
 end
 
--- Recipe `code`: trains one algorithm. The result has metrics as the authors' code evaluates them, as it means to
--- evaluate them ("meant "), and of random orders ("random ").
+-- Trains one algorithm as the authors' code does (--recipe code). The result has metrics as that code evaluates them,
+-- as it means to evaluate them (names begin with "meant "), and metrics of random orders ("random ").
 local function as_they_did(args, set, trial)
   local test, scores, queries = protocol.fit_code(set, trial, args.smoke)
   local name = trial.algorithm
@@ -82,8 +92,10 @@ local function as_they_did(args, set, trial)
   return result
 end
 
----The algorithms that are trained on a data set. Under the recipe `code` they are those with a number in Table 1 of the
----paper.
+---Names of the algorithms that are trained on a data set: all with --recipe paper; with --recipe code those with
+---numbers in Table 1 of the paper.
+---@param args table  parsed command line (`M.args`)
+---@param set objectives.Data
 ---@return string[]
 function M.algorithms_of(args, set)
   local found, name = {}, set.kind == "mslr" and "web10k" or set.kind
@@ -93,12 +105,14 @@ function M.algorithms_of(args, set)
   return found
 end
 
--- A trial as a table that gives a parameter or a returned number by its name.
+-- Makes a table that gives a parameter or a stored number of one training run by its name. `row` is the run's row in
+-- `columns`.
 local function record(columns, row)
   return setmetatable({}, { __index = function(_, name) return columns:column("runs", name)[row] end })
 end
 
----The trials of an algorithm, ordered by number.
+---The training runs (trials) of an algorithm, ordered by number. Each is a table that gives the run's parameters and
+---stored numbers by name.
 ---@param results mr.Results
 ---@param algorithm string
 function M.trials(results, algorithm)
@@ -108,7 +122,8 @@ function M.trials(results, algorithm)
   return found
 end
 
--- Opens or makes the study of a data set under the recipe that --recipe names. Failed runs are an error.
+-- Opens or makes the study (set of stored training runs) of a data set as --recipe says. Raises an error if a run
+-- failed.
 local function study(args, name, o)
   local set = M.set(args, name)
   o.space.algorithm = mr.choice(M.algorithms_of(args, set))
@@ -126,7 +141,9 @@ end
 
 local function seeds_of(args) return { seeds = mr.choice(protocol.seeds(args.seed, args.smoke)) } end
 
----The training runs of a data set under the recipe that --recipe names. Missing runs are made.
+---The training runs of all algorithms on a data set, as the paper's text says or as the authors' code does (--recipe
+---paper or code). Missing runs are made.
+---@param args table  parsed command line (`M.args`)
 ---@param name "mq2008"|"mslr"|"web10k"
 ---@return mr.Results
 function M.of(args, name)
@@ -137,8 +154,10 @@ function M.of(args, name)
     space = { rate = mr.choice(protocol.rates), split = mr.range(1, #M.set(args, name).folds) } })
 end
 
----Runs with learning curves. Under the recipe `paper` they are the runs of `M.of`; under `code` they are other runs,
----which hold out a part.
+---Training runs with learning curves for all algorithms on a data set. With --recipe paper they are the runs of `M.of`;
+---with --recipe code they are other runs, which hold out 30 % of the training part. Missing runs are made.
+---@param args table  parsed command line (`M.args`)
+---@param name "mq2008"|"mslr"|"web10k"
 ---@return mr.Results
 function M.curves_of(args, name)
   if args.recipe == "paper" then return M.of(args, name) end

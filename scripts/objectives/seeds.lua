@@ -1,11 +1,11 @@
--- Table 1 of Tang et al. (2023): how much of a network's nDCG depends on its seed?
--- Networks are trained under many seeds, and a second time from initial weights of which one differs in its last bit.
--- One table has the distribution of nDCG over seeds, and the difference from MseNetBatched with an interval over seeds.
--- The other table has how far two trainings with equal seed move apart, at every learning rate.
+-- How much of a network's nDCG in Table 1 of Tang et al. (2023) depends on its seed? Networks are trained under many
+-- seeds, and a second time from initial weights of which one differs in its last bit. One table has the distribution of
+-- nDCG over seeds, and the difference from MseNetBatched with an interval over seeds. The other table has how far two
+-- trainings with equal seed move apart, at every learning rate.
 -- Data, networks and protocol are those of table_1.lua --recipe paper, "rate chosen" (official folds; validation
--- chooses epoch and learning rate). Runs are stored by numerics version, so that runs of older programs can be shown
--- beside today's (--versions). An interrupted script continues where it ended. 20 seeds on MQ2008 take about 40 minutes
--- of processor time.
+-- chooses epoch and learning rate). Programs of one numerics version compute identical bits; runs are stored by this
+-- version, so that runs of older programs can be shown beside today's (--versions). An interrupted script continues
+-- where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
@@ -29,17 +29,18 @@ args.recipe = "paper"
 -- Opens the data set first, so that missing data raise an error before any run.
 local set = runs.set(args, args.set)
 
----@class objectives.Group
----@field version string    numerics version under which the runs were made
+---@class objectives.Group   trainings of one algorithm under several seeds, with one program and start
+---@field version string    numerics version of the program that made the runs (equal version: identical bits)
 ---@field title string      numerics version and the program's commit, for tables
----@field algorithm string
----@field start "as drawn"|"last bit"
----@field seeds integer[]
----@field cells number[]    mean test nDCG of the trials that validation chose, by seed
----@field values number[][] test nDCG of every query, by seed
----@field trials table[][]  all trials (learning rates and folds), by seed
+---@field algorithm string  name of the algorithm in Table 1
+---@field start "as drawn"|"last bit"  initial weights: as the seed draws them, or one changed in its last bit
+---@field seeds integer[]   seeds of which all training runs are there
+---@field cells number[]    by seed: mean test nDCG of the training runs that validation chose, one per fold
+---@field values number[][] by seed: test nDCG of every query in these runs
+---@field trials table[][]  by seed: all training runs, at every learning rate on every fold
 
--- The nDCG of all test queries, from the trial that validation chose on each fold, one fold after the other.
+-- The nDCG of all test queries, one fold after the other, from the training run whose learning rate validation chose on
+-- each fold.
 local function pooled(results, trials)
   local all = {}
   for _, trial in ipairs(protocol.choose(trials)) do
@@ -49,8 +50,8 @@ local function pooled(results, trials)
   return all
 end
 
--- Makes or completes a study under this program's numerics version. Studies of other numerics versions, and with --kept
--- all studies, are only read.
+-- Makes or completes a study (set of stored training runs) of this program's numerics version (programs of one version
+-- compute identical bits). Studies of other versions, and with --kept all studies, are only read.
 local function study(version, algorithm, start, seed)
   local o = trainings.study(set, {
     algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
@@ -106,8 +107,8 @@ local function count(x, f)
   return n
 end
 
--- A row of the first table: a network's nDCG over seeds, and its difference from the base network over seeds and over
--- queries.
+-- A row of the first table: a network's nDCG over seeds, and its difference from the base network (MseNetBatched) over
+-- seeds and over queries. `own` and `base` are the groups of trainings of both networks.
 local function row_of(own, base)
   local cells = {}
   for i, seed in ipairs(own.seeds) do cells[i] = own.cells[seed] end
@@ -126,8 +127,9 @@ local function row_of(own, base)
   return row
 end
 
--- Table rows that compare two groups of trainings of one algorithm at equal seeds. There is a row for each learning
--- rate, and one for the trials that validation chooses.
+-- Rows of the second table, which compare two groups of trainings of one algorithm at equal seeds. The groups differ in
+-- the program's version or in one bit of the initial weights. There is a row for each learning rate, and one for the
+-- runs that validation chooses.
 local function rows_of_pair(one, other)
   local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
   for i, rate in ipairs(protocol.rates) do
@@ -172,8 +174,8 @@ local function versions()
   return found
 end
 
--- Intervals of the first table, and how many training runs a cell is from: all folds and seeds of a group. A change
--- against the base network is from twice as many.
+-- Intervals of the first table, and how many training runs a cell is from: one per fold and seed. A change against the
+-- base network (MseNetBatched) is from twice as many.
 local of_groups = intervals.cells("Student's t over seeds", function(row, column)
   return row[4] * #set.folds
     * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)

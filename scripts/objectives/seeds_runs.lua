@@ -1,5 +1,6 @@
--- The training runs of seeds.lua: one study over learning rates and folds for each algorithm, start, seed and numerics
--- version. Other functions here measure how far two trainings are apart.
+-- Defines the training runs of seeds.lua: one study (a stored set of runs over learning rates and folds) for each
+-- algorithm, kind of initial weights, seed and numerics version of the program. Other functions here measure how far
+-- two trainings are apart.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,7 +8,8 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----Flips the last bit of the first weight of a network's output layer.
+---Changes a network's initial weights as little as possible: flips the last bit of the first weight of its output
+---layer.
 function M.change_last_bit(model)
   local names, values = model:state()
   local by_name = {}
@@ -18,9 +20,12 @@ function M.change_last_bit(model)
   model:put(by_name)
 end
 
+---Describes a study: the training runs of one algorithm with one seed, at every learning rate on every fold. `start` is
+---"as drawn" for the initial weights of the seed, "last bit" for weights of which one differs in its last bit.
+---`version` is the numerics version of the program, `name` that of the data set; `short`: two epochs.
 ---@param set objectives.Data
 ---@param o { algorithm: string, start: "as drawn"|"last bit", seed: integer, version: string, name: string, short: boolean }
----@return table  a study for kept.study
+---@return table  the options of kept.study, which makes the runs
 function M.study(set, o)
   local change = o.start == "last bit" and M.change_last_bit or nil
   return {
@@ -40,8 +45,8 @@ end
 
 M.distribution = dofile(here .. "../intervals.lua").distribution
 
----The first epoch at which two learning curves differ by more than `least`, or at which one of them has ended; nil if
----there is no such epoch.
+---The first epoch at which two learning curves differ by more than `least`, or which only one of them has; nil if there
+---is no such epoch. `a` and `b` have a value per epoch.
 ---@param a number[]
 ---@param b number[]
 ---@param least number
@@ -52,9 +57,9 @@ function M.parting(a, b, least)
   return #a ~= #b and math.min(#a, #b) + 1 or nil
 end
 
----How far a result moves between two trainings with equal seed (`rms`, `most`, `change`), and between two seeds
----(`of_seeds`, from the first trainings).
----@param numbers number[][][]  for each fold and seed the results of both trainings
+---How far a result moves between two trainings with equal seed: root mean square (`rms`), largest (`most`) and mean
+---change with its interval (`change`); and root mean square between two seeds (`of_seeds`, from the first trainings).
+---@param numbers number[][][]  numbers[fold][seed] = {result of the first training, result of the second}
 ---@return { change: table, most: number, rms: number, of_seeds: number }
 function M.moved(numbers)
   local squares, most, changes, between = 0, 0, {}, 0

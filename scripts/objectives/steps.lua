@@ -1,6 +1,6 @@
 -- Gradient steps as in Tang et al. (2023), section 4.2: batches that are made once and used in the same order in every
--- epoch. The functions return data for mr.fit{train = ..., batch = 1, shuffle = false}. For steps of one query each,
--- pass the dataset itself to mr.fit.
+-- epoch. The functions return training data for mr.fit{train = ..., batch = 1, shuffle = false}, whose batches are
+-- these steps. For steps of one query each, pass the dataset itself to mr.fit.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 
@@ -9,13 +9,13 @@ local M = {}
 local Batches = {}
 Batches.__index = Batches
 
--- Training data for mr.fit made from a dataset: `make(i)` returns batch number i.
+-- Makes training data for mr.fit with `count` batches, from the dataset `set`; `make(i)` returns batch number i.
 local function of(set, count, make)
   return setmetatable({ lists = set.lists, features = set.features, fingerprint = set.fingerprint, count = count,
     _make = make }, Batches)
 end
 
----Iterates over the batches, in the same order every time.
+---Iterates over the batches, in the same order every time, as mr.fit does in each epoch.
 function Batches:batches()
   local at = 0
   return function()
@@ -24,8 +24,8 @@ function Batches:batches()
   end
 end
 
--- Training data with one batch per entry of `groups`, which lists the numbers of the batch's lists. Batches are made
--- once and stored.
+-- Makes training data with one batch per entry of `groups`. An entry has the numbers of those lists of the dataset that
+-- are in the batch. Batches are made once and stored.
 local function of_groups(set, groups)
   local kept = {}
   for i, numbers in ipairs(groups) do
@@ -35,9 +35,9 @@ local function of_groups(set, groups)
   return of(set, #groups, function(i) return kept[i] end)
 end
 
----Steps that batch queries with equally many documents, up to `size` queries per step (default: all). Lengths with
----fewer than `least` queries are left out. With `drop` the last step of an epoch is left out. The second result is the
----number of queries in all steps.
+---Makes training data whose gradient steps batch queries with equally many documents, up to `size` queries per step
+---(default: all). Numbers of documents that fewer than `least` queries have are left out. With `drop` the last step of
+---an epoch is left out. The second result is the number of queries in all steps.
 ---@param set mr.Dataset
 ---@param o { size?: integer, least: integer, drop?: boolean }
 ---@return table, integer
@@ -62,8 +62,8 @@ function M.equal_lengths(set, o)
   return of_groups(set, groups), count
 end
 
----Steps of `size` documents each, from any queries. The documents are drawn once in random order, and the last step is
----left out.
+---Makes training data whose gradient steps take `size` documents each, from any queries. The documents are put into a
+---random order once, and the last step is left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer
@@ -74,8 +74,8 @@ function M.documents(set, size, seed)
   return of_groups(rows, groups)
 end
 
--- All ordered pairs of rows of the same query, by whether the first row's grade is better than, equal to or worse than
--- the second's.
+-- All ordered pairs of rows of the same query, as arrays `better`, `equal` and `worse`: by whether the first row's
+-- grade is better than, equal to or worse than the second's. A pair is one integer, i << 32 | j.
 local function targets(set)
   local grades, found, before = set.lists.relevance:totable(), { better = {}, equal = {}, worse = {} }, 0
   for _, n in ipairs(set.lists.sizes:totable()) do
@@ -90,7 +90,7 @@ local function targets(set)
   return found
 end
 
--- Draws `count` entries at random with replacement.
+-- Draws `count` entries of an array at random with replacement.
 local function drawn(entries, count, seed, stream)
   local found = {}
   if #entries == 0 then return found end
@@ -100,9 +100,9 @@ local function drawn(entries, count, seed, stream)
   return found
 end
 
----Steps of `size` pairs of documents of the same query, each pair a list of two rows. All pairs of equal grades are
----used. As many pairs with the first document better, and as many with it worse, are drawn with replacement. The last
----step is left out.
+---Makes training data whose gradient steps take `size` pairs of documents of the same query, each pair as a list of two
+---rows. All pairs of equal grades are used. As many pairs with the first document better, and as many with it worse,
+---are drawn with replacement. The last step is left out.
 ---@param set mr.Dataset
 ---@param size integer
 ---@param seed integer

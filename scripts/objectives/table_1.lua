@@ -5,8 +5,8 @@
 -- one hidden layer of five units, ReLU; Adam.
 -- --recipe paper: every algorithm has the same test queries, those of the official folds (the paper splits off a random
 -- tenth of the queries instead). Features are standardised by the training part, the epoch is chosen on validation.
--- Results are shown for the learning rate of the paper's text and for the rate that is best on validation.
--- --recipe code: what the authors' code does, under three seeds. protocol.lua defines both recipes.
+-- Results are shown for the learning rate of the paper's text and for the rate that is best on validation. --recipe
+-- code: what the authors' code does, under three seeds. protocol.lua defines both recipes.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
@@ -20,8 +20,9 @@ local args = runs.args{
 
 local views = { paper = dofile(here .. "table_paper.lua"), code = dofile(here .. "table_code.lua") }
 
--- An algorithm's row of numbers from the paper's table or from the authors' files, with a note if they are of another
--- data set; nil with made-up data.
+-- A table row with the printed numbers of an algorithm; nil with made-up data. `source` is the paper's table or the
+-- authors' result files, `what` the row's title. For the MSLR slice the numbers are those of MSLR-WEB10K, and the title
+-- says so.
 local function printed_row(source, name, algorithm, what)
   local numbers = not args.smoke and source[name == "mslr" and "web10k" or name][algorithm]
   if not numbers then return nil end
@@ -33,8 +34,8 @@ local function printed_row(source, name, algorithm, what)
   return row
 end
 
--- A table row of an algorithm. `noted` gets the interval of each cell; `ends(metric)` returns the interval, if there is
--- one.
+-- A table row of our results for an algorithm. `cell(metric)` returns the value of a cell and `ends(metric)` its
+-- interval, which is passed to `noted(column, interval)`.
 local function row_of(algorithm, title, cell, noted, ends)
   local row = { algorithm, title }
   for _, metric in ipairs(published.metrics) do
@@ -44,7 +45,8 @@ local function row_of(algorithm, title, cell, noted, ends)
   return row
 end
 
--- The rows of all algorithms, each followed by the printed numbers of that algorithm, and a row of random orders.
+-- The rows of the table of a data set: our results of each algorithm, followed by the printed numbers of that
+-- algorithm, and at the end a row of random orders. Also returns the intervals of the cells.
 local function rows_of(name, view)
   local rows, set, of_line = {}, runs.set(args, name), {}
   local cells = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)

@@ -1,5 +1,5 @@
--- Table 1 under the recipe `code`: results of the authors' code, as means over seeds. If that code evaluates a wrong
--- ranking by mistake, the result of the intended ranking is shown beside it.
+-- Results for Table 1 of Tang et al. (2023) as the authors' code computes them (--recipe code), as means over seeds. If
+-- that code evaluates a wrong ranking by mistake, the result of the intended ranking is shown beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local intervals = dofile(here .. "../intervals.lua")
@@ -15,7 +15,8 @@ and the metrics then sort from the lowest score on, which undoes it. Features ar
 part by its own statistics. Learning rates and epochs are fixed; nothing is chosen. nDCG is of labels + 1. Numbers are means over seeds,
 least and largest in brackets.]]
 
--- Titles of table lines whose numbers come from a wrong ranking, which the authors' code evaluates by mistake.
+-- Titles of table rows whose numbers come from a wrong ranking, which the authors' code evaluates by mistake: sorted
+-- from the lowest score on, or with only the first document of a query.
 local wrong = { inverted = "as evaluated: upside down", ["first document"] = "as evaluated: first document only" }
 
 local function spread(trials, name)
@@ -33,8 +34,9 @@ local function text_of(trials, name)
   return ("%.4f (%.4f to %.4f)"):format(mean, low, high)
 end
 
--- Counts how many numbers of Table 1 lie between the smallest and the largest of our results over seeds. Returns a
--- sentence, and the counts for a report.
+-- Counts how many printed numbers of Table 1 lie between the smallest and the largest of our results over seeds.
+-- Returns a sentence, and the counts for the report. `printed` has the numbers by algorithm, `trials` our training
+-- runs.
 local function met(printed, names, trials)
   local within, count = 0, 0
   for algorithm, numbers in pairs(printed) do
@@ -48,8 +50,8 @@ local function met(printed, names, trials)
     count, within), { of = count, within = within, tolerance = "least to largest of the seeds" }
 end
 
--- A table with a row per algorithm: how many queries it was trained and evaluated on, and the metrics of random orders
--- of the evaluated queries.
+-- A table with a row per algorithm: how many queries it was trained on, how many were evaluated and skipped (no
+-- relevant document), and the metrics of random orders of the evaluated queries.
 local function counts_table(names, trials)
   local rows = {}
   for i, name in ipairs(names) do
@@ -63,7 +65,8 @@ local function counts_table(names, trials)
       ["random P@2"] = "%.4f", ["random MAP"] = "%.4f" } }
 end
 
--- A sentence on how much nDCG varies between algorithms, and between seeds of one algorithm.
+-- Part of a sentence on how much nDCG+1 (nDCG of labels + 1) varies between algorithms, and between seeds of one
+-- algorithm.
 local function words(names, trials)
   local widest, most, least, largest = nil, 0, math.huge, -math.huge
   for _, name in ipairs(names) do
@@ -77,7 +80,13 @@ evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the see
 (%s).]]):format(least, largest, most, widest)
 end
 
----@return table view  as in table_paper.lua
+---Makes what table_1.lua shows of a data set with --recipe code. `lines(algorithm)` returns the rows of an algorithm,
+---each with `title`, `cell(metric)` and number of `runs`; `random(metric)` returns the mean of random orders. `table`
+---is a second table with the title `about`, `text` a sentence, and `met` counts printed numbers that our seeds include.
+---@param args table  parsed command line (runs.args)
+---@param runs table  the module runs.lua
+---@param name "mq2008"|"mslr"|"web10k"
+---@return table
 function M.view(args, runs, name)
   local set, results, trials = runs.set(args, name), runs.of(args, name), {}
   local names = runs.algorithms_of(args, set)

@@ -1,6 +1,6 @@
--- Table 1 under the recipe `paper`: results with the learning rate of the paper's text, with the rate chosen on
--- validation, and of random orders. A second table compares nDCG with the gain 2^y - 1 with MseNetBatched and with
--- random orders.
+-- Results for Table 1 of Tang et al. (2023) by the protocol of the paper's text (--recipe paper): with the learning
+-- rate of the text, with the rate chosen on validation, and of random orders. A second table compares the nDCG (gain
+-- 2^y - 1 of a label y) of each algorithm with that of MseNetBatched and of random orders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -19,7 +19,8 @@ validation part of each fold. Of equal scores the mean over their orders counts.
 are left out. nDCG+1 is the authors' nDCG, of labels to which 1 was added. p-values are of permutation tests paired by query (100,000
 choices of signs), corrected by Holm over the table.]]
 
--- A metric of all test queries of all folds, in one list of values.
+-- The values of a metric for all test queries, one fold after the other, in one array. `folds` has a training run per
+-- fold.
 local function pooled(results, folds, metric)
   local all = {}
   for _, trial in ipairs(folds) do
@@ -29,7 +30,8 @@ local function pooled(results, folds, metric)
   return all
 end
 
--- The expected metrics of random orders for all test queries of all folds, by metric.
+-- The expected metrics of random orders: by metric, an array with the values of all test queries, one fold after the
+-- other.
 local function random_values(runs, set)
   local all = {}
   for _, fold in ipairs(set.folds) do
@@ -42,7 +44,7 @@ local function random_values(runs, set)
   return all
 end
 
--- A field, such as the learning rate, of the trial of each fold.
+-- A number, such as the learning rate, that each training run in `folds` has under `name`, in the order of the folds.
 local function column(folds, name)
   local found = {}
   for i, trial in ipairs(folds) do found[i] = trial[name] end
@@ -56,8 +58,8 @@ local function listed(numbers)
   return table.concat(found, " ")
 end
 
--- Compares the nDCG of every algorithm with random orders and with the base network; one entry per algorithm, in the
--- order of Table 1.
+-- Compares the test nDCG of every algorithm with random orders and with the base network (MseNetBatched). Returns one
+-- entry per algorithm, in the order of Table 1, as protocol.compare does.
 local function comparisons(results, chosen, random)
   local values = {}
   for _, name in ipairs(protocol.names) do values[name] = pooled(results, chosen[name], "ndcg") end
@@ -92,7 +94,8 @@ local function second_table(results, chosen, found)
       ["p, random"] = "%.2g", change = "%+.4f", p = "%.2g" } }, cells
 end
 
--- A part of a sentence with each objective's change of mean nDCG, from training in batches to training query by query.
+-- A part of a sentence: by how much the mean nDCG of each objective changes if it is trained query by query instead of
+-- in batches.
 local function by_query(found)
   local parts, mean = {}, {}
   for _, each in ipairs(found) do mean[each.name] = each.mean end
@@ -102,8 +105,8 @@ local function by_query(found)
   return table.concat(parts, ", ")
 end
 
--- In how many folds, over all algorithms, the chosen learning rate is the smallest or the largest that was tried, e.g.
--- "3 of 35".
+-- In how many folds, over all algorithms, validation chose the smallest or the largest learning rate that was tried,
+-- e.g. "3 of 35".
 local function at_the_edge(chosen)
   local count, all = 0, 0
   for _, folds in pairs(chosen) do
@@ -112,8 +115,8 @@ local function at_the_edge(chosen)
   return ("%d of %d"):format(count, all)
 end
 
--- Returns the findings as a sentence, and a shorter finding as a format in which %s stands for the name of the data
--- set.
+-- Returns the findings of the second table as a sentence, and a shorter finding as a format in which %s stands for the
+-- name of the data set.
 local function words(found, random, edge)
   local best, worst, surely, over_random = found[1], found[1], 0, 0
   for _, each in ipairs(found) do
@@ -132,7 +135,14 @@ from %.4f to %.4f on %%s (of %d differences from MseNetBatched %s significant)]]
       worst.mean, best.mean, #found - 1, figure.count(surely))
 end
 
----@return table view  lines of an algorithm, random orders, more tables, text
+---Makes what table_1.lua shows of a data set with --recipe paper. `lines(algorithm)` returns the rows of an algorithm,
+---each with `title`, `cell(metric)` and its interval `ends(metric)`; `random(metric)` and `random_ends(metric)` are
+---those of random orders. `table` is a second table with the title `about`; `text` and `finding` are sentences on the
+---results.
+---@param args table  parsed command line (runs.args)
+---@param runs table  the module runs.lua
+---@param name "mq2008"|"mslr"|"web10k"
+---@return table
 function M.view(args, runs, name)
   local set, results = runs.set(args, name), runs.of(args, name)
   local chosen, of_text = {}, {}
