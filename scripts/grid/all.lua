@@ -1,5 +1,5 @@
--- The script of the grid experiment, for a report (../sections.lua): its path, its title, and the command line options
--- with which the report runs it.
+-- The script that reproduces the grid experiment (every loss under every bound), for a report made by ../sections.lua:
+-- its path, its title, and the command line options with which the report runs it.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 return { { path = here .. "grid.lua", title = "Every loss under every bound", words = {} } }

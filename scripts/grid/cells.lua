@@ -1,5 +1,5 @@
--- Makes the cells of the grid from training runs. A cell has the test metric of a loss under a bound, compared with the
--- loss without a bound and with random rankings.
+-- Makes the cells of the grid from training runs. A cell is a loss under a bound in one setting (data set and model):
+-- its test metric, compared with the loss without a bound and with random rankings.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,24 +7,25 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----@class grid.Cell
+---@class grid.Cell           results of a loss under a bound in one setting
 ---@field loss string
 ---@field bound string
----@field set grid.Setting
+---@field set grid.Setting    data set and model
 ---@field metric string       metric by which the loss is judged
----@field values number[]     the metric of each user or query, as means over folds or seeds
----@field mean number
+---@field values number[]     test metric of each user or query, as means over folds or seeds
+---@field mean number         mean of `values`
 ---@field above number        mean over users or queries minus the expected mean of random rankings
 ---@field low number          lower end of the 95 % bootstrap interval of `above`
 ---@field high number         upper end of the 95 % bootstrap interval of `above`
----@field capped integer      number of runs that the cap on processor time ended
----@field converged boolean   whether all runs converged
+---@field capped integer      number of training runs that the limit on processor time (--cap) ended
+---@field converged boolean   whether all training runs converged
 ---@field change? number      mean change against the loss without a bound, paired by user or query
 ---@field in_errors? number   the change divided by its standard error
----@field p? number           p-value of the change, corrected over all cells
+---@field p? number           p-value of the change, corrected over all cells of all settings
 ---@field summarised? boolean  whether summaries count the change: this cell and the one without a bound are sound
 
--- Means of a number over runs, one for each user or query, ordered by the number that names the user or query.
+-- The value `name` of each user or query as the mean over training runs, in rising order of the numbers that identify
+-- users or queries. `numbers` are the numbers of the runs in the results.
 local function by_list(results, numbers, name)
   local sum, count, ids = {}, {}, {}
   for _, number in ipairs(numbers) do
@@ -43,7 +44,8 @@ local function by_list(results, numbers, name)
   return means
 end
 
--- Row numbers of the training runs of each cell, by "loss bound". Cells that lack a run on some fold are left out.
+-- For each cell the row numbers of its training runs in `columns`, by the key "loss bound". Cells that lack a run on
+-- some fold are left out.
 local function complete(columns, folds)
   local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
   for row = 1, columns.count do
@@ -55,7 +57,7 @@ local function complete(columns, folds)
   return rows
 end
 
--- The reasons why runs failed, by "loss bound".
+-- The reasons why training runs failed, by the key "loss bound".
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end
@@ -65,7 +67,8 @@ local function reasons(results)
   return found
 end
 
--- Makes a cell from its training runs: `rows` are row numbers in the columns of the results.
+-- Makes a cell (results of a loss under a bound) from its training runs: `rows` are row numbers in the columns of the
+-- results.
 local function cell_of(results, columns, rows)
   local numbers, capped, converged = {}, 0, true
   local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"),
@@ -80,7 +83,8 @@ local function cell_of(results, columns, rows)
   return cell
 end
 
----Makes all cells of a setting, by "loss bound", and returns the reasons why cells are missing.
+---Makes all cells of a setting (data set and model). A cell has the results of a loss under a bound; its key is "loss
+---bound". The second result has the reasons why training runs failed, by the same key.
 ---@param results mr.Results
 ---@param set grid.Setting
 ---@param metric_of fun(loss: string): string

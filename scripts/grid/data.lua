@@ -1,5 +1,5 @@
--- The five settings of the grid: a data set, and the model that ranks its lists. Grades of queries are unchanged;
--- ratings are made binary (protocol.lua).
+-- The five settings of the grid experiment: each is a data set with the model that ranks its lists. Grades of queries
+-- are unchanged; ratings are made binary (protocol.lua).
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -7,7 +7,7 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
----@class grid.Setting
+---@class grid.Setting      a data set, the model that ranks its lists, and how it is trained
 ---@field title string      names the model and the data; for made-up data it says so
 ---@field unit string       what a list belongs to: "user" or "query"
 ---@field folds integer     runs of each loss under each bound: one per fold, or one per seed if there is one split
@@ -18,8 +18,8 @@ local M = {}
 ---@field rates number[]    learning rates that are tried first
 ---@field least number      the lowest learning rate that may be tried
 ---@field most number       the highest learning rate that may be tried
----@field fold fun(number: integer): mr.Fold
----@field model fun(number: integer, rate: number): mr.Model|mr.Trees
+---@field fold fun(number: integer): mr.Fold  parts for training, validation and test, by number of the fold or seed
+---@field model fun(number: integer, rate: number): mr.Model|mr.Trees  a new model; `number` is its seed
 
 local function place(folder, name) return folder ~= "" and folder .. "/" .. name or name end
 
@@ -35,11 +35,11 @@ local function made_up_queries(columns)
   return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
----@class grid.Source
----@field title string
+---@class grid.Source        how a data set is read from its files
+---@field title string       model and data set
 ---@field unary? boolean     true for ratings without values: every item that a user has is relevant
 ---@field features? integer  number of features of a query's documents; nil for ratings
----@field read fun(folder: string): mr.Ratings|mr.Fold[]
+---@field read fun(folder: string): mr.Ratings|mr.Fold[]  reads the files; "": the default data folder
 
 local function mq2008(folder) return mr.data.letor_folds(place(folder, "mq2008")) end
 
@@ -58,6 +58,7 @@ local sources = {
 
 M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 
+---Reads the data of a setting and returns it with its model and the settings of training.
 ---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
 ---@param folder string  folder of ml-latest-small, citeulike-a, mq2008 and mslr-web-slice; "": the default data folder
 ---@param smoke boolean  true: a few made-up lists instead of the data, and a title that says so

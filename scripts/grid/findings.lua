@@ -1,11 +1,14 @@
--- Findings of the grid experiment, as text and tables.
+-- Findings of the grid experiment (every loss under every bound in five settings of data and model), as text and
+-- tables. The argument `grids` of functions here has an entry per setting: its cells (results of a loss under a bound)
+-- by "loss bound", and the reasons for missing cells.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- The cells of a setting, for one loss or one bound, whose change against no bound counts in summaries. A change counts
--- if all runs converged within the cap and rank better than random.
+-- The cells (losses under bounds) of a setting whose change against no bound counts in summaries: all training runs of
+-- the cell and of the loss without a bound converged within the cap on processor time and rank better than random.
+-- `key_of(name)` returns the key of a cell, "loss bound", for each of `names`.
 local function with_change(cells, names, key_of)
   local found = {}
   for _, name in ipairs(names) do
@@ -22,8 +25,8 @@ local function of_bound(cells, bound, losses)
   return with_change(cells, losses, function(loss) return loss .. " " .. bound end)
 end
 
--- Over some cells (losses under bounds): the number of significant gains and of significant losses, the sum of changes,
--- and the largest gain.
+-- Summarises cells (losses under bounds): the number of significant gains and of significant losses against no bound,
+-- the sum of changes, and the cell with the largest gain.
 local function tally(cells)
   local found = { gains = 0, loses = 0, count = #cells, sum = 0.0 }
   for _, cell in ipairs(cells) do
@@ -37,8 +40,11 @@ end
 
 local function counts(found) return ("+%d -%d of %d"):format(found.gains, found.loses, found.count) end
 
----A table with a row per loss. For each setting it has the mean metric without a bound, how many bounds make it
----significantly better or worse, and the bound with the largest gain.
+---A table with a row per loss. For each setting (data set and model) it has the mean test metric without a bound, how
+---many bounds make it significantly better or worse, and the bound with the largest gain.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
+---@param groups string[][]  losses by family: the family's name, then its losses
+---@param bounds string[]
 function M.by_loss(grids, groups, bounds)
   local columns, rows = { "loss", "kind" }, {}
   for _, each in ipairs(grids) do
@@ -59,8 +65,11 @@ function M.by_loss(grids, groups, bounds)
   return { columns = columns, rows = rows }
 end
 
----A table with a row per bound. For each setting it has the mean change over losses, and how many losses the bound
----makes significantly better or worse.
+---A table with a row per bound. For each setting (data set and model) it has the mean change of the test metric over
+---losses, and how many losses the bound makes significantly better or worse.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
+---@param losses string[]
+---@param bounds string[]
 function M.by_bound(grids, losses, bounds)
   local columns, rows = { "bound" }, {}
   for _, each in ipairs(grids) do table.move({ each.set.title .. ", mean", "losses" }, 1, 2, #columns + 1, columns) end
@@ -75,8 +84,8 @@ function M.by_bound(grids, losses, bounds)
   return { columns = columns, rows = rows }
 end
 
--- Text of a cell: its mean metric, its change, and letters for flaws (c: capped, n: not converged, r: not better than
--- random).
+-- Text of a cell (a loss under a bound): its mean test metric, its change against no bound (* if significant), and
+-- letters for flaws. c: the cap on processor time ended a run; n: a run did not converge; r: not better than random.
 local function cell_text(cell)
   local parts = { ("%.4f"):format(cell.mean) }
   if cell.change then parts[2] = ("%+.4f%s"):format(cell.change, protocol.side(cell) ~= 0 and "*" or "") end
@@ -85,7 +94,11 @@ local function cell_text(cell)
   return table.concat(parts, " ")
 end
 
----A table with a row per loss and bound and a column per setting: the mean metric and its change.
+---A table with a row per loss and bound and a column per setting (data set and model). It has the mean test metric and
+---its change against no bound.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell>, missing: table<string, string> }[]  by setting
+---@param groups string[][]  losses by family: the family's name, then its losses
+---@param bounds string[]
 function M.all(grids, groups, bounds)
   local columns, rows, names = { "loss", "bound" }, {}, { "none", table.unpack(bounds) }
   for _, each in ipairs(grids) do columns[#columns + 1] = each.set.title end
@@ -129,8 +142,9 @@ local function flaw_of(cell, folds)
   return table.concat(flaws, "; ")
 end
 
----A table of flawed cells and what is wrong: the cap on processor time ended a run, a run did not converge, the cell is
----not shown to rank better than random, or it has no result.
+---A table of flawed cells (a loss under a bound in a setting) and what is wrong: the cap on processor time ended a
+---training run, a run did not converge, the cell is not shown to rank better than random, or it has no result.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell>, missing: table<string, string> }[]  by setting
 function M.flaws(grids)
   local rows = {}
   for _, each in ipairs(grids) do
@@ -145,8 +159,10 @@ function M.flaws(grids)
   return { columns = { "setting", "loss", "bound", "what is wrong" }, rows = rows }
 end
 
----Numbers of cells: all (`count`), cells with a run that the cap on processor time ended (`capped`), other cells that
----did not converge (`open`), cells not shown to rank better than random (`chance`), cells without a result (`missing`).
+---Counts cells (losses under bounds) of all settings: all with results (`count`), cells with a training run that the
+---cap on processor time ended (`capped`), other cells that did not converge (`open`), cells not shown to rank better
+---than random (`chance`), and cells without a result (`missing`).
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell>, missing: table<string, string> }[]  by setting
 ---@return { count: integer, capped: integer, open: integer, chance: integer, missing: integer }
 function M.health(grids)
   local found = { count = 0, capped = 0, open = 0, chance = 0, missing = 0 }
@@ -162,9 +178,12 @@ function M.health(grids)
   return found
 end
 
----Groups losses by the effect of bounds over all settings. `better` of a loss counts settings where some bound is
----significantly better, `worse` settings where some bound is significantly worse. Losses without a cell that counts in
----summaries are left out.
+---Groups losses by the effect of bounds over all settings (data set and model): `better` have settings with a
+---significantly better bound and none with a worse one, `worse` the reverse, `mixed` both, `same` neither. In an entry,
+---`better` and `worse` count such settings of the loss. Losses without a change that counts in summaries are left out.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
+---@param losses string[]
+---@param bounds string[]
 ---@return table<"better"|"mixed"|"worse"|"same", { loss: string, better: integer, worse: integer }[]>
 function M.effects(grids, losses, bounds)
   local found = { better = {}, mixed = {}, worse = {}, same = {} }
@@ -180,8 +199,11 @@ function M.effects(grids, losses, bounds)
   return found
 end
 
----For each setting: the numbers of significant gains and losses, the number of changes that count in summaries, and
----their sum.
+---For each setting (data set and model): the numbers of significant gains and losses by bounds, the number of changes
+---that count in summaries, and their sum.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
+---@param losses string[]
+---@param bounds string[]
 ---@return { gains: integer, loses: integer, count: integer, sum: number }[]
 function M.by_setting(grids, losses, bounds)
   local found = {}
@@ -195,8 +217,8 @@ function M.by_setting(grids, losses, bounds)
   return found
 end
 
----Numbers of significant gains and losses, and of all changes that count in summaries.
----@param compared grid.Cell[]
+---Numbers of significant gains and significant losses by bounds, and of all changes that count in summaries.
+---@param compared grid.Cell[]  cells (losses under bounds) that have a change against no bound
 ---@return { gains: integer, loses: integer, count: integer }
 function M.overall(compared)
   local found = {}
@@ -204,8 +226,9 @@ function M.overall(compared)
   return tally(found)
 end
 
--- A list of losses as text, where `words` is the pattern of an entry, e.g. "loss (better, worse)". The words loss,
--- better and worse are replaced by a loss's name and its numbers of settings.
+-- Joins losses with their numbers of settings to a text. `words` is the pattern of an entry, e.g. "loss (better,
+-- worse)": these three words are replaced by the loss's name and the numbers of settings where bounds make it better
+-- and worse.
 local function losses_text(effects, words)
   local parts = {}
   for i, each in ipairs(effects) do
@@ -214,7 +237,8 @@ local function losses_text(effects, words)
   return list(parts, "none")
 end
 
--- One sentence for each setting, on how many changes are significant, and their mean.
+-- One sentence for each setting (data set and model), on how many changes by bounds are significant, and their mean.
+-- `tallies` is the result of `M.by_setting`.
 local function settings_text(grids, tallies)
   local parts = {}
   for i, each in ipairs(grids) do
@@ -249,7 +273,7 @@ ran and the best one is not among the last tenth. %s;
 %d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
 queries have beyond the expectation of random rankings.]]
 
--- The distinct values that the settings have for a field, such as "patience", joined by " or ".
+-- The distinct values that the settings (data set and model) have in a field such as "patience", joined by " or ".
 local function each_of(grids, name)
   local found, known = {}, {}
   for _, each in ipairs(grids) do
@@ -259,14 +283,21 @@ local function each_of(grids, name)
   return table.concat(found, " or ")
 end
 
----The main finding in one sentence: how many changes by bounds are significantly better and worse.
+---The main finding in one sentence: how many changes by bounds are significantly better and worse. `compared` has the
+---cells (losses under bounds) that have a change against no bound.
 function M.sentence(compared)
   local all = M.overall(compared)
   return ("Of %d changes that bounding makes in the grid %d are significantly for the better and %d for the worse.")
     :format(all.count, all.gains, all.loses)
 end
 
----The text of the findings. `left` has sentences on settings whose runs are incomplete.
+---The text of the findings, for the report.
+---@param args table  parsed command line of grid.lua
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell>, missing: table<string, string> }[]  by setting
+---@param compared grid.Cell[]  cells (losses under bounds) that have a change against no bound
+---@param losses string[]
+---@param bounds string[]
+---@param left string[]  sentences on settings whose training runs are incomplete
 function M.text(args, grids, compared, losses, bounds, left)
   local all, found, effects = M.overall(compared), M.health(grids), M.effects(grids, losses, bounds)
   local cap = args.full and "There was no cap (--full)"

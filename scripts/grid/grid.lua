@@ -2,9 +2,9 @@
 -- factorisation on MovieLens and CiteULike-a, a network and trees on MQ2008, a network on a slice of MSLR-WEB30K. Each
 -- loss and setting has its own learning rate (learning_rates.lua); the loss's metric on validation chooses the epoch.
 -- There are three folds, or three seeds if there is one split.
--- A change is the difference in the loss's test metric from the loss without a bound, paired by user or query (means
--- over the folds), with Holm's correction over all cells. Each cell is also compared with random rankings, and its runs
--- are checked for convergence.
+-- A cell of the result is a loss under a bound in one setting. Its change is the difference in test metric from the
+-- loss without a bound, paired by user or query (means over the folds), with Holm's correction over all cells. Each
+-- cell is also compared with random rankings, and its training runs are checked for convergence.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cells.lua"), dofile(here .. "picture.lua")

@@ -1,8 +1,8 @@
--- Which learning rate suits which loss in each setting of the grid (grid.lua)? Every loss is trained on the first fold
--- without a bound and under the bounds minmax and distribution_logit, if they apply. The rate with the best validation
--- metric, as the mean over these three, is chosen. Under the bounds distribution and distribution_log a loss has rates
--- of its own. Rates are tried in half decades (0.001, 0.003, 0.01); if the best rate is at the edge, the next rate is
--- tried, too. Test parts are not used.
+-- Which learning rate suits which loss in each setting (data set and model) of the grid experiment (grid.lua)? Every
+-- loss is trained on the first fold without a bound and under the bounds minmax and distribution_logit, if they apply.
+-- The rate with the best validation metric, as the mean over these three, is chosen. Under the bounds distribution and
+-- distribution_log a loss has rates of its own. Rates are tried in half decades (0.001, 0.003, 0.01); if the best rate
+-- is at the edge, the next rate is tried, too. Test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"),
@@ -12,8 +12,8 @@ local protocol = runs.protocol
 
 local args = runs.args{}
 
--- Returns a function that trains at a learning rate and gives the mean validation metric of each loss at that rate
--- (protocol.means).
+-- Returns a function for search.run: it trains losses at a learning rate and returns the validation metric of each, as
+-- the mean over bounds (protocol.means). `names` are losses, some followed by a bound ("ndcg distribution").
 local function means_at(set)
   return function(rate, names, round)
     local columns, trials = runs.at_rate(args, set, rate, names, round):columns(), {}
@@ -24,7 +24,7 @@ local function means_at(set)
   end
 end
 
--- The chosen learning rates as the Lua code of rates.lua, in lines of at most 100 columns.
+-- The chosen learning rates of a setting as the Lua code of rates.lua, in lines of at most 100 columns.
 local function written(set, names, chosen)
   local lines = { ("M.%s = {"):format(set), " " }
   for _, name in ipairs(names) do

@@ -1,4 +1,5 @@
--- Draws the grid as heat maps: a panel for each setting, with a row for each loss and a column for each bound.
+-- Draws the results of the grid experiment as heat maps: a panel for each setting (data set and model), with a row for
+-- each loss and a column for each bound. A colour is the change of the test metric against no bound.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
@@ -31,7 +32,7 @@ local function ordered(names, first)
   return found
 end
 
----Names of all bounds except "none", in the order of the heat map's columns.
+---Names of all bounds except "none", in the order of the columns of the heat maps.
 ---@return string[]
 function M.bounds()
   local names = {}
@@ -39,8 +40,8 @@ function M.bounds()
   return ordered(names, first_bounds)
 end
 
----Groups losses by family. The first entry of a group is the family's name. Losses without a family are in the last
----group.
+---Groups losses by family, e.g. losses of pairs of rows. A group is an array: the name of the family, then its losses.
+---Losses without a family are in the last group, "others".
 ---@param losses string[]
 ---@return string[][]
 function M.families(losses)
@@ -59,7 +60,7 @@ function M.families(losses)
   return found
 end
 
-local most = 5  -- colours end at this many standard errors
+local most = 5  -- colours end where a change is this many standard errors
 
 local caption = ([[
 Change of each loss's metric on test against the same loss without a bound, in standard errors of its mean over users or queries: red is
@@ -68,8 +69,8 @@ no result.]]):format(most)
 
 local marks = { [1] = "+", [0] = "", [-1] = "-" }
 
--- Values and significance marks of one setting's heat map. An empty row with the family's name is above the losses of
--- each family.
+-- Values and significance marks (+ and -) of the heat map of one setting, and the names of its rows. An empty row with
+-- the family's name is above the losses of each family. `cells` has the results by "loss bound".
 local function rows_of(cells, groups, bounds)
   local values, labels, names = {}, {}, {}
   local function add(name, loss)
@@ -88,7 +89,9 @@ local function rows_of(cells, groups, bounds)
   return values, labels, names
 end
 
----@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]
+---Draws a heat map for each setting (data set and model): the change of each loss's test metric by each bound, in
+---standard errors.
+---@param grids { set: grid.Setting, cells: table<string, grid.Cell> }[]  one entry per setting; cells by "loss bound"
 ---@param losses string[]
 ---@param title string
 ---@return mr.Figure

@@ -1,6 +1,6 @@
--- The protocol of the grid: every decision behind its numbers, as a function or a value that the scripts use. The
--- question is which losses gain from the bounds of Westerborg (2022). A section number means that the grid does as that
--- thesis.
+-- The protocol of the grid experiment, which asks which losses gain from the bounds of Westerborg (2022): every
+-- decision behind its numbers, as a function or a value that the scripts use. Where a comment names a section, the
+-- decision is that of this thesis.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local cache = dofile(here .. "../kept_runs.lua").cache
@@ -9,7 +9,7 @@ local M = {}
 
 -- Section on data sets: how they are split into parts, and which models rank them ------------------------------------
 
--- Caches the results of a function of one number.
+-- Caches the results of a function of one number, so that each is computed once.
 local function once(make)
   local made = cache()
   return function(number)
@@ -18,8 +18,9 @@ local function once(make)
   end
 end
 
--- A setting made from ratings: users with at least 25 relevant items (section 4.2), three of five folds by user. Each
--- list has as many sampled other items as relevant ones.
+-- Makes a setting (data set and model) from ratings: users with at least 25 relevant items (section 4.2 of Westerborg's
+-- thesis), three of five folds by user, matrix factorisation. Each list has as many sampled other items as relevant
+-- ones.
 local function of_users(relevance)
   local ratings = relevance:min_relevant(25)
   return {
@@ -32,8 +33,8 @@ local function of_users(relevance)
   }
 end
 
--- A setting made from queries: a network with one hidden layer (section 4.1.1) on the first three published folds.
--- Features are standardised by the training part; grades are unchanged.
+-- Makes a setting (data set and model) from queries: a network with one hidden layer (section 4.1.1 of Westerborg's
+-- thesis) on the first three published folds. Features are standardised by the training part; grades are unchanged.
 local function of_queries(folds, columns)
   return {
     unit = "query", folds = 3, epochs = 200, patience = 20, batch = 32, rates = { 0.001, 0.003, 0.01 },
@@ -44,17 +45,20 @@ local function of_queries(folds, columns)
   }
 end
 
----Functions by setting that make its protocol, from ratings or from folds of queries and the number of features.
+---Functions by name of the setting that make it (grid.Setting): from ratings, or from folds of queries and the number
+---of features of a document.
 M.sets = { mq2008 = of_queries }
 
----The MovieLens setting: ratings of 4 and more are relevant (section 4.2).
+---Makes the MovieLens setting: ratings of 4 and more are relevant (section 4.2 of Westerborg's thesis).
 function M.sets.movielens(ratings) return of_users(ratings:binarize(4)) end
 
----The CiteULike setting: every item in a user's library is relevant.
+---Makes the CiteULike setting: every item in a user's library is relevant.
 function M.sets.citeulike(ratings) return of_users(ratings:binarize(1)) end
 
----The setting of trees of depth 5, whose features are not standardised. The learning rate is the weight of each new
----tree (eta).
+---Makes the setting of boosted trees of depth 5 on MQ2008, whose features are not standardised. The learning rate is
+---the weight of each new tree (eta).
+---@param folds mr.Fold[]
+---@param columns integer  number of features of a document
 function M.sets.trees(folds, columns)
   local set = of_queries(folds, columns)
   set.batch, set.rates = nil, { 0.03, 0.1, 0.3 }
@@ -64,16 +68,19 @@ function M.sets.trees(folds, columns)
   return set
 end
 
----The setting of the MSLR slice, which has one split with few, long lists. Minibatches are small, and three seeds of
----the network replace the three folds.
+---Makes the setting of the MSLR slice, which has one split with few, long lists. Minibatches are small, and three seeds
+---of the network replace the three folds.
+---@param folds mr.Fold[]
+---@param columns integer  number of features of a document
 function M.sets.mslr(folds, columns)
   local set = of_queries(folds, columns)
   set.batch, set.seeds = 4, true
   return set
 end
 
----Numbers that name test lists, by which runs are paired list by list. A user has one name in all folds. A query has a
----name per fold, but one name in all runs that differ by seed.
+---Numbers that identify test lists, so that training runs are compared list by list. A user has one number in all
+---folds. A query has a number per fold, but one number in all runs that differ only by seed.
+---@param set grid.Setting
 ---@param test mr.Dataset
 ---@param number integer  of the fold or seed
 function M.list_names(set, test, number)
@@ -82,16 +89,16 @@ end
 
 -- Section on training: losses, bounds, how a model is trained, and what a run stores ---------------------------------
 
--- Options of losses that count pairs. Their bounds are those of `nrbp_loss`, which counts pairs of a relevant and
--- another row, even if grades have more than two levels.
+-- Options of losses that count pairs of rows. Their bounds are computed for the metric `nrbp_loss`, which counts pairs
+-- of a relevant and another row, even if grades have more than two levels.
 local options_of = {
   ranknet = { metric = "nrbp_loss" }, ranknet_all_pairs = { metric = "nrbp_loss" },
     direct_ranker = { metric = "nrbp_loss" },
   hinge = { metric = "nrbp_loss" },
 }
 
--- Losses of the grid that the library has under another name. They are LambdaRank with other metrics, and RankNet that
--- repeats pairs of unequal grades until the targets in each list are balanced.
+-- Losses of the grid experiment that the library has under another name: library name and options. They are LambdaRank
+-- with other metrics, and RankNet that repeats pairs of unequal grades until the targets in each list are balanced.
 local variants = {
   lambdarank_ap = { "lambdarank", metric = "ap" }, lambdarank_rr = { "lambdarank", metric = "rr" },
   lambdarank_nrbp = { "lambdarank", metric = "nrbp(0.95)" }, lambdarank_precision = { "lambdarank",
@@ -99,14 +106,14 @@ local variants = {
   ranknet_upsampled = { "ranknet_all_pairs", metric = "nrbp_loss", upsample = "list" },
 }
 
--- Splits the name of a loss in the grid into the library's name and the options.
+-- Splits the name of a loss in the grid experiment into the library's name of the loss and the options for it.
 local function parts_of(name)
   local options = {}
   for key, value in pairs(variants[name] or options_of[name] or {}) do options[key] = value end
   return table.remove(options, 1) or name, options
 end
 
----Names of all losses of the grid: those of the library, and the variants above.
+---Names of all losses of the grid experiment: those of the library, and variants of LambdaRank and RankNet.
 ---@return string[]
 function M.losses()
   local names = {}
@@ -116,7 +123,9 @@ function M.losses()
   return names
 end
 
----Makes a loss of the grid under a bound.
+---Makes a loss of the grid experiment under a bound.
+---@param name string   name of the loss, e.g. "lambdarank_ap"
+---@param bound string  name of the bound; "none" for none
 ---@return mr.Loss
 function M.loss(name, bound)
   local library_name, options = parts_of(name)
@@ -124,12 +133,13 @@ function M.loss(name, bound)
   return mr.losses[library_name](options)
 end
 
----Names of the bounds that apply to a loss.
+---Names of the bounds that apply to a loss of the grid experiment.
+---@param name string  of the loss
 ---@return string[]
 function M.bounds(name) return (mr.losses.bounds(parts_of(name))) end
 
----The metric that chooses epochs and judges a loss: the loss's own metric, or nDCG if random rankings of the own metric
----have no known expectation.
+---The metric that chooses epochs and judges a loss on test lists: the loss's own metric, or nDCG if that metric is
+---minimised or its expectation over random rankings has no closed form.
 ---@param name string  of the loss
 ---@return string
 function M.metric_of(name)
@@ -137,12 +147,16 @@ function M.metric_of(name)
   return metric.closed_forms and not metric.minimize and metric.name or "ndcg"
 end
 
----Bounds under which the learning rate of a loss is chosen: none, an affine and a non-affine one, so that no bound is
----favoured. Under a bound of `M.apart`, which often harms, a loss has a learning rate of its own.
+---Bounds under which the learning rate of a loss is chosen, by the mean over them: none, an affine and a non-affine
+---one, so that no bound is favoured. Under a bound of `M.apart`, which often harms, a loss has a learning rate of its
+---own.
 M.tuning = { "none", "minmax", "distribution_logit" }
 M.apart = { "distribution", "distribution_log" }
 
----The name of a learning rate: the loss, followed by the bound if the loss has a rate of its own under that bound.
+---The name of the learning rate for a loss under a bound: the loss ("ndcg"), followed by the bound if the loss has a
+---rate of its own under that bound ("ndcg distribution").
+---@param loss string
+---@param bound string
 function M.rate_name(loss, bound)
   for _, apart in ipairs(M.apart) do
     if bound == apart then return loss .. " " .. bound end
@@ -150,8 +164,9 @@ function M.rate_name(loss, bound)
   return loss
 end
 
----Splits the name of a learning rate: returns its loss, and those bounds used for choosing this rate that apply to the
----loss.
+---Splits the name of a learning rate ("ndcg" or "ndcg distribution"): returns its loss, and the bounds under which
+---models are trained to choose this rate, without those that do not apply to the loss.
+---@param name string
 ---@return string loss
 ---@return string[] bounds
 function M.tuned(name)
@@ -165,7 +180,7 @@ function M.tuned(name)
   return loss, found
 end
 
----Names of the learning rates that some losses need, e.g. "ndcg" and "ndcg distribution".
+---Names of the learning rates that losses need under all their bounds, e.g. "ndcg" and "ndcg distribution".
 ---@param losses string[]
 ---@return string[]
 function M.rate_names(losses)
@@ -179,8 +194,8 @@ function M.rate_names(losses)
   return names
 end
 
----The validation metric by name of the learning rate, as the mean over the bounds used for choosing the rate. A rate
----has no mean if one of its runs failed.
+---The validation metric by name of the learning rate (`M.rate_name`), as the mean over the bounds used for choosing the
+---rate. A name has no mean if one of its training runs failed.
 ---@param trials { loss: string, bound: string, valid: number }[]
 ---@return table<string, number>
 function M.means(trials)
@@ -200,7 +215,7 @@ end
 ---epoch.
 ---@param set grid.Setting
 ---@param fold mr.Fold
----@param o { model: mr.Model|mr.Trees, loss: mr.Loss, metric: string, rate: number, number: integer }  and each_epoch
+---@param o { model: mr.Model|mr.Trees, loss: mr.Loss, metric: string, rate: number, number: integer }  `number`: seed
 ---@return mr.Run
 function M.train(set, fold, o)
   local options = { model = o.model, loss = o.loss, train = fold.train, valid = fold.valid, test = fold.test,
@@ -214,7 +229,7 @@ function M.train(set, fold, o)
   return mr.fit(options)
 end
 
----Runs that choose learning rates may take this share of the cap on a run's processor time.
+---Share of the cap on a training run's processor time (--cap) that runs for choosing learning rates may take.
 M.share_of_cap = 1 / 6
 
 ---True if training converged: it stopped because validation became no better, or all epochs ran and the best is not
@@ -230,13 +245,18 @@ end
 -- Section on statistics: comparisons with random rankings and with no bound ------------------------------------------
 
 ---The expected metric of random rankings, for each list.
+---@param metric string
+---@param lists mr.Lists
+---@return mr.Tensor
 function M.chance(metric, lists) return mr.bounds.stats(metric, lists).expectation end
 
----What a study stores of a training run: the chosen epoch and number of epochs, how training ended, the best validation
----metric, test means, and each test list's metric beside its expectation under random rankings.
+---The values of a training run that are stored: the chosen epoch and number of epochs, how training ended, the best
+---validation metric, test means, and each test list's metric beside its expectation under random rankings. `o.capped`
+---says whether the cap on processor time (--cap) ended the run; `o.metric` is that by which the loss is judged.
+---@param set grid.Setting
 ---@param run mr.Run
 ---@param test mr.Dataset
----@param o { number: integer, metric: string, capped: boolean }
+---@param o { number: integer, metric: string, capped: boolean }  `number`: of the fold or seed
 ---@return table<string, any>
 function M.outcome(set, run, test, o)
   return { epoch = run.best.epoch, epochs = #run.history, capped = o.capped and 1 or 0,
@@ -246,8 +266,9 @@ function M.outcome(set, run, test, o)
       list = M.list_names(set, test, o.number) } }
 end
 
----The mean over users or queries of the metric minus its expectation under random rankings, and the 95 % bootstrap
----interval of that mean. Lists without a metric are left out.
+---How much better than random a cell (a loss under a bound) ranks: the mean over users or queries of the metric minus
+---its expectation under random rankings, and the 95 % bootstrap interval of that mean. Lists without a metric are left
+---out.
 ---@param values number[]
 ---@param chance number[]
 ---@return { mean: number, low: number, high: number }
@@ -266,12 +287,12 @@ end
 ---@param cell { low: number }
 function M.above_chance(cell) return cell.low > 0 end
 
----True if a cell counts in summaries: all its runs converged, the cap on processor time ended no run, and it ranks
----better than random.
+---True if summaries count a cell (a loss under a bound): all its training runs converged, the cap on processor time
+---ended none, and it ranks better than random.
 ---@param cell { low: number, converged: boolean, capped: integer }
 function M.sound(cell) return cell.converged and cell.capped == 0 and M.above_chance(cell) end
 
--- Sorted keys of the cells under a bound whose loss also has a cell without a bound.
+-- Sorted keys ("loss bound") of the cells under a bound whose loss also has a cell without a bound.
 local function with_partner(cells)
   local keys = {}
   for key, cell in pairs(cells) do
@@ -281,10 +302,10 @@ local function with_partner(cells)
   return keys
 end
 
----Adds to each cell under a bound its change against the same loss without a bound, paired by user or query. P-values
----of permutation tests are corrected by Holm over all cells of all settings. `summarised` is true if both cells of a
----change are sound.
----@param grids table<string, grid.Cell>[]
+---Adds to each cell under a bound its change against the same loss without a bound, paired by user or query, with a
+---p-value. P-values of permutation tests are corrected by Holm over all cells of all settings. `summarised` of a cell
+---becomes true if it and the cell without a bound are sound (`M.sound`).
+---@param grids table<string, grid.Cell>[]  an entry per setting (data set and model): cells by "loss bound"
 ---@param orders integer  number of random sign flips of each permutation test
 ---@return grid.Cell[]  the cells that have a change, by setting, loss and bound
 function M.compare(grids, orders)
@@ -302,7 +323,7 @@ function M.compare(grids, orders)
   return compared
 end
 
----1 if a bound is significantly better than none, -1 if it is significantly worse, else 0.
+---Returns 1 if a cell's bound is significantly better than no bound, -1 if it is significantly worse, else 0.
 ---@param cell { p?: number, change?: number }
 function M.side(cell)
   if cell.p and cell.p < 0.05 then return cell.change > 0 and 1 or -1 end

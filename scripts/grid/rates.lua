@@ -1,5 +1,5 @@
--- The learning rates of the grid by setting and loss, chosen on validation. `moonrank scripts/grid/learning_rates.lua`
--- prints this code.
+-- The learning rates of the grid experiment, chosen on validation: by setting (data set and model), then by loss, or by
+-- loss and bound where a bound has a rate of its own. `moonrank scripts/grid/learning_rates.lua` prints this code.
 local M = {}
 
 M.mslr = {

@@ -1,6 +1,7 @@
--- The training runs of the grid, in one store. Each setting (data.lua) has runs that choose learning rates, and runs of
--- every loss under every bound that applies, on three folds or with three seeds. A cap on processor time ends long
--- runs; a run's result says whether the cap ended it.
+-- Makes and reads the training runs of the grid experiment, in one store (a file of finished runs). Each setting (a
+-- data set and model, data.lua) has runs that choose learning rates, and runs of every loss under every bound that
+-- applies, on three folds or with three seeds. A cap on processor time ends long runs; a run's result says whether the
+-- cap ended it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"),
@@ -8,8 +9,9 @@ local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept
 
 local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
 
----Parses the command line of a script that reads runs: its own options, --sets, and --cap or --full, which limit the
----processor time of a run.
+---Parses the command line of a script that reads stored training runs and makes missing ones. Adds options to the
+---script's own: --sets (names of settings), --cap (limit of a run's processor time), --full (no limit), and where data
+---and runs are. Returns the options.
 ---@param own table
 ---@param smoke? table<string, any>  values that --smoke gives to the script's own options
 function M.args(own, smoke)
@@ -20,26 +22,34 @@ function M.args(own, smoke)
   return kept.args(own, { document = "grid", smoke = smoke })
 end
 
----Turns the options of `M.args` into command line words for another script.
+---Turns the options of `M.args` into command line words with which another script is run with the same options.
+---@param args table  parsed command line (`M.args`)
+---@return string[]
 function M.words(args)
   return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
 end
 
----Names of the losses of the grid. With --smoke these are four losses, one of each kind.
+---Names of the losses of the grid experiment. With --smoke these are four: a smooth metric, a loss of rows, one of
+---lists and one of pairs.
+---@param args table  parsed command line (`M.args`)
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
 local opened = kept.cache()
 
----Opens a setting by its name. Its data are read only once.
+---Opens a setting (data set and model) by its name, with the options of --data and --smoke. Its files are read only
+---once.
+---@param args table  parsed command line (`M.args`)
+---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
 ---@return grid.Setting
 function M.set(args, name)
   opened[name] = opened[name] or data.open(name, args.data, args.smoke)
   return opened[name]
 end
 
--- Estimates the processor seconds of an epoch from its first minibatch. The minibatch is run twice, because the first
--- run also computes tables of bounds that later minibatches reuse.
+-- Estimates the processor seconds of a training epoch from its first minibatch, so that a run that would exceed the cap
+-- fails at once. The minibatch is run twice, because the first run also computes tables of bounds that later
+-- minibatches reuse.
 local function epoch_seconds(set, fold, model, loss)
   local batch, seconds = fold.train:batches{ size = set.batch }(), 0
   for _ = 1, 2 do
@@ -52,8 +62,8 @@ local function epoch_seconds(set, fold, model, loss)
   return seconds * fold.train.count / set.batch
 end
 
--- Trains and tests one model. `o` has the loss, the bound, the number of the fold, the learning rate, and optionally a
--- cap in processor seconds.
+-- Trains and tests one model. `o` has the loss, the bound, the number of the fold or seed, the learning rate, and
+-- optionally a cap: training ends when it has taken this many processor seconds since its first epoch.
 local function train(set, o)
   local fold, model, metric = set.fold(o.number), set.model(o.number, o.rate), protocol.metric_of(o.loss)
   local loss, began, capped = protocol.loss(o.loss, o.bound), 0, false
@@ -70,7 +80,7 @@ local function train(set, o)
   return protocol.outcome(set, run, fold.test, { number = o.number, metric = metric, capped = capped })
 end
 
--- The parameter space of a study with `losses`, each under the bounds that `bounds_of(loss)` returns.
+-- The parameters of a set of training runs: each of `losses` under each bound that `bounds_of(loss)` returns.
 local function space_of(losses, bounds_of)
   local groups, space = {}, { loss = mr.choice(losses) }
   for _, loss in ipairs(losses) do
@@ -92,8 +102,13 @@ local function settings_of(args, set)
   return { epochs = set.epochs, patience = set.patience, batch = set.batch, cap = cap_of(args) }
 end
 
----Runs that choose learning rates: losses at one rate on the first fold, under the bounds used for choosing. `names`
----are names of learning rates (protocol.rate_names), `round` is the number of the search's round.
+---Makes or reads training runs that choose learning rates: losses at one rate on the first fold, under the bounds used
+---for choosing.
+---@param args table  parsed command line (`M.args`)
+---@param set grid.Setting
+---@param rate number     the learning rate
+---@param names string[]  of learning rates: loss, or loss and bound (protocol.rate_names)
+---@param round integer   number of the round of the search (search.lua)
 ---@return mr.Results
 function M.at_rate(args, set, rate, names, round)
   local cap, losses, bounds = cap_of(args) and cap_of(args) * protocol.share_of_cap, {}, {}
@@ -111,10 +126,10 @@ function M.at_rate(args, set, rate, names, round)
   })
 end
 
--- The learning rates of a setting by name. A name without a chosen rate has the rate of its loss; a loss without a rate
--- has the middle rate of the setting, as do all names if data are made up. Also returns the rates as text, by which the
--- study detects changed rates. The third result lists the names without a chosen rate: `of_loss` have the rate of their
--- loss, `middle` have the middle rate.
+-- The learning rates of a setting (data set and model), by name: loss, or loss and bound. A name without a chosen rate
+-- has the rate of its loss; a loss without a rate has the middle rate of the setting, as do all names if data are made
+-- up. Also returns the rates as text, by which changed rates are detected. The third result lists the names without a
+-- chosen rate: `of_loss` have the rate of their loss, `middle` have the middle rate.
 local function rates_of(args, set)
   local chosen, rates, parts, without = M.chosen[set.name], {}, {}, { of_loss = {}, middle = {} }
   if not chosen and not args.smoke then
@@ -130,8 +145,9 @@ local function rates_of(args, set)
   return rates, table.concat(parts, ", "), without
 end
 
----Reads all settings and their learning rates, so that missing data or rates raise an error before the first run.
----Prints a line for each setting in which some losses or bounds have no chosen rate.
+---Reads all settings (data set and model) and their learning rates, so that missing data or rates raise an error before
+---the first training run. Prints a line for each setting in which some losses or bounds have no chosen rate.
+---@param args table  parsed command line (`M.args`)
 function M.prepare(args)
   for _, name in ipairs(args.sets) do
     local set = M.set(args, name)
@@ -148,8 +164,11 @@ function M.prepare(args)
   end
 end
 
----Runs of every loss under every bound that applies, on every fold. The fold is the parameter "split", which changes
----fastest among trials. With --kept, only runs in the store are returned, or nil if the store has none.
+---Makes or reads the training runs of a setting (data set and model): every loss under every bound that applies, on
+---every fold. The fold is the parameter "split", which changes fastest. With --kept no runs are made: returns those in
+---the store, or nil if the store has none.
+---@param args table  parsed command line (`M.args`)
+---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
 ---@return mr.Results?
 function M.of(args, name)
   local set, cap = M.set(args, name), cap_of(args)
@@ -165,7 +184,8 @@ function M.of(args, name)
   return kept.study(args, study)
 end
 
----Says how many runs of a setting are in a store that is only read (--kept); nil if no run is missing.
+---A sentence on how many training runs of a setting are in the store, for scripts that only read it (--kept); nil if no
+---run is missing.
 ---@param set grid.Setting
 ---@param results? mr.Results
 ---@return string?
@@ -175,7 +195,8 @@ function M.left(set, results)
   return ended < planned and ("Of %s there are %d of %d runs yet."):format(set.title, ended, planned) or nil
 end
 
----Ends the script with an error, for a store without any runs (--kept).
+---Ends the script with an error, if the store that it should only read (--kept) has no training runs at all.
+---@param args table  parsed command line (`M.args`)
 function M.lack(args)
   kept.lack(("%s has no runs of %s; without --kept they are made"):format(args.store, table.concat(args.sets, ", ")))
 end

@@ -1,5 +1,5 @@
--- Searches for a learning rate in half decades. The search begins with a few rates and continues beyond an edge while
--- the best rate lies at that edge.
+-- Searches for a learning rate in half decades (0.001, 0.003, 0.01). The search begins with a few rates and continues
+-- beyond an edge while the best rate lies at that edge.
 local M = {}
 
 -- The next higher or lower learning rate of the series 0.001, 0.003, 0.01, ...
@@ -8,8 +8,8 @@ local function beside(rate, step)
   return tonumber(("%.0e"):format(10 ^ (power / 2)))
 end
 
----The learning rates that are the keys of a table, in rising order.
----@param found table<number, number>
+---The learning rates that are the keys of the table `found`, in rising order.
+---@param found table<number, number>  validation metric by learning rate
 ---@return number[]
 function M.rising(found)
   local rates = {}
@@ -18,8 +18,9 @@ function M.rising(found)
   return rates
 end
 
----The learning rate with the highest value; the middle one of several with equal values; nil if the table is empty.
----@param found table<number, number>
+---The learning rate with the highest validation metric; the middle one of several with equal values; nil if the table
+---is empty.
+---@param found table<number, number>  validation metric by learning rate
 ---@return number?
 function M.best(found)
   local best = {}
@@ -30,12 +31,12 @@ function M.best(found)
   return best[(#best + 1) // 2]
 end
 
----The next rate to try if the best one is the lowest or highest tried. Otherwise nil, and true if the best rate is the
----last that the search allows.
----@param set { least: number, most: number }
----@param found table<number, number>
----@return number?
----@return boolean?
+---The next learning rate to try if the best one is the lowest or highest tried. Otherwise nil, and true if the best
+---rate is the last that the search allows.
+---@param set { least: number, most: number }  limits of the search
+---@param found table<number, number>  validation metric by learning rate
+---@return number? rate
+---@return boolean? ended
 function M.beyond(set, found)
   local best, ended = M.best(found), false
   for _, step in ipairs(best and { 1, -1 } or {}) do
@@ -47,7 +48,8 @@ function M.beyond(set, found)
   return nil, ended
 end
 
--- The learning rates to try next, in rising order, and for each rate the losses to train with it.
+-- The learning rates to try next, in rising order, and for each rate the losses to train with it. `names` are the
+-- losses, `means` their validation metrics by rate, `tried` the pairs of loss and rate that were tried.
 local function next_rates(set, names, means, tried)
   local losses, rates = {}, {}
   for _, loss in ipairs(names) do
@@ -61,8 +63,9 @@ local function next_rates(set, names, means, tried)
   return rates, losses
 end
 
----Searches the learning rate of each loss. Returns, by loss, the value at every rate that was tried. `means_at(rate,
----losses, round)` returns the values by loss at one rate. A loss that is missing there is not tried at that rate again.
+---Searches the learning rate of each loss. Returns, by loss, the validation metric at every rate that was tried.
+---`means_at(rate, losses, round)` trains losses at one rate and returns their metrics by loss; a loss that is missing
+---there failed and is not tried at that rate again.
 ---@param set { rates: number[], least: number, most: number }  rates to begin with, and the limits of the search
 ---@param names string[]  of the losses
 ---@param means_at fun(rate: number, losses: string[], round: integer): table<string, number>
