@@ -45,7 +45,7 @@ function M.args(own, o)
   return args
 end
 
----Appends to a title which images are used: a folder of photographs, or made-up faces.
+---Returns a title to which the kind of images is appended: a folder of photographs, or made-up faces.
 function M.title_of(args, title)
   return ("%s, %s"):format(title,
     args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")

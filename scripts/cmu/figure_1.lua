@@ -68,7 +68,8 @@ local function note(r, results, where, best)
   end
 end
 
--- Adds a row per network and training: the first and last loss, and the first, best and last nDCG@10 on validation.
+-- Adds a row per network and training recipe (optimizer and learning rate): the first and last loss, and the first,
+-- best and last nDCG@10 on validation.
 for i in ipairs(args.sets) do
   for _, system in ipairs(protocol.networks) do
     for _, recipe in ipairs(recipes) do

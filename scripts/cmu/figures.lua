@@ -16,8 +16,8 @@ end
 
 local function title_of(number, args) return faces.title_of(args, "Li & Wu, Figure " .. number) end
 
--- Similarity of horizontally neighbouring weights: the mean product of neighbours over the mean square. It is near 1 if
--- weights form smooth areas, and near 0 if neighbours are independent.
+-- Returns the similarity of horizontally neighbouring weights: the mean product of neighbours over the mean square.
+-- It is near 1 if weights form smooth areas, and near 0 if neighbours are independent.
 local function likeness(x)
   local turned, width = x:transpose(1, 3), x:size(3)
   return (turned:narrow(1, 1, width - 1) * turned:narrow(1, 2, width - 1)):mean():item() / (x * x):mean():item()
@@ -109,7 +109,8 @@ end
 
 local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
 
--- Accuracy on test pairs by the age difference of the two faces: rows of a table, and the intervals of the accuracies.
+-- Returns the accuracy on test pairs by the age difference of the two faces, as rows of a table, and the confidence
+-- intervals of the accuracies.
 local function by_difference(all)
   local lines, cells = {}, intervals.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, band in ipairs(bands) do

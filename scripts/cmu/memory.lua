@@ -8,8 +8,8 @@ local M = {}
 local program = 350 * 2 ^ 20  -- bytes that a process needs when its images are small
 local batch = 200             -- rows of a minibatch: 100 pairs
 
--- The number of features per image: pixels in three colours, or outputs of the random network. It is 0 for a table of
--- features, which has not been read yet.
+-- Returns the number of features per image: pixels in three colours, or outputs of the random network. Returns 0 if
+-- --features names a file with features, which has not been read yet.
 local function features_of(args)
   if not args.table_3 then return 3 * args.size ^ 2 end
   if args.features ~= "" then return 0 end
@@ -51,7 +51,7 @@ end
 function M.bytes(args, count)
   local width, images = features_of(args), math.ceil(0.65 * count)
   local most = math.max(of_networks(args, width), of_convolutions(args), of_trees(args, images, width),
-    (2 * 4 * images + 256) * width)  -- numbers that lasso and ridge hold, in float64
+    (2 * 4 * images + 256) * width)  -- numbers in memory while lasso or ridge is fitted, in float64
   local data = 7 * count * (3 * args.size ^ 2) + 3 * count * width
   return program + 4 * (data + most)
 end

@@ -47,12 +47,13 @@ M.drawn = { "Class RF" }
 M.recipes = { "paper", "sgd", "adam" }
 local recipe_text = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best rate" }
 
----A system's name in tables. A network's name is followed by its training recipe, e.g. "RankNet (Adam, best rate)".
----@param recipe? string  of a network
+---Returns a system's (ranker's or classifier's) name in tables. A network's name is followed by its
+---training recipe, e.g. "RankNet (Adam, best rate)".
+---@param recipe? string  recipe of a network, among M.recipes
 function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, recipe_text[recipe]) or name end
 
--- The losses of networks (sections 3.1, 4.1). RankNet's is the mean over a list's pairs. DirectRanker's applies tanh
--- before the sigmoid. The classifier's is the cross entropy of documents.
+-- The losses of networks (sections 3.1, 4.1), by the network's name. RankNet's loss is the mean over a list's pairs.
+-- DirectRanker's applies tanh before the sigmoid. The classifier's is the cross entropy of documents.
 local losses = {
   RankNet = function() return mr.losses.ranknet{ bound = "minmax" } end,
   DirectRanker = function() return mr.losses.direct_ranker{ bound = "minmax" } end,
@@ -106,7 +107,7 @@ function M.fit_trees(fold, o)
   return fitted({ model = mr.models.trees(options), loss = loss, train = fold.train }, fold)
 end
 
--- Mean nDCG@10 of a model on one part of a fold.
+-- Returns the mean nDCG@10 of a model on one part of a fold.
 local function measured(model, part)
   local batch = part:batches{ size = part.count }()
   local scores = mr.no_grad(function() return model(batch) end)
@@ -251,7 +252,8 @@ function M.compare(systems, sets)
   return found
 end
 
--- Section on faces (section 4.2 of the paper): how images are split, and how systems are trained and measured.
+-- The code below is on faces (section 4.2 of the paper): how images are split, and how models that tell which of two
+-- faces is older are trained and measured.
 
 ---Splits the images into 65 % train, 15 % validation and 20 % test, before pairs are drawn (section 4.2).
 ---@return mr.Images train, mr.Images valid, mr.Images test
@@ -267,8 +269,8 @@ function M.standardised(parts, features)
   return found
 end
 
----Features of images from an untrained network with fixed random weights. It has two convolutions, of 24 and 48 filters
----of at most 3 x 3, each followed by ReLU and 2 x 2 max pooling.
+---Returns features of images from an untrained network with fixed random weights. It has two
+---convolutions, of 24 and 48 filters of at most 3 x 3, each followed by ReLU and 2 x 2 max pooling.
 ---@param images mr.Images
 ---@param kernel integer  side of the filters; more than 3 counts as 3
 ---@return mr.Tensor
@@ -289,8 +291,8 @@ end
 
 local shares = { train = 9, valid = 1, test = 2 }  -- each part's share of the pairs, in twelfths
 
----Draws pairs of a part's images whose ages differ by more than five years (section 4.2). `o.pairs` is the number of
----pairs over all parts.
+---Draws pairs of images of one part, whose ages differ by more than five years (section 4.2). `o.pairs`
+---is the number of pairs over all parts; `o.features` has the features of the part's images.
 ---@param images mr.Images
 ---@param o { part: "train"|"valid"|"test", pairs: integer, seed: integer, features: mr.Tensor }
 function M.face_pairs(images, o)
@@ -325,20 +327,22 @@ function M.aged(items)
     features = items.features }
 end
 
----The number of epochs of networks that predict ages. It is larger than that of networks trained on pairs, because an
----epoch of images has fewer steps.
+---Returns the number of epochs of networks that predict ages. It is larger than that of networks
+---trained on pairs, because an epoch of images has fewer steps.
 ---@param epochs integer  epochs of networks trained on pairs
 function M.image_epochs(epochs) return 6 * epochs end
 
----Fits a lasso regression of ages. Lasso and `M.ridge` share one grid of penalties, so ridge multiplies the penalty by
----1000.
+---Fits a lasso regression of ages. `items` are the training images with ages as grades.
 ---@param items mr.Dataset
 function M.lasso(items, penalty)
   return mr.models.lasso{ train = items, alpha = penalty, tolerance = 1e-4, passes = 1000 }
 end
+---Fits a ridge regression of ages. The penalty is multiplied by 1000, so that lasso and ridge can share
+---one grid of penalties.
 function M.ridge(items, penalty) return mr.models.ridge{ train = items, alpha = 1000 * penalty } end
 
----Makes a tree model that predicts ages or classifies images: a forest of 100 trees, or 100 rounds of boosting.
+---Makes a tree model that predicts ages or classifies images: a forest of 100 trees (`o.forest`), or
+---100 rounds of boosting. `o.objective` is the name of XGBoost's loss.
 ---@param o { forest: boolean, objective: string, depth: integer, seed: integer }
 function M.face_trees(o)
   local options = o.forest and forest(100, o.depth, o.seed) or boosting(100, o.depth, o.seed)
@@ -354,8 +358,8 @@ local function by_age(scores, pairs)
   return first_older:where(first, second), first_older:where(second, first)
 end
 
--- Returns the share of pairs whose older image has the larger score (ties count half), then the scores of older and of
--- younger images.
+-- Returns the share of pairs of a part whose older image has the larger score (ties count half), then the scores of
+-- older and of younger images. score(part) returns a score for each image.
 local function accuracy(score, part)
   local older, younger = by_age(score(part), part.pairs)
   return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger

@@ -26,7 +26,8 @@ M.table_3 = {
     { "Class Boost", 0.3551 } },
 }
 
--- Section 5: the largest coefficient of determination (R^2) of a regression of ages on the faces.
+-- Section 5: the largest coefficient of determination (R^2) that the paper reports for a regression of ages on
+-- faces.
 M.best_r2 = 0.28
 
 return M

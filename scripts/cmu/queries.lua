@@ -41,8 +41,8 @@ end
 
 local opened = kept.cache()
 
----Opens a data set by its name. Returns its title, its number of folds, and a function that returns a fold with
----standardised features and labels 0 and 1.
+---Opens a data set by the name that --sets takes. Returns its title, its number of folds, and a
+---function that returns a fold with standardised features and labels 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
 function M.set(args, name)
   if not opened[name] then
@@ -57,8 +57,8 @@ function M.set(args, name)
   return opened[name]
 end
 
--- Trains and tests one system on one fold. A network reports its loss and validation nDCG@10 to the trial after every
--- epoch.
+-- Trains and tests one system (ranker or classifier) on one fold of data set `name`. A network reports its loss and
+-- validation nDCG@10 to the sweep's trial after every epoch.
 local function run_of(args, name, o, trial)
   local fold = M.set(args, name).fold(o.split)
   o.epochs, o.rounds, o.trees, o.penalties = args.epochs, args.rounds, args.trees, args.smoke and { 1 } or nil

@@ -19,8 +19,8 @@ end
 local function depths(values)
   return { name = "depth", extends = false, value = function(setting) return values[setting] end }
 end
--- Learning rates start at 0.0003 for linear models, 0.003 for networks and 0.01 for regression networks. Penalties
--- start at 0.3.
+-- Grids of values to try. Learning rates start at 0.0003 for linear models, 0.003 for networks and 0.01 for
+-- regression networks. Penalties start at 0.3.
 local rates = { linear = series("rate", -7), network = series("rate", -5), regression = series("rate", -4) }
 local penalties = series("penalty", -1)
 

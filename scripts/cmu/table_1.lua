@@ -33,7 +33,7 @@ end
 
 local function title_of(system) return protocol.title(system.name, system.recipe) end
 
--- The expected nDCG@10 of random rankings, as the mean over all test lists.
+-- Returns the expected nDCG@10 of random rankings on a data set, as the mean over all test lists.
 local function random_level(set)
   local all = {}
   for number = 1, set.folds do
@@ -44,7 +44,7 @@ local function random_level(set)
 end
 
 -- Returns a network's learning rate as text, followed by " (edge)" if it is the smallest or largest rate that was
--- tried. Returns "" for systems without a learning rate.
+-- tried. Returns "" for systems that are not networks.
 local function rate_text(system, rates, at_edge)
   if not system.recipe then return "" end
   local _, rate = protocol.trained_by(system.recipe, system.name, rates)

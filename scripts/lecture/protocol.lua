@@ -63,8 +63,8 @@ function M.query_fold(folds, number) return folds[number]:standardize() end
 M.reference = "squared error"
 ---Metrics by which test lists are evaluated. The first one chooses settings on validation.
 M.metrics = { "ndcg@10", "ap", "auc" }
----For each data set: number of epochs, number of epochs between validations, and learning rates to
----try.
+---Training options by data set: number of epochs, number of epochs between validations, and learning
+---rates to try.
 M.training = {
   movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
   mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
@@ -114,8 +114,8 @@ end
 ---training or validation.
 function M.catalogue(fold, model) return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end
 
----Returns the mean of a metric over all lists of all folds, from the folds' means and numbers of
----lists, and the number of lists.
+---Combines the means of a metric on several folds. Returns the mean over all lists of all folds, and
+---the number of these lists.
 ---@param parts { mean: number, count: integer }[]  mean and number of lists of each fold
 ---@return number mean, integer count
 function M.pooled(parts)

@@ -15,7 +15,7 @@ local args = mr.args(own)
 local n = #args.ratings
 if n < 2 or n > 7 then error("--ratings: expected 2 to 7 of them", 0) end
 
--- Makes every distinct order of the ratings.
+-- Makes every distinct order of the documents' ratings.
 local orders = {}
 local function arrange(order, left)
   if #left == 0 then

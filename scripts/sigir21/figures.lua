@@ -17,7 +17,7 @@ local kinds = { "lambda", "listwise" }
 ---Returns the name of a loss or metric as figures show it: "nDCG" for "ndcg".
 function M.title(name) return runs.title_of[name] or name end
 
--- Joins words to "a", "a and b" or "a, b and c". `last` replaces the word "and".
+-- Joins words to "a", "a and b" or "a, b and c". `last`, such as "or", replaces "and".
 local function listed(words, last)
   if #words < 2 then return words[1] end
   return ("%s %s %s"):format(table.concat(words, ", ", 1, #words - 1), last or "and", words[#words])
@@ -238,8 +238,8 @@ local function frequency_panel(column, lines)
     places > cases and ("; %d of these are shared places"):format(places - cases) or "")
 end
 
----Makes Figure 2: how often each loss is best by each metric. `number` is the figure's number in
----file names.
+---Makes Figure 2: how often each loss has the best test score by each metric. `number` is the figure's
+---number in file names.
 function M.frequencies(number)
   local args = M.args(number)
   local panels, lines, sentences, rows, left = {}, {}, {}, M.compared(args)
@@ -268,8 +268,8 @@ local function means_of(model, column)
   return kept
 end
 
--- Draws a panel of marginal means by loss, each with the interval of the mean and the wider prediction interval of
--- a single run.
+-- Draws a panel of marginal means by loss, each with the confidence interval of the mean and the wider prediction
+-- interval of a single training run.
 local function means_panel(means, metric, heading)
   local one = { values = {}, low = {}, high = {}, wide_low = {}, wide_high = {} }
   local names = {}
@@ -302,7 +302,8 @@ local function means_table(lines)
   }
 end
 
--- Returns which losses have the highest mean by which metrics: "nRBP by RR and AP, that of nDCG by nDCG".
+-- Returns a text that names the losses with the highest mean and the metrics by which they have it: "nRBP by RR and
+-- AP, that of nDCG by nDCG". `winners` has one loss per metric.
 local function winners_text(winners)
   local order, by = {}, {}
   for _, each in ipairs(winners) do
@@ -318,7 +319,8 @@ end
 
 local no_intervals = "There are as many means as runs, and so no intervals."
 
--- Returns a sentence that names the metrics by which the best loss is significantly above all others.
+-- Returns a sentence that names the metrics by which the best loss is significantly above all others. `winners` has
+-- the best loss by each metric.
 local function significance_text(winners)
   local found = {}
   if winners[1].df < 1 then return no_intervals end
@@ -376,6 +378,7 @@ local function highest(means, kind)
 end
 
 -- Returns a sentence that says by how many metrics the prediction intervals of the two highest means overlap.
+-- `winners` has the best loss by each metric.
 local function overlap_text(winners)
   local count = 0
   if winners[1].df < 1 then return no_intervals end

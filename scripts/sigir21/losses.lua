@@ -24,9 +24,10 @@ local function relevant_rows(lists)
   return mr.lists(grades), mr.tensor(rows, { dtype = "int64" })
 end
 
--- The AP loss of the published results: -(1 / P of the batch) sum over relevant k of (sum over all j of sigma(R_j -
--- R_k)) / R_k. By mistake, the inner sum counts all rows below row k instead of relevant rows above it. It also
--- counts padding: the code fills all lists up to the longest list of any user with rows of score -100.
+-- The AP loss of the published results: -(1 / P) sum over relevant k of (sum over all j of sigma(R_j - R_k)) / R_k,
+-- with smooth ranks R and P relevant rows in the batch. By mistake, the inner sum counts all rows below row k
+-- instead of relevant rows above it. It also counts padding: the code fills all lists up to the longest list of any
+-- user with rows of score -100.
 local function ap_of_all_rows(longest)
   return mr.losses.define("ap_of_all_rows", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
     local ranks, sizes = mr.smooth.rank(scores, lists), lists.sizes:to(scores.dtype)
@@ -37,8 +38,8 @@ local function ap_of_all_rows(longest)
   end })()
 end
 
--- The AP loss of the code's last commit: -(1 / P of the batch) sum over relevant j of (1 + sum over other relevant
--- k of sigma(R_j - R_k)) / R_j.
+-- The AP loss of the code's last commit: -(1 / P) sum over relevant j of (1 + sum over other relevant k of sigma(R_j
+-- - R_k)) / R_j, with smooth ranks R and P relevant rows in the batch.
 local function ap_by_ranks()
   return mr.losses.define("ap_by_ranks", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
     local relevant, rows = relevant_rows(lists)
@@ -48,7 +49,7 @@ local function ap_by_ranks()
 end
 
 -- The RR loss in all versions of the code: -sum over relevant i of 1 / R_i times the product over other relevant j
--- of 1 - sigma(R_i - R_j). It uses smooth ranks where the paper's Eq. 16 uses scores.
+-- of 1 - sigma(R_i - R_j). R are smooth ranks, where the paper's Eq. 16 uses scores.
 local function rr_by_ranks()
   return mr.losses.define("rr_by_ranks", { direction = "minimize", metric = "rr", smooth = function(scores, lists)
     local ranks = mr.smooth.rank(scores, lists)
@@ -56,9 +57,9 @@ local function rr_by_ranks()
   end })()
 end
 
--- The nRBP loss of the published results and of the last commit. The code swaps two arguments by mistake, so that
--- the sigmoid has the steepness 0.01. With this steepness, padding rows (score -100) still count as partly above
--- other rows.
+-- The nRBP loss of the published results and of the code's last commit. The code swaps two arguments by mistake, so
+-- that the sigmoid has the steepness 0.01. With this steepness, padding rows (score -100, added to shorter lists)
+-- still count as partly above other rows.
 local function nrbp_with_padding(longest)
   local steepness = 0.01
   return mr.losses.define("nrbp_with_padding", { direction = "minimize", metric = "nrbp_loss",
@@ -71,8 +72,8 @@ end
 
 local function lambdarank(metric, pair) return mr.losses.lambdarank{ metric = metric, pair = pair } end
 
--- The RR loss of LambdaRank in all versions of the code. It compares only the highest relevant row i with the rows
--- j above it: the sum of (1 / r_j - 1 / r_i) sigma(s_j - s_i).
+-- The RR loss of LambdaRank in all versions of the code. It compares only the highest relevant row i with the rows j
+-- above it: the sum of (1 / r_j - 1 / r_i) sigma(s_j - s_i), with ranks r and scores s.
 local function lambda_rr()
   return mr.losses.define("lambda_rr_of_first", { direction = "minimize", metric = "rr",
     smooth = function(scores, lists)
@@ -84,8 +85,8 @@ local function lambda_rr()
     end })()
 end
 
--- The nRBP loss of LambdaRank in the last commit: the change of RBP with exponents r instead of r - 1, multiplied
--- by 1 - p^P instead of divided.
+-- The nRBP loss of LambdaRank in the code's last commit. A pair's weight is the change of RBP with exponents r
+-- instead of r - 1 (r: rank). It is multiplied by 1 - p^P instead of divided, with P relevant rows in the list.
 local function lambda_nrbp(p)
   local of_pairs = lambdarank(("rbp(%g)"):format(p), "sigmoid")
   local metric = ("nrbp(%g)"):format(p)
@@ -95,7 +96,7 @@ local function lambda_nrbp(p)
     end })()
 end
 
-local nrbps = {}  -- parameter p of each nRBP loss, by the loss's name
+local nrbps = {}  -- persistence p of each nRBP loss, by the loss's name
 for _, name in ipairs(M.lambda) do nrbps[name] = tonumber(name:match "^nrbp%((.*)%)$") end
 
 -- Losses by recipe, kind ("listwise" or "lambda") and name: made[recipe][kind](name, longest). The recipe says

@@ -35,7 +35,7 @@ local function every_rate()
 end
 M.all_rates = every_rate()
 
--- Ends the script with a message and status 2, like a wrong command line.
+-- Ends the script with this message and exit status 2, as a wrong command line does.
 local function refuse(message) error(core.exit(2, message), 0) end
 
 -- Raises an error unless the data set "folder" and the option --folder are given together.

@@ -10,10 +10,10 @@ local args = mr.args{
 }
 
 -- 1. The idea
--- The nRBP loss of a list counts its wrongly ordered pairs, up to P (N - P) for N rows of which P are relevant. At
--- NSR 1, a user with 500 relevant items has up to 625 times the weight of a user with 20, and dominates training.
--- Min-max bounding divides by the range, which reverses this: now a pair of such a user has almost no weight. This
--- tutorial tries the square root of the range, which is half way.
+-- The nRBP loss of a list counts its wrongly ordered pairs, up to P (N - P) for N rows of which P are relevant. With
+-- one sampled negative per relevant item (NSR 1), a user with 500 relevant items has up to 625 times the weight of a
+-- user with 20, and dominates training. Min-max bounding divides by the range, which reverses this: now a pair of
+-- such a user has almost no weight. This tutorial tries the square root of the range, which is half way.
 --
 -- A bound is a function of the score (the smooth metric, one value per list) and of statistics of each list:
 -- stats.n, .p, .min, .max, .best, .expectation, .sd, and .cdf(score). It must keep the metric's direction. Its
@@ -24,10 +24,10 @@ mr.bounds.define("sqrt_range", function(score, stats)
 end)
 
 -- 2. Is it right?
--- mr.bounds.check compares the bound's gradient with differences, on lists of many sizes. It also shows whether the
--- bounded value rises with the score, how much a short list weighs against a long one at NSR 1 to 5, and where the
--- gradient vanishes. See "slope short : long" of nrbp_loss: 25, which is half way (on a logarithmic scale) between
--- 1 without a bound and 625 under min-max.
+-- mr.bounds.check compares the bound's gradient with finite differences, on lists of many sizes. It also shows
+-- whether the bounded value rises with the score, where the gradient vanishes, and how much a short list weighs
+-- against a long one with 1 to 5 negatives per relevant item (NSR). See "slope short : long" of nrbp_loss: 25, which
+-- is half way (on a logarithmic scale) between 1 without a bound and 625 under min-max.
 print("1. sqrt_range, checked")
 mr.bounds.check("sqrt_range")
 
