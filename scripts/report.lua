@@ -78,7 +78,7 @@ end
 ---The part of a report on one paper: sections under the paper's title.
 ---@class report.Document
 ---@field title string
----@field text? string
+---@field text? string  paragraphs below the title
 ---@field sections report.Section[]
 
 -- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id. `figures.count` is

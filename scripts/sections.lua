@@ -56,7 +56,7 @@ function M.command(script)
 end
 
 -- Options that do not change results, only where files are and how training runs are made. The number says how many
--- values the option has.
+-- values follow the option on the command line.
 local places = {
   ["--store"] = 1,
   ["--data"] = 1,

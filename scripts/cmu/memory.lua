@@ -1,5 +1,6 @@
--- Estimates from the options how much memory the runs of Tables 2 and 3 need, so that runs that do not fit are refused
--- before they start. Terms count numbers of 4 bytes; factors were fitted to measured peaks.
+-- Estimates from a script's options how much memory the training runs of Tables 2 and 3 of Li & Wu need, so that runs
+-- that do not fit are refused before they start. Estimates count numbers of 4 bytes; the factors in the formulas were
+-- fitted to measured peaks of memory.
 local core = require "moonrank.core"
 local need = require("moonrank.system.memory").need
 

@@ -95,7 +95,7 @@ local all = {
 
 ---Returns the systems (models) of Table 2 (pixels) or Table 3 (features), in the order of the table's
 ---rows.
----@param features boolean
+---@param features boolean  true for Table 3
 function M.of(features)
   local found = {}
   for _, each in ipairs(all) do

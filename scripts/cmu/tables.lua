@@ -106,7 +106,8 @@ local function table_of(args, lines)
     mark = { ["by score"] = "max", ["by labels"] = "max", ["R^2"] = "max" } }
 end
 
----Makes Table 2 or 3: trains missing runs, prints the table, and returns table and text as a section of the report.
+---Makes Table 2 or 3 of Li & Wu (which of two faces is older?): trains missing runs, prints the table, and
+---returns table and text as a section of the report.
 ---@param number integer  2 or 3
 function M.make(number)
   local args = faces.args({}, { features = number == 3 })

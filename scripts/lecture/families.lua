@@ -44,8 +44,8 @@ local function rows_of(set, measures, measure, heads)
   return rows, cells
 end
 
--- Names, for each family of losses, the trained learner with the highest value in a column: "pairwise BPR (0.3000),
--- ...".
+-- Names, for each family of losses, the loss whose models have the highest value in a column of the table: "pairwise
+-- BPR (0.3000), ...".
 local function best_of(rows, column)
   local best, order, parts = {}, {}, {}
   for _, row in ipairs(rows) do

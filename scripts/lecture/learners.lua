@@ -138,7 +138,7 @@ local function train(args, set, each, model, fold, trial, seed, test)
 end
 
 ---Returns the study (a set of stored training runs) that tries learning rates and weight decays of
----every trained learner on the first fold. Missing runs are made.
+---every trained learner (a loss with its model) on the first fold. Missing runs are made.
 ---@return mr.Results
 function M.rates(args, set, seed)
   local rates = mr.choice(protocol.training[set].rates)

@@ -336,8 +336,8 @@ The figure shows marginal means of scores that were standardised within data set
 metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 %
 for the mean, the long one that for a single run.]]
 
----Makes Figure 3: marginal means of test scores by loss, over all data sets. `number` is the figure's
----number in file names.
+---Makes Figure 3: marginal means of test scores by loss, from a linear model over all data sets.
+---`number` is the figure's number in file names.
 function M.marginal_means(number)
   local args = M.args(number)
   local lines, sentences, winners, rows, left = {}, {}, {}, M.compared(args)
@@ -386,8 +386,8 @@ local function overlap_text(winners)
   return ("The prediction intervals of the two highest overlap by %d of %d metrics."):format(count, #winners)
 end
 
----Makes Figure 4: marginal means of test scores by loss and data set. `number` is the figure's number
----in file names.
+---Makes Figure 4: marginal means of test scores by loss and data set, from a linear model. `number` is
+---the figure's number in file names.
 function M.marginal_means_by_data(number)
   local args = M.args(number)
   local lines, sentences, models, winners, rows, left = {}, {}, {}, {}, M.compared(args)

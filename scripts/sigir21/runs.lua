@@ -208,8 +208,8 @@ local function count_kept(args, visit)
   end
 end
 
----Returns sentences on the training runs that the store lacks if --kept is given. Returns "" without
------kept, or if no run is missing.
+---Returns sentences on the training runs that the store lacks, if --kept forbids to make them. Returns ""
+---if --kept is not given or no run is missing.
 ---@return string
 function M.missing(args)
   if not args.kept then return "" end
