@@ -67,8 +67,8 @@ local function trained(args, set, own)
   return names
 end
 
----Parses the command line of a script that uses these training runs: its own options `own`, --losses,
------folds, and the options of the store (kept_runs.lua).
+---Parses the command line of a script that uses these training runs: its own options `own`, options of
+---the store (kept_runs.lua), --losses and --folds.
 function M.args(own)
   local names = {}
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end

@@ -38,8 +38,8 @@ local function ap_of_all_rows(longest)
   end })()
 end
 
--- The AP loss of the code's last commit: -(1 / P) sum over relevant j of (1 + sum over other relevant k of sigma(R_j
--- - R_k)) / R_j, with smooth ranks R and P relevant rows in the batch.
+-- The AP loss of the code's last commit: -(1 / P) sum over relevant j of (1 + sum over other relevant k of
+-- sigma(R_j - R_k)) / R_j, with smooth ranks R and P relevant rows in the batch.
 local function ap_by_ranks()
   return mr.losses.define("ap_by_ranks", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
     local relevant, rows = relevant_rows(lists)
