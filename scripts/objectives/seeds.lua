@@ -217,7 +217,7 @@ local cells = mr.table{ rows = rows,
     "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
   formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f",
     ["largest change"] = "%+.4f", ["p, mean of seeds"] = "%.2g" } }
-local twins = #pairs_of > 0 and figure.named(
+local twins = pairs_of[1] and figure.named(
   set.title .. ": two trainings of equal seed, and how far nDCG moves",
   mr.table{ rows = pairs_of,
     columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart",

@@ -244,6 +244,12 @@ it("table_1.lua counts a query once for all seeds, and finds the best of each ki
     near({ some["a - b"], some.p }, { 1 / 24, 2 * (1 + 12 + 66) / 4096 }, 1e-6)
     check(section.text:find("best on validation, Class RF, differs from the ranker that is, LambdaMART, by -0.1250", 1,
       true), section.text)
+    -- runs behind a mean: two folds, and two seeds of those that draw; a change is from those of both
+    local function runs_of(t, ...) return section.cells[t].runs({ ... }, "nDCG@10") end
+    equal({ runs_of(1, "mslr", "", "Rank LR"), runs_of(1, "mslr", "", "Class RF"), runs_of(1, "mslr", "", "random") },
+      { 2, 4, 0 })
+    equal({ runs_of(2, "mslr", "Class RF", "LambdaMART"), runs_of(2, "mslr", "Class LR", "Rank LR"),
+      runs_of(2, "mslr", "Class Boost", "RankNet (SGD, 0.001)") }, { 6, 4, 6 })
     -- of five pairs of families one is higher (boosting), one lower (logistic regression); under Adam the classifier
     -- falls behind RankNet for two queries of twelve
     equal(in_process.numbers(section.finding), { 10, 1, 5, 1, 1, 1, 5, 1, 1 })

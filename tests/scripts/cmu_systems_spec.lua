@@ -303,6 +303,25 @@ scripts.it("faces.results runs one seed and extends grids eight times by default
     own.setting_text(args, results, by_name["Reg. LR-l1"], 1) }, { "rate 300 (edge)", "penalty 1" })
 end)
 
+it("setting_text marks a chosen setting at either edge of those that were tried, and not one alone", function()
+  local own = dofile "scripts/cmu/faces.lua"
+  local function text_of(chosen, tried)
+    rawset(own, "runs", function()
+      local found = {}
+      for i, setting in ipairs(tried) do
+        found[i] = { setting = setting, values = { valid = setting == chosen and 0.9 or 0.5 } }
+      end
+      return found
+    end)
+    local args = with_words({}, function() return own.args() end)
+    return own.setting_text(args, {}, by_name.RankNet, 1)
+  end
+  local function rate(setting) return ("rate %g"):format(grids.value(by_name.RankNet.grid, setting)) end
+  equal({ text_of(1, { 1, 2, 3 }), text_of(2, { 1, 2, 3 }), text_of(3, { 1, 2, 3 }), text_of(2, { 3, 2, 4 }),
+    text_of(2, { 2 }) },
+    { rate(1) .. " (edge)", rate(2), rate(3) .. " (edge)", rate(2) .. " (edge)", rate(2) })
+end)
+
 scripts.it("faces.results divides images and chooses settings by seed, and tries only the rate that is fixed",
   {}, function(folder)
   local own = dofile "scripts/cmu/faces.lua"

@@ -26,11 +26,34 @@ local function mean_of_users(evaluations, metric)
   return (mean(means))
 end
 
+-- Checks that a table's Markdown has the largest printed number of a column in bold, within rows of equal first column
+-- where `within` is that column's name.
+local function marks_the_largest(shown, c, within)
+  local most, lines = {}, {}
+  for line in shown:to_markdown():gmatch "[^\n]+" do
+    if line:find "^|" then lines[#lines + 1] = line end
+  end
+  local cells = {}
+  for r = 1, #shown.rows do
+    cells[r] = {}
+    for cell in lines[r + 2]:gmatch "| ([^|]*)%f[|]" do table.insert(cells[r], cell:match "^(.-)%s*$") end
+  end
+  local function group(r) return within and shown.rows[r][1] or "" end
+  local function number(r) return tonumber((cells[r][c]:gsub("%*", ""))) end
+  for r in ipairs(cells) do most[group(r)] = math.max(most[group(r)] or -math.huge, number(r)) end
+  for r in ipairs(cells) do
+    equal(cells[r][c]:find "%*%*" ~= nil, number(r) == most[group(r)], shown.columns[c] .. ", row " .. r)
+  end
+end
+
 scripts.it("profit.lua takes settings of the first fold, and shows the means of users over all five folds",
   {}, function(folder)
   local ratings = data_folders.movielens(folder, { users = 20, items = 100, mean_activity = 70 })
-  local rows =
-    in_process.section("scripts/lecture/profit.lua", words_of(folder, "--data", folder, "--seed", "2")).tables[1].rows
+  local words = words_of(folder, "--data", folder, "--seed", "2")
+  local shown = in_process.section("scripts/lecture/profit.lua", words).tables[1]
+  local rows = shown.rows
+  marks_the_largest(shown, 5, "profits (made up)")
+  marks_the_largest(shown, 6, "profits (made up)")
   local liked, all_profits, folds = protocol.liked(ratings, false), protocol.profits(ratings, 2), {}
   for number = 1, 5 do folds[number] = protocol.liked_fold(liked, number, 2) end
   local function scored(name, kind, row, fold)
@@ -88,6 +111,34 @@ scripts.it("families.lua compares with squared errors, for ratings by nDCG@10 am
   end
   check(not section.text:find "random" and not section.text:find "untrained",
     "words are of those that are trained: " .. section.text)
+end)
+
+scripts.it("families.lua names the losses that are significantly better and worse, one or several", {},
+  function(folder)
+  local words = words_of(folder, "--smoke", "--sets", "mq2008", "--losses", "cross entropy,RankNet")
+  -- What is said if the changes and corrected p of cross entropy and RankNet are these.
+  local function said(first, second)
+    local section = in_process.section("scripts/lecture/families.lua", words, { learners = function(learners)
+      local own, names_at = learners.protocol, {}
+      for i, each in ipairs(learners.of({ losses = { "cross entropy", "RankNet" }, smoke = true }, "mq2008")) do
+        names_at[i] = each.name
+      end
+      -- another table, because studies hold what the protocol does
+      learners.protocol = setmetatable({ compare = function(pairs_of)
+        local found = own.compare(pairs_of)
+        for i, each in ipairs(found) do
+          local made = ({ ["cross entropy"] = first, RankNet = second })[names_at[i]]
+          if made then each.change, each.p = table.unpack(made) elseif each.p then each.p = 1 end
+        end
+        return found
+      end }, { __index = own })
+    end })
+    return section.text:match "correction (.-)%.\n"
+  end
+  local better, worse = " significantly better than squared errors", " significantly worse than squared errors"
+  equal(said({ 0.1, 0.01 }, { 0.2, 0.2 }):match "^(.-), and", "cross entropy is" .. better)
+  equal(said({ 0.1, 0.01 }, { 0.2, 0.01 }):match "^(.-), and", "cross entropy, RankNet are" .. better)
+  equal(said({ -0.1, 0.01 }, { 0.2, 0.2 }):match "and (.*)", "cross entropy is" .. worse)
 end)
 
 local forest = { rounds = 1, trees = 10, depth = 12, eta = 1, subsample = 0.63, colsample_bynode = 0.33, seed = 1 }
@@ -163,7 +214,20 @@ scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and
   local ok, problem = pcall(function()
     local words = words_of(folder, "--data", folder, "--seed", "3", "--unseen", "10", "--head", "0.5",
       "--out", folder .. "/a.svg")
-    local rows = in_process.section("scripts/lecture/cremonesi.lua", words).tables[1].rows
+    local tried = {}
+    local shown = in_process.section("scripts/lecture/cremonesi.lua", words, { kept_runs = function(kept)
+      local study = kept.study
+      rawset(kept, "study", function(args, o)
+        local results = study(args, o)
+        tried[#tried + 1] = results:counts().done
+        return results
+      end)
+    end }).tables[1]
+    local rows, settings = shown.rows, 0
+    -- settings of predictors that have several are tried once, then every predictor on five folds
+    for _, each in ipairs(predictors.all) do settings = settings + (#each.settings > 1 and #each.settings or 0) end
+    equal(tried, { settings, 5 * #predictors.all })
+    for c = 4, 9 do marks_the_largest(shown, c) end
     local o, tail = { unseen = 10, seed = 3 }, protocol.long_tail(ratings, 0.5)
     for i, each in ipairs(predictors.all) do
       local best, models, row, squares, rated = nil, {}, rows[i], 0, 0

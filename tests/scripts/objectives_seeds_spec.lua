@@ -3,7 +3,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
-local scripts = dofile "tests/support/scripts.lua"
+local scripts, in_process = dofile "tests/support/scripts.lua", dofile "tests/support/in_process.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 local trainings = dofile "scripts/objectives/seeds_runs.lua"
 
@@ -48,6 +48,19 @@ it("moved shows changes at equal seed beside those of two seeds", function()
   near(found.of_seeds, math.sqrt(5), 1e-12)
   near(found.change.mean, 1 / 3, 1e-12)
   near(trainings.distribution{ 1, 2, 3 }.half, 4.302652729696 / math.sqrt(3), 1e-9)
+end)
+
+scripts.it("seeds.lua has a table of pairs where two groups are of one algorithm", {}, function(folder)
+  local function tables_of(...)
+    local words = { "--smoke", "--workers", "0", "--store", folder .. "/runs.db", "--last_bit", "ApproxNDCGBatched",
+      ... }
+    return in_process.section("scripts/objectives/seeds.lua", words).tables
+  end
+  local alone = tables_of("--algorithms", "ApproxNDCGQbQ")
+  equal({ #alone, #alone[1].rows }, { 1, 3 })
+  local pairs_of = tables_of("--algorithms", "ApproxNDCGBatched")[2]
+  -- a row for each learning rate, and one for what validation chose
+  equal(#pairs_of.rows, #dofile("scripts/objectives/protocol.lua").rates + 1)
 end)
 
 scripts.it("seeds.lua --smoke shows nDCG over seeds and trainings of equal seed", {}, function(folder)

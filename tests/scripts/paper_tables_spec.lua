@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
-local program = dofile "tests/support/program.lua"
+local program, in_process = dofile "tests/support/program.lua", dofile "tests/support/in_process.lua"
 local check, equal, near = test.check, test.equal, test.near
 
 -- The cells after these words on one printed line, as numbers.
@@ -55,6 +55,29 @@ scripts.it("sigir21/table_1.lua counts users with 25 relevant items, their items
   equal({ found[1], found[2], found[3] }, { users, different, count })
   near(found[4], count / (users * different), 5e-6)
   check(not out:find("printed", 1, true), out)
+end)
+
+test.it("sigir21/table_1.lua counts the printed numbers of CiteULike-a that are met, a density to five decimals",
+  function()
+  local printed = dofile("scripts/sigir21/published.lua").table_1[1]
+  -- A set with four users who rated two, two, one and one of three items.
+  local function part(users, items)
+    return { users = mr.tensor(users), items = mr.tensor(items),
+      lists = { rows = #users } }
+  end
+  local fold = { train = part({ 1, 1, 2, 3 }, { 1, 2, 1, 3 }), test = part({ 2, 4 }, { 2, 1 }) }
+  local section = in_process.section("scripts/sigir21/table_1.lua", { "--sets", "citeulike,movielens" }, {
+    data = function(data)
+      rawset(data, "open", function(_, name)
+        return { title = name, splits = { 0 }, fold = function() return fold end }
+      end)
+    end,
+    published = function(published)
+      published.table_1[1] = { title = printed.title, users = 4, items = 5, ratings = 6, density = 0.500004 }
+    end })
+  equal(section.tables[1].rows, { { "citeulike", 4, 4, 3, 5, 6, 6, 0.5, 0.500004 },
+    { "movielens", 4, "", 3, "", 6, "", 0.5, "" } })
+  equal({ section.agreement.of, section.agreement.within }, { 4, 3 })
 end)
 
 scripts.it("sigir21/table_1.lua meets the printed numbers of CiteULike-a, by splits and by rule", {}, function(folder)

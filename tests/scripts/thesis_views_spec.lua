@@ -281,6 +281,7 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
         rawset(cutoffs, "study", function(_, name)
           local space =
             { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
+          if name == "mq2008" then space.draw = mr.choice{ 1, 2, 3 } end  -- so that it has more runs
           return study_of(folder, name, space, function(_, user)
             local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
               ["thinned auc"] = 0.625 }
@@ -301,6 +302,13 @@ it("why_curves_differ.lua takes the change apart by lists with k relevant rows, 
       { 1 + 6 / 64, -0.9, with, -0.9 - with, 4 / 11 }, 1e-6)
     local strata = in_process.records(section.tables[2])
     equal({ strata[1].lists, strata[2].lists, strata[3].lists, strata[4].lists }, { 2, 6, 10, 4 })
+    equal({ strata[1]["relevant rows"], strata[2]["relevant rows"], strata[4]["relevant rows"] },
+      { "1", "2 to 4", "10 or more" })
+    -- runs behind each row: those of its data and setting, none behind rankers that are made and random ones
+    local function runs_of(t, r, column) return section.cells[t].runs(section.tables[t].rows[r], column) end
+    equal({ runs_of(1, 1, "nDCG@1"), runs_of(1, 2, "nDCG@1"), runs_of(1, 1, "random @1"), runs_of(2, 1, "nDCG@1") },
+      { 2, 6, 0, 2 })
+    equal({ runs_of(3, 1, "AUC"), runs_of(3, 2, "AUC"), runs_of(3, 3, "AUC"), runs_of(3, 4, "AUC") }, { 2, 2, 6, 0 })
     local exchanged = in_process.records(section.tables[3])
     near({ exchanged[1].AUC, exchanged[2].AUC }, { 0.75, 0.625 }, 1e-9)
   end)
