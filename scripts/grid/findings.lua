@@ -127,8 +127,9 @@ local function sorted_keys(t)
   return keys
 end
 
--- Says why a cell (a loss under a bound) is not sound: the cap ended a run, a run did not converge, or it is not shown
--- to rank better than random. Returns "" for a sound cell.
+-- Says what is wrong with a cell (results of a loss under a bound): the cap on processor time ended a training run, a
+-- run did not converge, or the cell is not shown to rank better than random. Returns "" if nothing is wrong. `folds` is
+-- the number of runs of a cell.
 local function flaw_of(cell, folds)
   local flaws = {}
   if cell.capped > 0 then

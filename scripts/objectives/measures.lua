@@ -39,7 +39,7 @@ function M.title(name)
   return (name:gsub("^ndcg%+1", "nDCG+1"):gsub("^ndcg", "nDCG"):gsub("^precision", "P"):gsub("^ap$", "MAP"))
 end
 
--- A metric of scores for each query; NaN for a query without relevant documents.
+-- The values of a metric for the given scores, one per query; NaN for a query without relevant documents.
 local function judged(metric, scores, lists)
   local values = metric(scores, lists)
   return lists.relevant:to(values.dtype):gt(0):where(values, 0 / 0)
@@ -64,7 +64,8 @@ function M.honest(scores, lists) return of_all(scores, lists) end
 ---@return table<string, mr.Tensor>
 function M.random(lists) return M.honest(mr.zeros(lists.rows), lists) end
 
--- The numbers of all rows, with the rows of each list in reversed order.
+-- The numbers of all rows, with the rows of each list in reversed order. A ranking that keeps the order of equal scores
+-- then puts the last of these rows first.
 local function backwards(lists)
   local numbers, before = {}, 0
   for _, n in ipairs(lists.sizes:totable()) do
@@ -91,7 +92,7 @@ function M.code(scores, lists, ranker)
   local from_last = mr.lists{ relevance = grades, sizes = lists.sizes:totable() }
   local values = sorted_by(scores, ranker):reshape(lists.rows, 1):rows(order):reshape(lists.rows)
   local found = of_all(values, from_last, "stable")
-  -- Divides precision by the number of documents if a query has fewer than k.
+  -- As the authors' code does, divides precision@k by the number of documents if a query has fewer than k.
   for _, k in ipairs(cuts) do
     local name = "precision@" .. k
     found[name] = found[name] * k / lists.sizes:to(found[name].dtype):clamp{ max = k }
@@ -122,7 +123,7 @@ function M.first_document(lists)
   return found
 end
 
----The mean of each metric over queries, by name. Queries whose metric is NaN are left out.
+---The mean of each metric over queries, by name of the metric. Queries whose value is NaN are left out.
 ---@param values table<string, mr.Tensor>
 ---@return table<string, number>
 function M.means(values)

@@ -1,8 +1,8 @@
--- Decisions of Tang et al. (2023), each with the section of the paper, and our decisions where the paper says nothing.
---
--- Recipe `paper` follows the text, but uses the official folds, the same test queries for every algorithm, and
--- validation. Recipe `code` does what the authors' code does (github.com/catalinlup/learning-to-rank at 767b70b), under
--- several seeds; the authors used none.
+-- Decisions behind the reproduction of Tang et al. (2023), each with the section of the paper, and our decisions where
+-- the paper says nothing.
+-- There are two recipes. Recipe "paper" follows the paper's text, but uses the official folds, the same test queries
+-- for every algorithm, and validation. Recipe "code" does what the authors' code does
+-- (github.com/catalinlup/learning-to-rank at 767b70b), under several seeds; the authors used none.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -49,8 +49,8 @@ M.algorithms = {
     code = both({ steps = "documents", size = 64, rate = 5e-5, epochs = 300 }, { steps = "groups", size = false }) },
   { name = "MseNetQbQ", objective = "mse", paper = both(with(queries, { rate = 1e-3 })),
     code = both(with(queries, { rate = 1e-3, epochs = 30 })) },
-  -- The paper trains RankNet in batches of 64 (section 4.2.1); in the authors' code these are 64 pairs. Recipe `paper`
-  -- departs from this: a step takes one query, whose pairs are made inside the loss.
+  -- The paper trains RankNet in batches of 64 (section 4.2.1); in the authors' code these are 64 pairs. The settings
+  -- under `paper` depart from this: a step takes one query, whose pairs are made inside the loss.
   { name = "RankNet", objective = "ranknet", paper = both(queries),
     code = both({ steps = "pairs", size = 64, rate = 1e-4, epochs = 10 }, { epochs = 10 }) },
   { name = "ApproxNDCGBatched", objective = "approx_ndcg", paper = both(with(eight, decay)),
@@ -158,7 +158,8 @@ function M.training(run, train, least)
     epochs = o.epochs, seed = run.seed, progress = false }, count
 end
 
--- Sets the held-out loss: the mean over documents if training steps take documents, else the mean over queries.
+-- Makes training measure the held-out loss on `part`: as the mean over documents if gradient steps take documents, else
+-- as the mean over queries.
 local function held_out(options, o, part)
   options.valid, options.reduction = part, o.steps == "documents" and "rows" or "mean"
 end
@@ -361,8 +362,9 @@ function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] 
 -- The p-value of a permutation test with 100,000 random sign flips, paired by query.
 local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }).p end
 
----Compares every algorithm with random orders and with `M.base`, by the metric of each test query. Returns means,
----changes against `M.base`, and p-values corrected by Holm over all comparisons of the data set.
+---Compares every algorithm with random orders and with `M.base` (MseNetBatched), by the metric of each test query.
+---Returns an entry per algorithm with its mean, the change against `M.base`, and two p-values, corrected by Holm over
+---all comparisons of the data set.
 ---@param values table<string, number[]>  metric of each test query, by algorithm
 ---@param random number[]  expected metric of each test query under random orders
 function M.compare(values, random)

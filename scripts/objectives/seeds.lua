@@ -82,7 +82,7 @@ local function with_ends(found)
   return ("%.4f (%.4f to %.4f)"):format(found.mean, found.mean - found.half, found.mean + found.half)
 end
 
--- Values f(seed) for the seeds that both groups `a` and `b` have.
+-- Values f(seed) for those seeds under which two groups of trainings, `a` and `b`, both have results.
 local function shared(a, b, f)
   local found, has = {}, {}
   for _, seed in ipairs(b.seeds) do has[seed] = true end
@@ -90,7 +90,7 @@ local function shared(a, b, f)
   return found
 end
 
--- The value of every query as the mean over `seeds`.
+-- The mean over `seeds` for every query, where values[seed] is an array with a value per query.
 local function mean_values(values, seeds)
   local sums = {}
   for _, seed in ipairs(seeds) do
@@ -193,8 +193,8 @@ for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
 end
--- Compares each group of trainings with the next group of its algorithm under another numerics version, and with the
--- group whose initial weights differ in one last bit.
+-- Compares each group of trainings with the next group of its algorithm that another version of the program made, and
+-- with the group whose initial weights differ in one last bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
   local own = {}

@@ -64,8 +64,8 @@ local function rows_of(name, view)
   return rows, cells
 end
 
--- The best value among rows with equal "what" is marked. Printed numbers and random orders are strings, so that they
--- are never marked.
+-- The best value of a metric is marked among rows that agree in the column "what", such as "rate chosen". Printed
+-- numbers and random orders are strings, so that they are never marked.
 local columns, formats, mark = { "algorithm", "what" }, {}, {}
 for i, metric in ipairs(published.metrics) do
   local title = runs.measures.title(metric)

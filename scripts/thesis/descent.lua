@@ -6,8 +6,8 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")
 local protocol = runs.protocol
 
--- `epochs` and `patience` are defaults of the script's options: the largest number of epochs, and the number of epochs
--- without a better validation metric after which training ends.
+-- `epochs` and `patience` are defaults of the options of optimisers.lua: the largest number of epochs, and the number
+-- of epochs without a better validation metric after which training ends.
 local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, patience = protocol.beside.patience }
 
 local function train(args, set, trial, exponent)

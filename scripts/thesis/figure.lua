@@ -204,7 +204,7 @@ function M.slope(bound, base, instance)
 end
 
 ---How differently a bound weighs lists: for each loss, its largest slope (change of bounded per change of unbounded
----loss) among the example lists of `row` divided by its smallest, as text, e.g. "nDCG 1.4, AP 1.1, nRBP 16".
+---loss) among the example lists of `row` divided by its smallest, as text, e.g. "nDCG 1.11, AP 1.03, nRBP 16".
 function M.slope_ratios(row, bound)
   local parts = {}
   for _, base in ipairs(M.losses) do

@@ -187,11 +187,12 @@ function M.rate(exponent) return 10 ^ (exponent / 2) end
 
 -- Section on statistics: all decisions are ours, because the thesis has no statistical tests -------------------------
 
----The seeds of splits, negatives and models with which claims are tested.
+---The seeds of splits, negatives and models under which claim.lua tests whether a bound is better than others.
 M.seeds = { 1, 2, 3 }
 
----Compares paired values of users or queries: mean change, p-value of a permutation test of signs, effect size, and
----share of wins of `a`.
+---Compares two training methods by the values `a` and `b` of the same users or queries: mean change from `b` to `a`,
+---p-value of a permutation test of signs, effect size `d` (mean change in its standard deviations), number of pairs
+---`n`, and share of pairs where `a` wins.
 ---@param a number[]
 ---@param b number[]
 ---@return { change: number, p: number, d: number, n: integer, wins: number }
