@@ -82,9 +82,16 @@ report.write(args.out, {
   opening = opening_of(documents, args.smoke), documents = documents,
 })
 print("\nReport: " .. args.out)
+local refused = {}
 if args.results ~= "" then
-  print(("Results files: %d"):format(results_file.write_all(args.results, documents)))
+  local count
+  count, refused = results_file.write_all(args.results, documents)
+  print(("Results files: %d"):format(count))
   results_file.write_pages(args.results)
   if core.file_exists(args.results .. "/claims.lua") then dofile(here .. "claims.lua").renew(args.results) end
 end
 sections.check_made(made)
+if #refused > 0 then
+  error(core.exit(1, ("--results: no files of %d sections, because their runs were continued with --force after a "
+    .. "change. Make the runs anew in another store:\n  %s"):format(#refused, table.concat(refused, "\n  "))), 0)
+end

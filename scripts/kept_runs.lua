@@ -2,6 +2,7 @@
 -- to another script, and make or read a study (a named set of training runs).
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local forced = require "moonrank.sweep.forced"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
@@ -79,15 +80,53 @@ end
 -- up.
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
----Returns how many training runs of a study have ended (finished, stopped early or failed), and how
----many are planned.
+---Returns true if a run failed because its training diverged (the loss was NaN or infinite). Such a
+---failure is a result of a learning rate, because another attempt would fail, too.
+---@param reason string  first line of the run's error
+function M.diverged(reason)
+  return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
+end
+
+-- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` in M.study).
+local function accepted(results)
+  local accepts, count = rawget(results, "_accepts"), 0
+  local sql = "SELECT reason FROM trials WHERE study = ?1 AND state = 'failed'"
+  for _, row in ipairs(accepts and results._store:rows(sql, results.study.id) or {}) do
+    count = count + (accepts(row.reason or "") and 1 or 0)
+  end
+  return count
+end
+
+---Returns how many runs of a study have a result, and how many are planned. Runs that failed or were
+---killed have no result; the third value says how many these are, or is nil if there are none.
 ---@param results mr.Results
----@return integer  ended
----@return integer  planned
+---@return integer
+---@return integer
+---@return string?
 function M.progress(results)
-  local counts, ended = results:counts(), 0
-  for _, state in ipairs{ "done", "pruned", "failed", "killed" } do ended = ended + (counts[state] or 0) end
-  return ended, results.study.planned or ended
+  local counts, failures = results:counts(), accepted(results)
+  local ended, parts = (counts.done or 0) + (counts.pruned or 0) + failures, {}
+  for _, state in ipairs{ "failed", "killed" } do
+    local lost = (counts[state] or 0) - (state == "failed" and failures or 0)
+    if lost > 0 then parts[#parts + 1] = ("%d %s"):format(lost, state) end
+  end
+  return ended, results.study.planned or ended, #parts > 0 and table.concat(parts, ", ") or nil
+end
+
+-- Returns the option that makes a study's failed and killed runs again: they are tried --retry times after the first
+-- attempt.
+local function again(results)
+  local sql = "SELECT max(attempts) AS n FROM trials WHERE study = ?1 AND state IN ('failed', 'killed')"
+  return ("--retry %d"):format(results._store:rows(sql, results.study.id)[1].n or 1)
+end
+
+-- Ends the script with an error if runs of a study failed or were killed. Tables would otherwise be made silently of
+-- the other runs.
+local function check_lost(results)
+  local _, planned, lost = M.progress(results)
+  if not lost then return end
+  error(core.exit(1, ("'%s' in %s is not complete: of %d runs %s. `moonrank results %s` says why; %s makes them again")
+    :format(results.name, results.path, planned, lost, results.path, again(results))), 0)
 end
 
 -- Prefix of the error for missing training runs under --kept, which forbids to make them. A report that includes the
@@ -118,27 +157,64 @@ local function found_in_store(args, name)
   end
 end
 
--- Adds a study (set of stored training runs) to the list of studies that the script read. figure.finish prints below
--- the script's results which studies they come from.
-local function noted(args, results)
-  if args.studies then args.studies[#args.studies + 1] = results end
+-- Adds a study to the list of studies that the script read, which figure.finish states below the results. `accepts` is
+-- that of M.study. The list is marked if runs of the study are missing.
+local function noted(args, results, accepts)
+  rawset(results, "_accepts", accepts)
+  local list = args.studies
+  if list then
+    list[#list + 1] = results
+    local ended, planned = M.progress(results)
+    list.lacks = list.lacks or ended < planned
+  end
   return results
+end
+
+---Returns true if the store lacks runs of a study that a script asked for. Results files are not
+---written from such studies.
+---@param list? table  `args.studies`, or the field `studies` of a section
+function M.lacks(list) return list ~= nil and list.lacks == true end
+
+---Returns a sentence for each study that was continued with --force after a change, without
+---duplicates. Results files are not written from such studies.
+---@param list? table  `args.studies`, or the field `studies` of a section
+---@return string[]
+function M.forced(list)
+  local found, seen = {}, {}
+  for _, results in ipairs(list or {}) do
+    local line = forced.line(results._store:study(results.name) or results.study)
+    local said = line and ("Runs of '%s' are %s."):format(results.name, (line:gsub("force = true", "--force")))
+    if said and not seen[said] then found[#found + 1], seen[said] = said, true end
+  end
+  return found
+end
+
+---Returns a section's text with the sentences of `M.forced` below it.
+---@param text string
+---@param list? table  `args.studies`
+---@return string
+function M.with_forced(text, list)
+  local said = table.concat(M.forced(list), "\n")
+  return said == "" and text or text .. "\n\n" .. said
 end
 
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
 ---not exist. It does not matter which script made its runs. If the study has another search space or
 ---other settings, the script ends with an error, because it would show the study's results as its own.
 ---@param args table  option values, as from M.args
----@param o { name: string, settings: table, space: table }  as in M.study
+---@param o kept_runs.Study  without `run`
 ---@return mr.Results?
 function M.there(args, o)
   local found = found_in_store(args, o.name)
-  if not found then return nil end
+  if not found then
+    if args.studies then args.studies.lacks = true end
+    return nil
+  end
   if found.study.space ~= space.new(o.space):describe()
     or found.study.settings ~= studies.settings_text(o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
-  return noted(args, found)
+  return noted(args, found, o.accepts)
 end
 
 -- Returns the study (set of stored training runs) of this name if the store has all its planned runs. Ends the
@@ -148,10 +224,11 @@ local function whole(args, o)
   if not found then
     M.lack(("%s has none of the runs of '%s'; without --kept they are made"):format(args.store, name_of(args, o.name)))
   end
-  local ended, planned = M.progress(found)
+  local ended, planned, lost = M.progress(found)
   if ended < planned then
-    M.lack(("%s has %d of %d runs of '%s'; without --kept the others are made"):format(
-      args.store, ended, planned, found.name))
+    M.lack(("%s has %d of %d runs of '%s'%s; without --kept %s"):format(args.store, ended, planned, found.name,
+      lost and (" (%s)"):format(lost) or "",
+      lost and ("and with %s they are made again"):format(again(found)) or "the others are made"))
   end
   return found
 end
@@ -167,19 +244,30 @@ local function check_settings(args, o)
         core.safe_text(studies.difference(found.study.settings, now), true))), 0)
 end
 
+---@class kept_runs.Study
+---@field name string
+---@field settings table  this field, `space`, `run` and `metric` are those of mr.sweep
+---@field space table
+---@field run fun(trial: mr.Trial): any
+---@field metric? string  default: "valid"
+---@field accepts? fun(reason: string): boolean  whether a failure with this reason is a result
+
 ---Returns a study: the results of a named set of training runs. Runs that are not in the store yet are
----made first. With --kept nothing is trained, and missing runs are an error.
+---made first. With --kept nothing is trained, and missing runs are an error. Runs that failed or were
+---killed are an error, too, except failures for a reason that `accepts` takes as a result.
 ---@param args table  option values, as from M.args
----@param o { name: string, settings: table, space: table, run: function, metric?: string }  as in mr.sweep
+---@param o kept_runs.Study
 ---@return mr.Results
 function M.study(args, o)
   if args.kept then return whole(args, o) end
   if args.force then check_settings(args, o) end
-  return noted(args, mr.sweep{
+  local results = noted(args, mr.sweep{
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
     mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,
     space = o.space, run = o.run,
-  })
+  }, o.accepts)
+  check_lost(results)
+  return results
 end
 
 return M

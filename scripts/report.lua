@@ -73,6 +73,7 @@ end
 ---@field figures? string[]  paths of further figures
 ---@field finding? string    main finding in one sentence; nil for made-up data
 ---@field lacking? boolean   whether the section shows only a part or nothing: runs are missing, --kept forbids training
+---@field forced? boolean    whether runs of the section were continued with --force after a change
 ---@field agreement? { of: integer, within: integer, tolerance: string }  printed numbers compared; within tolerance
 
 ---The part of a report on one paper: sections under the paper's title.

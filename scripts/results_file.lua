@@ -178,22 +178,26 @@ function M.write(path, lines)
 end
 
 ---Writes the results files (CSV) of documents (papers): FOLDER/DOCUMENT/SECTION.csv for each section of
----the report that has a table. If a section failed or lacks training runs, its file is not changed.
+---the report that has a table. If a section failed or lacks training runs, or its runs were continued
+---with --force after a change, its file is not changed.
 ---@param folder string
 ---@param made { name: string, sections: report.Section[] }[]  documents
 ---@return integer  number of files written
+---@return string[]  titles of sections that were refused because of --force
 function M.write_all(folder, made)
-  local count = 0
+  local count, refused = 0, {}
   for _, document in ipairs(made) do
     for _, section in ipairs(document.sections) do
       local is_whole = section.file and not section.lacking and not section.failed and #(section.tables or {}) > 0
-      if is_whole then
+      if is_whole and section.forced then
+        refused[#refused + 1] = section.title
+      elseif is_whole then
         M.write(("%s/%s/%s.csv"):format(folder, document.name, section.file), M.lines(section))
         count = count + 1
       end
     end
   end
-  return count
+  return count, refused
 end
 
 -- Returns the CSV field that begins at byte `at` of a text, and the position of the byte after the field.

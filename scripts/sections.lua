@@ -164,6 +164,8 @@ function M.run(script)
       lacking = true,
     }
   end
+  section.lacking = section.lacking or kept.lacks(section.studies)
+  section.forced = #kept.forced(section.studies) > 0
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
   section.made_by = M.command{
     path = script.path:match "scripts/.*$" or script.path,

@@ -211,10 +211,12 @@ end
 ---with the intervals of table cells (`o.cells`), the figure's file and the studies that the script
 ---read.
 function M.finish(o)
+  local list = rawget(o.args, "studies")
+  local text = kept.with_forced(o.text, list)
   for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
-  print(o.text)
+  print(text)
   if o.figure then print("Saved as " .. o.figure) end
-  return { text = o.text, tables = o.tables, cells = o.cells, figure = o.figure, studies = rawget(o.args, "studies") }
+  return { text = text, tables = o.tables, cells = o.cells, figure = o.figure, studies = list }
 end
 
 return M

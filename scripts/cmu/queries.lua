@@ -39,28 +39,33 @@ function M.args(own)
   return args
 end
 
-local opened = kept.cache()
+local opened, made = kept.cache(), kept.cache()
 
----Opens a data set by the name that --sets takes. Returns its title, its number of folds, and a
----function that returns a fold with standardised features and labels 0 and 1.
----@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
-function M.set(args, name)
+-- Opens a data set by its name. Trials use this local function and not `M`, because `M` also reaches the functions of
+-- kept_runs.lua, which would then count as code of the trials.
+local function set_of(args, name)
   if not opened[name] then
     local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name].folder
-    local folds, made = args.smoke and made_up() or mr.data.letor_folds(path), kept.cache()
+    local folds = args.smoke and made_up() or mr.data.letor_folds(path)
     opened[name] = { title = args.smoke and "made-up queries" or sets[name].title, folds = #folds,
       fold = function(number)
-        made[number] = made[number] or protocol.fold(folds, number)
-        return made[number]
+        local key = ("%s %d"):format(name, number)
+        made[key] = made[key] or protocol.fold(folds, number)
+        return made[key]
       end }
   end
   return opened[name]
 end
 
+---Opens a data set by the name that --sets takes. Returns its title, its number of folds, and a
+---function that returns a fold with standardised features and labels 0 and 1.
+---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
+function M.set(args, name) return set_of(args, name) end
+
 -- Trains and tests one system (ranker or classifier) on one fold of data set `name`. A network reports its loss and
 -- validation nDCG@10 to the sweep's trial after every epoch.
 local function run_of(args, name, o, trial)
-  local fold = M.set(args, name).fold(o.split)
+  local fold = set_of(args, name).fold(o.split)
   o.epochs, o.rounds, o.trees, o.penalties = args.epochs, args.rounds, args.trees, args.smoke and { 1 } or nil
   local found = protocol.fit(fold, o, trial)
   return { valid = found.valid, epoch = found.epoch, alpha = found.alpha,

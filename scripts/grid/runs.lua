@@ -96,6 +96,10 @@ local function space_of(losses, bounds_of)
   return space
 end
 
+-- Runs that fail because an epoch would take longer than the cap, or because training diverges, are results: their
+-- cells and learning rates are left out.
+local function accepts(reason) return reason:find("and the cap is", 1, true) ~= nil or kept.diverged(reason) end
+
 local function cap_of(args) return not args.full and args.cap or nil end
 
 local function settings_of(args, set)
@@ -120,6 +124,7 @@ function M.at_rate(args, set, rate, names, round)
   return kept.study(args, {
     name = ("rates of %s%s, round %d, %g"):format(set.name, args.full and ", full" or "", round, rate),
     settings = settings_of(args, set), space = space_of(losses, function(loss) return bounds[loss] end),
+    accepts = accepts,
     run = function(trial)
       return train(set, { loss = trial.loss, bound = trial.bound, number = 1, rate = rate, cap = cap })
     end,
@@ -176,6 +181,7 @@ function M.of(args, name)
     rates_of(args, set)
   space.split, settings.rates = mr.range(1, set.folds), text
   local study = { name = set.name .. (args.full and ", full" or ""), settings = settings, space = space,
+    accepts = accepts,
     run = function(trial)
       return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, cap = cap,
         rate = rates[protocol.rate_name(trial.loss, trial.bound)] })

@@ -258,7 +258,7 @@ text = text .. runs.missing(args)
 local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells) }
 if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss(),
   intervals.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end))) end
-local section = runs.finish(figure, args, nil, text, table.unpack(tables))
+local section = figure.finish(args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0
   for _, each in ipairs(compared) do within = within + (is_near(each.less.ndcg) and 1 or 0) end

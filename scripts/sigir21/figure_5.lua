@@ -107,7 +107,7 @@ for i, line in ipairs(lines) do line[9] = adjusted[i] end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do
   sentences[#sentences + 1] = curves_text(kind, curves, adjusted)
 end
-return runs.finish(figure, args, pictures, ([[
+return figure.finish(args, pictures, ([[
 The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean over the
 splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
 by generalised cross validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the

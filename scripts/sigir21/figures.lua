@@ -70,7 +70,7 @@ end
 ---error instead, because runs are missing. `left` has sentences on missing runs, from `M.compared`.
 function M.nothing(args, left)
   if args.kept then runs.lack(args, "runs of two losses that could be compared") end
-  return runs.finish(figure, args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
+  return figure.finish(args, nil, "Nothing is compared, as no two losses have runs on the same split." .. left)
 end
 
 ---Returns `words`, a sentence on the paper's own result, as a paragraph for the text below the figure.
@@ -195,7 +195,7 @@ function M.levels(number)
   end)
   local heads, formats = { "method and data", "metric", "NSR", table.unpack(titles(losses)) }, {}
   for _, name in ipairs(titles(losses)) do formats[name] = "%.4f" end
-  return runs.finish(figure, args, pictures, ([[
+  return figure.finish(args, pictures, ([[
 The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate: means over the
 splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of three persistences
 chose.%s%s]]):format(levels_text(args, count), missing(args)),
@@ -247,7 +247,7 @@ function M.frequencies(number)
   for i, column in ipairs(M.columns(rows, true)) do panels[i], sentences[i] = frequency_panel(column, lines) end
   panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figure.title(args)
   panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
-  return runs.finish(figure, args, mr.plot.facets(panels), ([[
+  return figure.finish(args, mr.plot.facets(panels), ([[
 The figure shows how often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are
 all counted. The loss of RR is left out, as in the paper.
 
@@ -355,7 +355,7 @@ function M.marginal_means(number)
     sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(winners[column]),
       significance_text(winners[column]))
   end
-  return runs.finish(figure, args, pictures, ([[
+  return figure.finish(args, pictures, ([[
 %s
 
 %s
@@ -408,7 +408,7 @@ function M.marginal_means_by_data(number)
     sentences[i] = ("%s the highest mean is that of %s. %s"):format(column.words, winners_text(found),
       overlap_text(found))
   end
-  return runs.finish(figure, args, pictures, ([[
+  return figure.finish(args, pictures, ([[
 %s
 
 %s%s%s]]):format(about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[

@@ -161,7 +161,8 @@ function M.of(args, o)
   local nsr, kind, loss, rate = o.nsr, o.kind, o.loss, o.rate
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr,
     o.kind, o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
-  local study = { name = name, space = { split = mr.choice(set.splits) },
+  -- At some large learning rates training diverges, which is a result.
+  local study = { name = name, accepts = kept.diverged, space = { split = mr.choice(set.splits) },
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer,
       negatives = protocol.recipes[args.recipe].negatives },
     run = function(trial)
@@ -199,7 +200,7 @@ local function count_kept(args, visit)
         for _, nsr in ipairs(args.nsr) do
           for _, rate in ipairs(M.training(args, kind, loss).rates) do
             local results = M.of(args, { set = set, nsr = nsr, kind = kind, loss = loss, rate = rate })
-            there, planned = there + (results and results:counts().done or 0), planned + #M.set(args, set).splits
+            there, planned = there + (results and kept.progress(results) or 0), planned + #M.set(args, set).splits
           end
         end
       end
@@ -223,17 +224,6 @@ function M.missing(args)
   if there == planned then return "" end
   return "\n\n" .. M.so_far(there, planned, "run is of one loss, learning rate, NSR and split",
     #none > 0 and "none of them of " .. table.concat(none, ", ") or "some of them of every loss")
-end
-
----Returns a script's section of the report: text, tables and pictures, as figure.finish returns it. If
----the store lacks training runs, the section is marked as `lacking`, and no results file is written
----from it.
----@param figure table  thesis/figure.lua
----@return report.Section
-function M.finish(figure, args, ...)
-  local section = figure.finish(args, ...)
-  if M.missing(args) ~= "" then section.lacking = true end
-  return section
 end
 
 ---The test score of one model by one metric on one split.

@@ -3,6 +3,8 @@
 -- tables.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local kept = dofile(here .. "../kept_runs.lua")
 
 local M = {}
 
@@ -288,6 +290,7 @@ function M.finish(args, fig, caption, ...)
   if rawget(args, "made_up") then
     caption = made_up .. "\n" .. caption
   end
+  caption = kept.with_forced(caption, rawget(args, "studies"))
   for i, each in ipairs(tables) do
     local own = captions[i] ~= "" and captions[i] .. "\n" or ""
     print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. "\n")

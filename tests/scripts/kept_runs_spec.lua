@@ -56,3 +56,82 @@ it("kept_runs.study with force keeps runs after a change of the script, and refu
     equal(study(true, 60), 0.5)
   end)
 end)
+
+-- Calls body(folder, study): study(changed, run, o) makes or reads a study of four runs in a store. `changed`
+-- has the values of options (args) that differ from their defaults.
+local function with_study(body)
+  sweeps.in_folder(function(folder)
+    body(folder, function(changed, run, o)
+      local args = { store = folder .. "/runs.db", workers = 0, retry = 0, studies = {} }
+      for name, value in pairs(changed or {}) do args[name] = value end
+      local options = { name = "movielens", settings = {}, space = { i = mr.range(1, 4) },
+        run = run or function(trial) return { valid = trial.i } end }
+      for name, value in pairs(o or {}) do options[name] = value end
+      return kept_runs.study(args, options), args
+    end)
+  end)
+end
+
+-- Raises an error unless `f` raises one with all of the `words`. Returns the error.
+local function refuses(f, ...)
+  local ok, problem = pcall(f)
+  check(not ok, "no error")
+  for _, word in ipairs{ ... } do check(tostring(problem):find(word, 1, true), tostring(problem)) end
+  return problem
+end
+
+it("a study with failed runs is not complete: an error names it, how many failed and the option that tries again",
+  function()
+    with_study(function(_, study)
+      local luck = kept_runs.cache()  -- may change between attempts
+      local function failing(trial)
+        if trial.i <= 2 and not luck[1] then error("no luck", 0) end
+        return { valid = trial.i }
+      end
+      refuses(function() study({}, failing) end, "movielens", "2 failed", "--retry 1")
+      local problem = refuses(function() study({ kept = true }) end, "movielens", "2 of 4 runs", "2 failed")
+      check(kept_runs.lacked(problem), "runs that failed count as missing ones")
+      refuses(function() study({ retry = 1 }, failing) end, "2 failed", "--retry 2")
+      luck[1] = true
+      equal(study({ retry = 2 }, failing):counts(), { done = 4 })
+    end)
+  end)
+
+it("a study with killed runs is not complete, with and without --kept", function()
+  with_study(function(folder, study)
+    study()
+    sweeps.change(folder .. "/runs.db", "UPDATE trials SET state = 'killed' WHERE study = ?1 AND number <= 2")
+    local problem = refuses(function() study{ kept = true } end, "movielens", "2 of 4 runs", "2 killed")
+    check(kept_runs.lacked(problem), tostring(problem))
+    refuses(function() study() end, "movielens", "of 4 runs 2 killed", "--retry")
+    equal(study{ retry = 1 }:counts(), { done = 4 })
+  end)
+end)
+
+it("failures that a study accepts are results, other failures are not", function()
+  with_study(function(_, study)
+    local why = "mr.fit: the loss is NaN in epoch 1"
+    local function failing(trial)
+      if trial.i == 1 then error(why, 0) end
+      return { valid = trial.i }
+    end
+    local o = { accepts = kept_runs.diverged }
+    equal(study({}, failing, o):counts(), { done = 3, failed = 1 })
+    equal({ kept_runs.progress((study({ kept = true }, failing, o))) }, { 4, 4 })
+    refuses(function() study({ kept = true }, failing) end, "3 of 4 runs")
+  end)
+end)
+
+it("a list of studies says whether runs are missing", function()
+  with_study(function(folder, study)
+    local _, args = study()
+    check(not kept_runs.lacks(args.studies))
+    sweeps.change(folder .. "/runs.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")
+    local o = { name = "movielens", settings = {}, space = { i = mr.range(1, 4) } }
+    for _, name in ipairs{ "movielens", "another" } do
+      o.name, args.studies = name, {}
+      kept_runs.there(args, o)
+      check(kept_runs.lacks(args.studies), name)
+    end
+  end)
+end)

@@ -125,6 +125,13 @@ end
 ---Like `table_of`, for the study in a store (default r.db) of a folder.
 function M.table_at(folder, store) return M.table_of(mr.results(folder .. "/" .. (store or "r.db"), "study")) end
 
+---Changes a store by an SQL statement, which is run for every study: ?1 is the study's id.
+function M.change(path, sql)
+  local store <close> = require("moonrank.sweep.store").open(path, "write")
+  store:columns "PRAGMA foreign_keys = OFF"  -- a trial is removed without its numbers
+  for _, study in ipairs(store:rows "SELECT id FROM studies") do store:columns(sql, study.id) end
+end
+
 ---How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come
 ---too late for all.
 function M.took_part(folder, workers)
