@@ -1,5 +1,6 @@
--- Results are the same bits under every instruction set from AVX2 on, with any number of threads, from every compiler: the fingerprints of
--- what support/numerics.lua trains, evaluates and bounds are those kept in golden/numerics.txt.
+-- Results are the same bits under every instruction set from AVX2 on, with any number of threads, from every
+-- compiler: the fingerprints of what support/numerics.lua trains, evaluates and bounds are those kept in
+-- golden/numerics.txt.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -11,7 +12,8 @@ local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" } }
 local most_shown = 12
 
 -- Every case runs with 7 threads. Half of the long ones, and all others, run with 1 or 2 threads as well.
-local runs = { { threads = 7, parts = 1, part = 0 }, { threads = 1, parts = 4, part = 0 }, { threads = 2, parts = 4, part = 2 } }
+local runs = { { threads = 7, parts = 1, part = 0 }, { threads = 1, parts = 4, part = 0 },
+  { threads = 2, parts = 4, part = 2 } }
 if sweeps.moonrank and sweeps.why_not_bare() then
   runs = { { threads = 2, parts = 10, part = 0 } }
   print "numerics: a tenth of the bounds and the losses under them, with 2 threads: all take too long under a sanitizer"
@@ -66,8 +68,9 @@ describe("results", function()
     for _, run in ipairs(runs) do
       it(("are the same bits under %s with %d threads"):format(set, run.threads), function()
         if not moonrank then return test.skip "MOONRANK does not name the program" end
-        local pipe = assert(io.popen(("MOONRANK_SIMD=%s MOONRANK_DEVICE=cpu %s --threads %d tests/support/numerics.lua %s 2>&1"):format(set,
-          moonrank, run.threads, ("--parts %d --part %d"):format(run.parts, run.part))))
+        local command = "MOONRANK_SIMD=%s MOONRANK_DEVICE=cpu %s --threads %d tests/support/numerics.lua " ..
+          "--parts %d --part %d 2>&1"
+        local pipe = assert(io.popen(command:format(set, moonrank, run.threads, run.parts, run.part)))
         local found, found_names = read(pipe:lines())
         check(pipe:close(), "the script ended with an error")
         local count, which = difference(found_names, found, kept)

@@ -21,7 +21,8 @@ local function quoted(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
 
 -- Output of the command with these variables of the environment, running `code` in `folder`.
 local function run(variables, folder, code)
-  local command = ("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, quoted(os.getenv "MOONRANK"), quoted(code))
+  local program = quoted(os.getenv "MOONRANK")
+  local command = ("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, program, quoted(code))
   local pipe <close> = assert(io.popen(command))
   return pipe:read "a"
 end
@@ -65,7 +66,8 @@ test.describe("interactions", function()
       equal(r.user_ids, { "b", "a" })
       equal(r.item_ids, { "10", "30" })
       equal({ r.user.dtype, r.item.dtype, r.value.dtype }, { "int64", "int64", "float32" })
-      equal(mr.data.interactions(path, { header = true, columns = { user = 3, item = 1, rating = 2 } }).value:totable(), { 4.5, 1.0, 2.0 })
+      local named = { header = true, columns = { user = 3, item = 1, rating = 2 } }
+      equal(mr.data.interactions(path, named).value:totable(), { 4.5, 1.0, 2.0 })
       equal(mr.data.interactions(path, { columns = { rating = false } }).value:totable(), { 1.0, 1.0, 1.0 })
       raises(function() mr.data.interactions(path, { columns = { rating = "stars" } }) end,
         "csv:1:1", "'item'", "'rating'", "'user'", "','")
@@ -82,7 +84,8 @@ test.describe("interactions", function()
       raises(function() mr.data.interactions(path) end, "'uid;iid'", "','", "'user'")
       raises(function() mr.data.interactions(path) end, form)
       raises(function() mr.data.interactions({ train = path, test = path }, { delimiter = ";" }) end, form)
-      raises(function() mr.data.interactions(path, { delimiter = ";", header = false, columns = { rating = 3 } }) end, form)
+      local by_place = { delimiter = ";", header = false, columns = { rating = 3 } }
+      raises(function() mr.data.interactions(path, by_place) end, form)
       raises(function() mr.data.scores(path, { delimiter = ";" }) end, "'uid'", "'iid'", "';'")
       raises(function() mr.data.scores(path, { delimiter = ";" }) end, '{qid = "query", docid = 2}')
       raises(function() mr.data.movielens(path) end, "mr.data.interactions")
@@ -95,7 +98,8 @@ test.describe("interactions", function()
     with_file(".tsv", "7\t8\t3\n9\t8\t4\n", function(path)
       local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = 3 } })
       equal(r.value:totable(), { 3.0, 4.0 })
-      equal(mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = false } }).value:totable(), { 1.0, 1.0 })
+      local unrated = { header = false, delimiter = "\t", columns = { rating = false } }
+      equal(mr.data.interactions(path, unrated).value:totable(), { 1.0, 1.0 })
     end)
     with_file(".csv", "user,item\n1,2\n", function(path) equal(mr.data.interactions(path).value:totable(), { 1.0 }) end)
   end)
@@ -117,7 +121,8 @@ test.describe("movielens", function()
         equal(r.value:totable(), { 4.0, 1.5, 5.0 })
         raises(function() r:titles() end, "movies.csv")
       end
-      write(folder .. "/ml-latest-small/movies.csv", 'movieId,title,genres\r\n10,"Monsters, Inc. (2001)",x\r\n20,"A ""B""",y\r\n')
+      write(folder .. "/ml-latest-small/movies.csv",
+        'movieId,title,genres\r\n10,"Monsters, Inc. (2001)",x\r\n20,"A ""B""",y\r\n')
       equal(mr.data.movielens(folder):titles(), { "Monsters, Inc. (2001)", "" })
       os.remove(folder .. "/ml-latest-small/ratings.csv")
       raises(function() mr.data.movielens(folder) end, "ratings.csv", "ratings.csv.gz")
@@ -143,12 +148,10 @@ test.describe("movielens", function()
       put("/xdg/moonrank", 2)
       equal(run(variables, here, code), "2\n")
       equal(run("MOONRANK_DATA= XDG_DATA_HOME=" .. quoted(folder .. "/xdg"), here, code), "2\n")
-      put("/shared/data", 3)
-      equal(run(variables, here, code), "3\n")
-      put("/own", 4)
-      equal(run(variables, here, code), "4\n")
-      put("/desk", 5)
-      equal(run(variables, here, code), "5\n")
+      for _, place in ipairs{ { "/shared/data", 3 }, { "/own", 4 }, { "/desk", 5 } } do
+        put(place[1], place[2])
+        equal(run(variables, here, code), place[2] .. "\n", place[1])
+      end
     end)
   end)
 
@@ -327,7 +330,9 @@ test.describe("letor", function()
 end)
 
 test.describe("letor_folds", function()
-  local function lines(query, grade) return ("%d qid:%s 1:%s 2:1\n0 qid:%s 1:0 2:1\n"):format(grade, query, query, query) end
+  local function lines(query, grade)
+    return ("%d qid:%s 1:%s 2:1\n0 qid:%s 1:0 2:1\n"):format(grade, query, query, query)
+  end
 
   it("makes the validation part where the folder has none, of whole lists", function()
     with_folder(function(folder)
@@ -363,7 +368,8 @@ test.describe("letor_folds", function()
       local first = folds[1]:binarize "top"
       equal(first.test.lists.relevance:sum():item(), 0.0)
       equal(first.train.lists.relevance:sum():item() + first.valid.lists.relevance:sum():item(), 10.0)
-      equal(folds[3]:binarize(2).train.lists.relevance:sum():item() + folds[3]:binarize(2).valid.lists.relevance:sum():item(), 10.0)
+      local third = folds[3]:binarize(2)
+      equal(third.train.lists.relevance:sum():item() + third.valid.lists.relevance:sum():item(), 10.0)
       check(fold:summary():find("32 rows +16 relevant rows +0 lists"), fold:summary())
     end)
   end)

@@ -1,5 +1,6 @@
--- Every operation gives on the GPU what it gives on the CPU, derivatives included. Where there is neither a GPU nor the emulated one the CPU
--- stands in for it, so that no comparison written here stops working unseen; they still count as skipped.
+-- Every operation gives on the GPU what it gives on the CPU, derivatives included. Where there is neither a GPU nor
+-- the emulated one the CPU stands in for it, so that no comparison written here stops working unseen; they still
+-- count as skipped.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -36,7 +37,7 @@ local function numbers(seed, options)
   return mr.normal({ lists.rows }, { seed = seed, dtype = options.dtype, sd = options.sd, device = "cpu" })
 end
 
--- Compares the value and the derivative by x of f on both devices. Sums are added up in another order there: to rounding.
+-- Compares the value of f and its derivative by x on both devices, to rounding: sums are added in another order there.
 local function agree(name, f, x, tolerance)
   tolerance = tolerance or (x.dtype == "float64" and 1e-11 or 2e-5)
   local values, gradients = {}, {}
@@ -99,9 +100,8 @@ describe("on both devices", function()
   it("sums of long runs, which the GPU takes in pieces, are the same to rounding", at_both(function()
     for _, n in ipairs{ 8191, 8192, 8193, 16385 } do
       local x = mr.normal({ 3, n }, { seed = n, dtype = "float64", device = "cpu" })
-      for _, f in ipairs{ function(a) return a:sum() end, function(a) return a:mean() end, function(a) return a:sum(2) end } do
-        agree("sum of runs of " .. n, f, x, 1e-9)
-      end
+      local sums = { function(a) return a:sum() end, function(a) return a:mean() end, function(a) return a:sum(2) end }
+      for _, f in ipairs(sums) do agree("sum of runs of " .. n, f, x, 1e-9) end
     end
   end))
 
@@ -174,7 +174,9 @@ describe("on both devices", function()
         return t:reshape(1, 2, 9, 11):conv2d(t:narrow(1, 1, 4):reshape(2, 2, 3, 2), { stride = 2, padding = 1 })
       end, x)
       agree("max_pool", function(t) return t:reshape(1, 2, 9, 11):max_pool(2, { stride = 1 }) end, x)
-      agree("layer_norm", function(t) return t:reshape(3, 11, 6):layer_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1)) end, x)
+      agree("layer_norm", function(t)
+        return t:reshape(3, 11, 6):layer_norm(t:narrow(1, 1, 1), t:narrow(1, 2, 1))
+      end, x)
       agree("batch_norm", function(t, device)
         local o = { dtype = dtype, device = device }
         local state = { mean = mr.zeros({ 6 }, o), variance = mr.ones({ 6 }, o), training = true }
@@ -184,24 +186,24 @@ describe("on both devices", function()
     equal(mr.cat{ index({ 1, 2 }, device_of.cuda), index({ 3 }, device_of.cuda) }:to("cpu"):totable(), { 1, 2, 3 })
   end))
 
+  local function reductions_agree(x)
+    for _, name in ipairs{ "sum", "mean", "softmax" } do
+      agree(name, function(t) return lists[name](lists, t) end, x)
+    end
+    agree("max", function(t) return lists:max(t):narrow(1, 2, lists.count - 1) end, x)
+    agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
+  end
+
   it("reductions over the rows of matrices agree", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do
-      local x = mr.normal({ lists.rows, 5 }, { seed = 3, dtype = dtype, device = "cpu" })
-      for _, name in ipairs{ "sum", "mean", "softmax" } do agree(name, function(t) return lists[name](lists, t) end, x) end
-      agree("max", function(t) return lists:max(t):narrow(1, 2, lists.count - 1) end, x)
-      agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
+      reductions_agree(mr.normal({ lists.rows, 5 }, { seed = 3, dtype = dtype, device = "cpu" }))
     end
     local users = mr.arange(1, lists.count, { dtype = "int64", device = "cpu" })
     equal(lists:spread(users:to(device_of.cuda)):to("cpu"):totable(), lists:spread(users):totable())
   end))
 
   it("reductions over lists agree", at_both(function()
-    for _, dtype in ipairs{ "float32", "float64" } do
-      local x = numbers(4, { dtype = dtype })
-      for _, name in ipairs{ "sum", "mean", "softmax" } do agree(name, function(t) return lists[name](lists, t) end, x) end
-      agree("max", function(t) return lists:max(t):narrow(1, 2, lists.count - 1) end, x)
-      agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
-    end
+    for _, dtype in ipairs{ "float32", "float64" } do reductions_agree(numbers(4, { dtype = dtype })) end
   end))
 
   it("smooth metrics agree", at_both(function()
@@ -209,7 +211,8 @@ describe("on both devices", function()
       for _, sd in ipairs{ 0, 1, 100 } do
         local x = numbers(5, { dtype = dtype, sd = sd })
         for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "nrbp_loss" } do
-          agree(("%s, sd %g"):format(name, sd), function(t) return mr.smooth[name](t, lists) end, x, dtype == "float64" and 1e-10 or 1e-4)
+          local smooth, tolerance = mr.smooth[name], dtype == "float64" and 1e-10 or 1e-4
+          agree(("%s, sd %g"):format(name, sd), function(t) return smooth(t, lists) end, x, tolerance)
         end
       end
     end
@@ -217,7 +220,8 @@ describe("on both devices", function()
 
   it("exact metrics agree", at_both(function()
     local scores = (numbers(6) * 4):long():float()  -- with ties
-    for _, name in ipairs{ "ndcg", "ndcg@5", "dcg", "ap", "rr", "rbp(0.95)", "nrbp(0.95)", "precision@5", "recall@5", "hit@3", "auc" } do
+    for _, name in ipairs{ "ndcg", "ndcg@5", "dcg", "ap", "rr", "rbp(0.95)", "nrbp(0.95)", "precision@5", "recall@5",
+      "hit@3", "auc" } do
       local cpu = mr.evaluate(scores, lists, { name })
       local cuda = mr.evaluate(scores:to(device_of.cuda), lists, { name })
       near(cuda.mean[name], cpu.mean[name], 1e-6, name)
@@ -232,7 +236,8 @@ describe("bounded losses", function()
     local sampled = mr.bounds.distribution_bound{ samples = 2000 }
     for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
       for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", sampled } do
-        agree(("%s, %s"):format(loss, bound), function(t) return mr.losses[loss]{ bound = bound }(t, lists) end, x, 1e-9)
+        local bounded = mr.losses[loss]{ bound = bound }
+        agree(("%s, %s"):format(loss, bound), function(t) return bounded(t, lists) end, x, 1e-9)
       end
     end
   end))
@@ -253,7 +258,9 @@ describe("bounded losses", function()
         end
       end
       agree("balanced", function(t) return mr.losses.ranknet_all_pairs{ upsample = "list" }(t, lists) end, x, tolerance)
-      agree("declared", function(t) return mr.losses.lambdarank{ metric = "devices_spec_declared" }(t, lists) end, x, tolerance)
+      agree("declared", function(t)
+        return mr.losses.lambdarank{ metric = "devices_spec_declared" }(t, lists)
+      end, x, tolerance)
     end
   end))
 
@@ -284,7 +291,8 @@ describe("bounded losses", function()
 
   it("defined by a script agree on both devices", at_both(function()
     local function above_mean(score, stats) return (score - stats.expectation) / (stats.max - stats.expectation) end
-    agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end, numbers(8, { dtype = "float64" }), 1e-9)
+    agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end,
+      numbers(8, { dtype = "float64" }), 1e-9)
   end))
 end)
 
@@ -303,9 +311,10 @@ describe("training", function()
     local runs = {}
     for _, place in ipairs(places) do
       mr.device(device_of[place])
-      local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1, dtype = "float32" }
-      local run = mr.fit{ model = model, loss = loss_of("ndcg", -1), train = fold.train, valid = fold.valid, test = fold.test, epochs = 3,
-        metrics = { "ndcg" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
+      local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, seed = 1,
+        dtype = "float32" }
+      local run = mr.fit{ model = model, loss = loss_of("ndcg", -1), train = fold.train, valid = fold.valid,
+        test = fold.test, epochs = 3, metrics = { "ndcg" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
       runs[place] = { losses = {}, ndcg = run.test.mean.ndcg }
       for i, entry in ipairs(run.history) do runs[place].losses[i] = entry.loss end
     end
@@ -321,15 +330,17 @@ describe("training", function()
     for _, place in ipairs(places) do
       mr.device(device_of[place])
       local model = mr.models.mlp{ inputs = 5, hidden = { 7 }, seed = 1 }
-      local run = mr.fit{ model = model, loss = loss_of("nrbp_loss", 1), train = data:to(device_of[place]), epochs = 3, progress = false,
-        optimizer = mr.optim.sgd{ lr = 0.001 } }
+      local run = mr.fit{ model = model, loss = loss_of("nrbp_loss", 1), train = data:to(device_of[place]),
+        epochs = 3, progress = false, optimizer = mr.optim.sgd{ lr = 0.001 } }
       losses[place] = {}
       for i, entry in ipairs(run.history) do losses[place][i] = entry.loss end
       if place == "cuda" then
         model:save(path)
         mr.device("cpu")
         local again = mr.models.load(path)
-        for i, parameter in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), parameter:totable()) end
+        for i, parameter in ipairs(model:parameters()) do
+          equal(again:parameters()[i]:totable(), parameter:totable())
+        end
         mr.device(device_of.cuda)
         equal(mr.models.load(path):parameters()[1].device, device_of.cuda)
       end
@@ -344,7 +355,9 @@ describe("training", function()
     for _, order in ipairs{ { "cpu", "cuda" }, { "cuda", "cpu" } } do
       local function start()
         local parameters = {}
-        for i, place in ipairs(order) do parameters[i] = mr.tensor({ 1, -2 }, { device = device_of[place] }):requires_grad() end
+        for i, place in ipairs(order) do
+          parameters[i] = mr.tensor({ 1, -2 }, { device = device_of[place] }):requires_grad()
+        end
         return parameters
       end
       local function train(parameters, optimizer, steps)
@@ -371,7 +384,8 @@ describe("training", function()
   it("of a parameter that is bound twice takes one step after the other", at_both(function()
     local found = {}
     for _, place in ipairs(places) do
-      local p = mr.normal({ 500, 20 }, { seed = 1, dtype = "float64", device = "cpu" }):to(device_of[place]):requires_grad()
+      local p = mr.normal({ 500, 20 }, { seed = 1, dtype = "float64", device = "cpu" })
+      p = p:to(device_of[place]):requires_grad()
       local optimizer = mr.optim.adam{ lr = 0.1 }:bind{ p, p, p:detach():narrow(1, 3, 90):requires_grad() }
       for _ = 1, 5 do
         optimizer:zero_grad();
@@ -384,7 +398,8 @@ describe("training", function()
   end))
 
   it("what a model finds among all items and recommends is the same on both devices", at_both(function()
-    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.5, seed = 1, dtype = "float64" }
+    local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.5, seed = 1,
+      dtype = "float64" }
     local found = {}
     for _, place in ipairs(places) do
       model:to(device_of[place])

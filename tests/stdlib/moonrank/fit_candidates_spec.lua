@@ -8,9 +8,9 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, me
 local fold = ratings:folds{ k = 4, nsr = 1, seed = 2 }[2]
 
 local function trained(options)
-  local o = { model = mr.models.mf{ users = 40, items = 120, factors = 6, init = 0.3 }, loss = mr.losses.ndcg{}, train = fold.train,
-    valid = fold:candidates(), metrics = { "ndcg@10", "rr" }, epochs = 6, batch = 8, optimizer = mr.optim.adam{ lr = 0.05 },
-    progress = false }
+  local o = { model = mr.models.mf{ users = 40, items = 120, factors = 6, init = 0.3 }, loss = mr.losses.ndcg{},
+    train = fold.train, valid = fold:candidates(), metrics = { "ndcg@10", "rr" }, epochs = 6, batch = 8,
+    optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
   for name, value in pairs(options) do o[name] = value or nil end
   return mr.fit(o), o.model
 end
@@ -33,7 +33,8 @@ local kinds = {
 
 for _, kind in ipairs(kinds) do
   local options, suffix = table.unpack(kind)
-  it("the history is what fold:evaluate says of each epoch's model: " .. require("moonrank.record").fields(options) .. suffix, function()
+  local title = require("moonrank.record").fields(options) .. suffix
+  it("the history is what fold:evaluate says of each epoch's model: " .. title, function()
     local expected = {}
     local run, model = trained{
       valid = fold:candidates(options), test = fold:candidates(with(options, { part = "test" })),
@@ -57,7 +58,9 @@ end
 
 it("validation leaves out the items that known says: the fewer they are, the worse the ranks", function()
   local function first_rr(known)
-    return trained{ epochs = 1, valid = fold:candidates{ known = known }, optimizer = mr.optim.sgd{ lr = 1e-30 } }.history[1].metrics.rr
+    local still = mr.optim.sgd{ lr = 1e-30 }
+    local run = trained{ epochs = 1, valid = fold:candidates{ known = known }, optimizer = still }
+    return run.history[1].metrics.rr
   end
   check(first_rr "rated" > first_rr "relevant" and first_rr "relevant" > first_rr "none")
 end)
@@ -66,7 +69,8 @@ it("the validation loss is that of the part's own lists, and training does not d
   local a, first = trained{ epochs = 3 }
   local b, second = trained{ epochs = 3, valid = fold.valid }
   for epoch = 1, 3 do
-    equal({ a.history[epoch].loss, a.history[epoch].valid_loss }, { b.history[epoch].loss, b.history[epoch].valid_loss })
+    local one, other = a.history[epoch], b.history[epoch]
+    equal({ one.loss, one.valid_loss }, { other.loss, other.valid_loss })
   end
   a:restore "ndcg@10"
   check(#first:parameters() == #second:parameters())
@@ -78,14 +82,15 @@ it("patience, several choices, every and choose_on are by what is ranked", funct
   local last = #run.history
   check(last < 40 and run.choices[1].best.epoch <= last - 2 and run.choices[2].best.epoch <= last - 2)
   run = trained{ every = 2, test = fold:candidates{ part = "test" }, choose_on = "test" }
-  equal({ next(run.history[1].metrics) == nil, run.history[2].metrics.rr ~= nil, run.chosen_on }, { true, true, "test" })
+  local first, second = run.history[1].metrics, run.history[2].metrics
+  equal({ next(first) == nil, second.rr ~= nil, run.chosen_on }, { true, true, "test" })
 end)
 
 it("validation may be corrected samples and test the full catalogue, each metric at the epoch that chose it", function()
   local function both(more)
     return trained(with({ valid = fold:candidates{ candidates = "one", negatives = 9, correct = "trade_off" },
-      test = fold:candidates{ part = "test" }, select = { "rr[trade_off]", "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.2 },
-      epochs = 12 }, more))
+      test = fold:candidates{ part = "test" }, select = { "rr[trade_off]", "ndcg@10" },
+      optimizer = mr.optim.adam{ lr = 0.2 }, epochs = 12 }, more))
   end
   local run, model = both{}
   equal({ run.choices[1].metric.name, run.choices[2].metric.name }, { "rr[trade_off]", "ndcg@10[trade_off]" })
@@ -99,9 +104,10 @@ end)
 it("a checkpoint goes on to the same bits, and refuses other candidates", function()
   local path = os.tmpname()
   os.remove(path)
-  local whole, model = trained{ metrics = { "rr", { "ap", bound = "expectation_max" } }, select = "ap[expectation_max]" }
+  local chosen = "ap[expectation_max]"
+  local whole, model = trained{ metrics = { "rr", { "ap", bound = "expectation_max" } }, select = chosen }
   local function part(more)
-    return trained(with({ metrics = { "rr", "ap[expectation_max]" }, select = "ap[expectation_max]", checkpoint = path }, more))
+    return trained(with({ metrics = { "rr", chosen }, select = chosen, checkpoint = path }, more))
   end
   raises(function() part{ each_epoch = function(epoch) if epoch == 3 then error("killed", 0) end end } end, "killed")
   raises(function() part{ valid = fold:candidates{ candidates = "sampled" } } end, "valid =")
@@ -118,16 +124,20 @@ end)
 it("metrics under bounds have the values and the name of mr.evaluate", function()
   local wanted = { "ndcg", { "ap", bound = "expectation_max" }, "nrbp_loss[minmax]" }
   local expected = {}
-  local run, model = trained{ valid = fold.valid, test = fold.test, metrics = wanted, select = { "ap", bound = "expectation_max" },
-    each_epoch = function(epoch, now) if epoch > 0 then expected[epoch] = fit.test(now, fold.valid, wanted).mean end end }
+  local chosen = "ap[expectation_max]"
+  local run, model = trained{ valid = fold.valid, test = fold.test, metrics = wanted,
+    select = { "ap", bound = "expectation_max" },
+    each_epoch = function(epoch, now)
+      if epoch > 0 then expected[epoch] = fit.test(now, fold.valid, wanted).mean end
+    end }
   for epoch, entry in ipairs(run.history) do
-    for _, name in ipairs{ "ndcg", "ap[expectation_max]", "nrbp_loss[minmax]" } do
+    for _, name in ipairs{ "ndcg", chosen, "nrbp_loss[minmax]" } do
       equal(entry.metrics[name], expected[epoch][name], name)
     end
   end
-  equal({ run.choices[1].metric.name, run.test.names[2] }, { "ap[expectation_max]", "ap[expectation_max]" })
+  equal({ run.choices[1].metric.name, run.test.names[2] }, { chosen, chosen })
   local batch = fold.test:batches{ size = fold.test.count }()
-  equal(run.test["ap[expectation_max]"]:totable(), mr.evaluate(model(batch):detach(), batch.lists, wanted)["ap[expectation_max]"]:totable())
+  equal(run.test[chosen]:totable(), mr.evaluate(model(batch):detach(), batch.lists, wanted)[chosen]:totable())
   run = trained{ valid = fold.valid, metrics = wanted, select = { "nrbp_loss[minmax]", "map[expectation_max]" } }
   local least = run.history[1]
   for _, entry in ipairs(run.history) do
@@ -141,10 +151,10 @@ it("a sweep compares, prunes and shows by the same names, and knows the data aga
   local folder = os.tmpname()
   os.remove(folder)
   local function study(of)
-    return mr.sweep{ name = "bounded", metric = "valid_ap[minmax]", space = { lr = mr.choice{ 0.01, 0.1 } }, sampler = "grid", workers = 0,
-      store = folder .. "/here.db", progress = false, run = function(trial)
-        return (trained{ optimizer = mr.optim.adam{ lr = trial.lr }, metrics = { "ap[minmax]", "rr" }, epochs = 2, trial = trial,
-          valid = of:candidates(), test = of:candidates{ part = "test" } })
+    return mr.sweep{ name = "bounded", metric = "valid_ap[minmax]", space = { lr = mr.choice{ 0.01, 0.1 } },
+      sampler = "grid", workers = 0, store = folder .. "/here.db", progress = false, run = function(trial)
+        return (trained{ optimizer = mr.optim.adam{ lr = trial.lr }, metrics = { "ap[minmax]", "rr" }, epochs = 2,
+          trial = trial, valid = of:candidates(), test = of:candidates{ part = "test" } })
       end }
   end
   local first = study(fold)

@@ -1,4 +1,5 @@
--- A training that goes on from its file: the same bits as one that was never interrupted, whatever the moment; and files that are not its own.
+-- A training that goes on from its file gives the same bits as one that was never interrupted, at any moment;
+-- files of another training are refused.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local earlier = dofile "tests/support/earlier.lua"
@@ -17,7 +18,9 @@ local function bytes_of(path)
   return file:read "a"
 end
 
-local function mf() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 6, init = 0.3, seed = 2 } end
+local function mf()
+  return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 6, init = 0.3, seed = 2 }
+end
 local function attention()
   return mr.models.self_attention{ inputs = 6, width = 8, heads = 2, blocks = 1, dropout = 0.3, seed = 4 }
 end
@@ -43,10 +46,12 @@ local cases = {
     function() return mr.optim.adam{ lr = 0.05 } end },
   { "adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end },
   { "adam of items, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0 },
-  { "momentum of items, put off", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end, put_off = 0 },
+  { "momentum of items, put off", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end,
+    put_off = 0 },
   { "momentum of items", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end },
   { "sparse adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05, sparse = true } end },
-  { "adam of a network with dropout", attention, query_data, function() return mr.optim.adam{ lr = 0.01, weight_decay = 1e-4 } end },
+  { "adam of a network with dropout", attention, query_data,
+    function() return mr.optim.adam{ lr = 0.01, weight_decay = 1e-4 } end },
   { "adamw with a plateau", attention, query_data, function() return mr.optim.adamw{ lr = 0.1 } end,
     options = { schedule = mr.schedule.plateau{ patience = 0, factor = 0.5 }, clip = 0.1 } },
   { "adagrad with warm-up", mf, item_data, function() return mr.optim.adagrad{ lr = 0.1 } end,
@@ -59,8 +64,8 @@ local cases = {
 }
 
 local function fit(case, options)
-  local all = { model = case[2](), loss = mr.losses.ap{ bound = "minmax" }, optimizer = case[4](), batch = 4, epochs = 5,
-    metrics = { "ap", "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, name = "spec" }
+  local all = { model = case[2](), loss = mr.losses.ap{ bound = "minmax" }, optimizer = case[4](), batch = 4,
+    epochs = 5, metrics = { "ap", "ndcg", "rr" }, select = { "ndcg", "rr" }, progress = false, name = "spec" }
   for name, value in pairs(case[3]()) do all[name] = value end
   for name, value in pairs(case.options or {}) do all[name] = value end
   for name, value in pairs(options or {}) do all[name] = value end
@@ -112,9 +117,9 @@ describe("mr.fit{checkpoint =}", function()
       local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 300, mean_activity = 30, seed = 3 }
       local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
       local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.3 }
-      mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = fold.train, valid = fold.valid, batch = 2, epochs = 60,
-        optimizer = mr.optim.adam{ lr = 0.02 }, metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" }, checkpoint = arg[1],
-        progress = false }
+      mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = fold.train, valid = fold.valid,
+        batch = 2, epochs = 60, optimizer = mr.optim.adam{ lr = 0.02 }, metrics = { "ndcg", "ap" },
+        select = { "ndcg", "ap" }, checkpoint = arg[1], progress = false }
     ]])
     local function run_for(path, seconds)
       local limit = seconds and ("timeout -s KILL %.3f "):format(seconds) or ""
@@ -214,12 +219,13 @@ describe("mr.fit{checkpoint =}", function()
   it("tells losses and metrics apart by their options", function()
     local path = path_of "options"
     local bounds, losses, metrics = mr.bounds, mr.losses, mr.metrics
+    local function ap_under(bound) return losses.ap{ bound = bound } end
     for _, two in ipairs{
       { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = "ap" } },
       { losses.lambdarank{ metric = "ndcg" }, losses.lambdarank{ metric = metrics.ndcg{ gain = "linear" } } },
       { losses.ndcg{}, losses.ndcg{ steepness = 5 } }, { losses.ranknet{}, losses.ranknet{ steepness = 2 } },
-      { losses.ap{ bound = bounds.distribution_bound{ kappa = 4 } }, losses.ap{ bound = bounds.distribution_bound{ kappa = 5 } } },
-      { losses.ap{ bound = bounds.weighted("minmax", { cap = 3 }) }, losses.ap{ bound = bounds.weighted("none", { cap = 3 }) } },
+      { ap_under(bounds.distribution_bound{ kappa = 4 }), ap_under(bounds.distribution_bound{ kappa = 5 }) },
+      { ap_under(bounds.weighted("minmax", { cap = 3 })), ap_under(bounds.weighted("none", { cap = 3 })) },
     } do
       for i = 1, 2 do
         os.remove(path)
@@ -256,7 +262,7 @@ describe("mr.fit{checkpoint =}", function()
 
   it("refuses other functions of the script, and names what changed", function()
     local path = path_of "functions"
-    -- The parts of a training whose functions are the script's: `how` and `x` change a function and a value that it captured.
+    -- The script's functions in a training: `how` and `x` change a function and a value that it captured.
     local function smooth(how, x)
       if how == 1 then return function(scores, lists) return lists:sum(scores * lists.relevance) * x end end
       return function(scores, lists) return lists:sum(scores * lists.relevance) + x end
@@ -281,8 +287,9 @@ describe("mr.fit{checkpoint =}", function()
         return { metrics = { "ndcg", "spec_changing_too" }, select = "ndcg" }
       end,
       model = function(how, x)
-        local forward = how == 1 and function(self, batch) return batch.features:matmul(self.weights):reshape(batch.lists.rows) * x end
-          or function(self, batch) return batch.features:matmul(self.weights):reshape(batch.lists.rows) + x end
+        local function product(self, batch) return batch.features:matmul(self.weights):reshape(batch.lists.rows) end
+        local forward = how == 1 and function(self, batch) return product(self, batch) * x end
+          or function(self, batch) return product(self, batch) + x end
         mr.models.define("spec_changing", { forward = forward,
           parameters = function() return { weights = mr.uniform({ 6, 1 }, { low = -1, high = 1, seed = 3 }) } end })
         return { model = mr.models.spec_changing{} }
@@ -294,8 +301,8 @@ describe("mr.fit{checkpoint =}", function()
         for _, each in ipairs{ made(how, x), more or {} } do
           for key, value in pairs(each) do options[key] = value end
         end
-        return fit({ "", function() return mr.models.linear{ inputs = 6, seed = 1 } end, query_data, function() return mr.optim.sgd{} end },
-          options)
+        local function linear() return mr.models.linear{ inputs = 6, seed = 1 } end
+        return fit({ "", linear, query_data, function() return mr.optim.sgd{} end }, options)
       end
       os.remove(path)
       go(1, 2)
@@ -311,7 +318,9 @@ describe("mr.fit{checkpoint =}", function()
 
   it("refuses other tensors, and constants, that a function of the script captured", function()
     local path = path_of "captured_values"
-    local function go(bound) return fit(cases[2], { checkpoint = path, epochs = 1, loss = mr.losses.ap{ bound = bound } }) end
+    local function go(bound)
+      return fit(cases[2], { checkpoint = path, epochs = 1, loss = mr.losses.ap{ bound = bound } })
+    end
     local function with_tensor(x)
       local w = { mr.tensor{ x } }
       return function(score) return score * w[1] end
@@ -334,7 +343,8 @@ describe("mr.fit{checkpoint =}", function()
       return mr.zeros(lists.count, { dtype = "float64" }) + calls
     end)
     local function go(each_epoch)
-      return fit(cases[2], { checkpoint = path, metrics = { "spec_counting" }, select = "spec_counting", each_epoch = each_epoch })
+      return fit(cases[2], { checkpoint = path, metrics = { "spec_counting" }, select = "spec_counting",
+        each_epoch = each_epoch })
     end
     os.remove(path)
     raises(function() go(function(epoch) if epoch == 3 then error("stopped here", 0) end end) end, "stopped here")
@@ -349,7 +359,8 @@ describe("mr.fit{checkpoint =}", function()
     mr.sweep{ name = "captured", store = path_of "captured" .. ".db", workers = 0, progress = false, metric = "ndcg",
       space = { x = mr.choice{ 1 } }, run = function(trial)
         local function smooth(scores, lists) return lists:sum(scores * lists.relevance) * trial.x end
-        local o = { loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}, selection = {} }
+        local loss = mr.losses.define("spec_of_trial", { direction = "maximize", smooth = smooth }){}
+        local o = { loss = loss, selection = {} }
         local code = require "moonrank.fit.script_code"
         local first = code.of(o, {})
         trial:report(1, { ndcg = 0.25 })
@@ -374,7 +385,8 @@ describe("mr.fit{checkpoint =}", function()
     local weights = mr.uniform({ queries.lists.rows, 6 }, { seed = 5 }):requires_grad()
     local data = mr.data.dataset{ lists = queries.lists, features = weights:detach() }
     local function go()
-      return fit({ "", function() return mr.models.linear{ inputs = 6 } end, function() return { train = data, valid = queries } end,
+      local function parts() return { train = data, valid = queries } end
+      return fit({ "", function() return mr.models.linear{ inputs = 6 } end, parts,
         function() return mr.optim.sgd{} end }, { checkpoint = path, epochs = 1 })
     end
     go()
@@ -413,9 +425,14 @@ describe("mr.fit{checkpoint =}", function()
       return fit(cases[2], options)
     end
     local made = mr.schedule
-    for _, more in ipairs{ {}, { every = 2 }, { schedule = made.step{ every = 2, factor = 0.5 } },
-      { schedule = made.plateau{ patience = 0, factor = 0.5 } }, { schedule = made.cosine{ low = 0.1, epochs = 5 } },
-      { schedule = made.warmup{ steps = 9 } }, { schedule = made.warmup{ steps = 9, after = made.step{ every = 3 } } } } do
+    for _, more in ipairs{
+      {}, { every = 2 },
+      { schedule = made.step{ every = 2, factor = 0.5 } },
+      { schedule = made.plateau{ patience = 0, factor = 0.5 } },
+      { schedule = made.cosine{ low = 0.1, epochs = 5 } },
+      { schedule = made.warmup{ steps = 9 } },
+      { schedule = made.warmup{ steps = 9, after = made.step{ every = 3 } } },
+    } do
       os.remove(path)
       go(4, more)
       local longer, model = go(6, more)
@@ -448,7 +465,8 @@ describe("mr.fit{checkpoint =}", function()
       os.remove(path_of "none")
       local model = mr.models.spec_tabled{ sizes = sizes }
       model.config.nested = { { 1, mr.metrics.rr{} }, a = { b = sizes } }
-      return fit({ "", function() return model end, query_data, function() return mr.optim.sgd{} end }, { checkpoint = path, epochs = 1 })
+      return fit({ "", function() return model end, query_data, function() return mr.optim.sgd{} end },
+        { checkpoint = path, epochs = 1 })
     end
     go{ 1, 2 }
     equal(go{ 1, 2 }.resumed, 1)

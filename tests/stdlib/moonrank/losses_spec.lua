@@ -13,7 +13,9 @@ local bounds = { mm = "minmax", eb = "expectation", em = "expectation_max" }
 local metrics = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp(0.95)", rr = "rr" }
 
 -- A list of each kind: one that counts, nothing relevant, all relevant, one row, none, and two more that count.
-local function mixed() return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 0, 1, 0 }, { 2, 0, 1, 0, 0 } } end
+local function mixed()
+  return mr.lists{ { 1, 0, 0, 1 }, { 0, 0, 0 }, { 1, 1 }, { 1 }, {}, { 0, 1, 0 }, { 2, 0, 1, 0, 0 } }
+end
 local counted = { 1, 0, 0, 0, 0, 1, 1 }
 
 describe("losses", function()
@@ -27,7 +29,8 @@ describe("losses", function()
           near(value, sign * case[name], 1e-9, case.name .. " " .. name)
           for suffix, bound in pairs(bounds) do
             local loss = mr.losses[name]{ bound = bound, steepness = case.alpha }
-            near(loss(scores, lists):item(), sign * case.bounded[name .. "_" .. suffix], 1e-9, case.name .. " " .. name .. " " .. bound)
+            local where = case.name .. " " .. name .. " " .. bound
+            near(loss(scores, lists):item(), sign * case.bounded[name .. "_" .. suffix], 1e-9, where)
           end
         end
       end
@@ -88,7 +91,8 @@ describe("losses", function()
     end
   end)
 
-  it("of nRBP have the same gradient under expectation and expectation-max, twice that of min-max, to the bit", function()
+  it("of nRBP have the same gradient under expectation and expectation-max, " ..
+    "twice that of min-max, to the bit", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }
     local scores = mr.normal({ 8 }, { seed = 3, dtype = "float64" })
     local function gradient(bound, factor)
@@ -137,13 +141,13 @@ describe("losses", function()
 
   it("refuse what they cannot use, by name", function()
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "'minmx'", "'minmax'")
-    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs", "direct_ranker",
-      "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
+    for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs",
+      "direct_ranker", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
       raises(function() mr.losses[name]{ steepness = 0 } end, "mr.losses." .. name, "steepness", "0")
     end
     for name, option in pairs{ ndcg = "steepness", log_rr = "steepness", ranknet = "steepness",
-      lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu", ranknet_all_pairs = "upsample",
-      approx_ndcg = "alpha", soft_rank = "sd" } do
+      lambdarank = "steepness", direct_ranker = "steepness", hinge = "margin", ndcg_loss_2pp = "mu",
+      ranknet_all_pairs = "upsample", approx_ndcg = "alpha", soft_rank = "sd" } do
       for _, value in ipairs{ 1e-300, 1e300 } do
         raises(function() mr.losses[name]{ [option] = value } end, "mr.losses." .. name, option, tostring(value))
       end
@@ -202,7 +206,8 @@ describe("a loss that a script defines", function()
 
   it("is 0 without gradient where no list counts", function()
     local none = mr.lists{ { 0, 0 }, { 1 } }
-    local value, grad = value_and_gradient(function(x) return mr.losses.spec_ndcg():mean(x, none) end, mr.tensor({ 3, 1, 2 }, f64))
+    local loss, equal_rows = mr.losses.spec_ndcg(), mr.tensor({ 3, 1, 2 }, f64)
+    local value, grad = value_and_gradient(function(x) return loss:mean(x, none) end, equal_rows)
     equal(value:item(), 0.0)
     near(grad, { 0, 0, 0 }, 0)
   end)

@@ -1,4 +1,5 @@
--- The manual as pages: whole, its links lead somewhere, nothing comes from a network, and folders of others are left alone.
+-- The manual as pages: whole, its links lead somewhere, nothing comes from a network,
+-- and folders of others are left alone.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local mr = require "moonrank"
@@ -32,7 +33,9 @@ end)
 
 it("an id is there once", function()
   for _, name in ipairs(names) do
-    for id, count in pairs(pages[name].ids) do check(count == 1 and not id:find "%s", ("%s: id '%s' %d times"):format(name, id, count)) end
+    for id, count in pairs(pages[name].ids) do
+      check(count == 1 and not id:find "%s", ("%s: id '%s' %d times"):format(name, id, count))
+    end
   end
 end)
 
@@ -92,7 +95,8 @@ it("pages fit a phone, darkness and paper", function()
   end
 end)
 
--- The public names, found without the reference: functions of `mr` and of its modules, methods of the core's classes, options.
+-- The public names, found without the reference: functions of `mr` and of its modules, methods of the core's
+-- classes, options.
 local function public_names()
   local found = {}
   for _, name in ipairs(mr.names()) do
@@ -108,11 +112,12 @@ local function public_names()
   for name, class in pairs(core.classes) do
     for method in pairs(class.methods) do found[name .. ":" .. method] = ("class_%s.html"):format(name:match "%w+$") end
   end
-  for name in pairs{ ["mr.FitOptions"] = 1, ["mr.SweepOptions"] = 1, ["mr.CompareOptions"] = 1, ["mr.losses.Options"] = 1,
-    ["mr.metrics.Options"] = 1, ["mr.Run"] = 1, ["mr.Fold"] = 1 } do
+  for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.losses.Options",
+    "mr.metrics.Options", "mr.Run", "mr.Fold" } do
     local module = name:match "^mr%.(%l+)%."
     local own = name:match "^mr%.(%u%w*)$"
-    local file = own and not own:match "Options$" and ("class_%s.html"):format(own) or ("reference_%s.html"):format(module or "mr")
+    local file = own and not own:match "Options$" and ("class_%s.html"):format(own)
+      or ("reference_%s.html"):format(module or "mr")
     for _, field in ipairs(docs.fields(name)) do found[name .. "." .. field.name] = file end
   end
   for _, name in ipairs(bounds.names()) do found["bound." .. name] = "reference_bounds.html" end
@@ -147,22 +152,27 @@ end)
 it("texts are escaped, and names in them are links", function()
   local links = { ["mr.fit"] = "r.html#mr.fit" }
   equal(markup.inline("a < b & `x[\"<script>\"]`", links), "a &lt; b &amp; <code>x[&quot;&lt;script&gt;&quot;]</code>")
-  equal(markup.inline("see mr.fit{x}, mr.fitting, amr.fit", links), 'see <a href="r.html#mr.fit">mr.fit</a>{x}, mr.fitting, amr.fit')
+  equal(markup.inline("see mr.fit{x}, mr.fitting, amr.fit", links),
+    'see <a href="r.html#mr.fit">mr.fit</a>{x}, mr.fitting, amr.fit')
   equal(markup.inline("[A <b>](c.html#d) **e f**", {}), '<a href="c.html#d">A &lt;b&gt;</a> <strong>e f</strong>')
-  equal(code.html("local s = \"</pre>\" -- a < b\nmr.fit(1)", links), '<span class="k">local</span> s = <span class="s">&quot;&lt;/pre&gt;'
-    .. '&quot;</span> <span class="c">-- a &lt; b</span>\n<a href="r.html#mr.fit">mr.fit</a>(<span class="n">1</span>)')
+  equal(code.html("local s = \"</pre>\" -- a < b\nmr.fit(1)", links),
+    '<span class="k">local</span> s = <span class="s">&quot;&lt;/pre&gt;&quot;</span> '
+    .. '<span class="c">-- a &lt; b</span>\n<a href="r.html#mr.fit">mr.fit</a>(<span class="n">1</span>)')
   equal(code.html("x = [[ not", {}), "x = [[ not")
-  equal(code.html("local mr = f() --> 1", { mr = "r.html#mr" }), '<span class="k">local</span> mr = f() <span class="c">--&gt; 1</span>')
-  local body, headings, title = markup.html("# T\n\nOne\ntwo.\n\n## A & b\n- c\n  d\n- e\n\n| f | g |\n|---|---|\n| h | `i` |\n\n"
-    .. "```lua\nx = 1 < 2\n```\n")
+  equal(code.html("local mr = f() --> 1", { mr = "r.html#mr" }),
+    '<span class="k">local</span> mr = f() <span class="c">--&gt; 1</span>')
+  local body, headings, title = markup.html("# T\n\nOne\ntwo.\n\n## A & b\n- c\n  d\n- e\n\n"
+    .. "| f | g |\n|---|---|\n| h | `i` |\n\n```lua\nx = 1 < 2\n```\n")
   equal(title, "T")
   equal(headings, { { level = 2, text = "A & b", id = "a-b" } })
   equal(body, "<p>One\ntwo.</p>\n" .. '<h2 id="a-b">A &amp; b</h2>\n' .. "<ul>\n<li>c\nd</li>\n<li>e</li>\n</ul>\n"
-    .. '<div class="wide"><table>\n<thead><tr><th>f</th><th>g</th></tr></thead>\n<tbody>\n<tr><td>h</td><td><code>i</code></td></tr>\n'
-    .. '</tbody></table></div>\n<pre><code>x = <span class="n">1</span> &lt; <span class="n">2</span></code></pre>\n')
+    .. '<div class="wide"><table>\n<thead><tr><th>f</th><th>g</th></tr></thead>\n'
+    .. '<tbody>\n<tr><td>h</td><td><code>i</code></td></tr>\n</tbody></table></div>\n'
+    .. '<pre><code>x = <span class="n">1</span> &lt; <span class="n">2</span></code></pre>\n')
 end)
 
-it("a folder with other files, a file, and a place where nothing can be made are errors, and nothing is written", function()
+it("a folder with other files, a file, and a place where nothing can be made are errors, " ..
+  "and nothing is written", function()
   sweeps.in_folder(function(folder)
     core.make_folder(folder .. "/mine/index.html")
     core.write_file(folder .. "/mine/index.html", "<p>mine")

@@ -6,6 +6,8 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 
 local golden = json.read("tests/golden/metrics.json")
 local f64 = { dtype = "float64" }
+-- Metrics that have no value without a cutoff.
+local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
 
 -- "p@3", "rbp_0.5", "nrbp_0.95" of the reference files in our words; idcg is no metric of ours.
 local function our_name(key)
@@ -31,7 +33,9 @@ describe("metrics", function()
       local scores = {}
       for i = 1, #case.relevance do scores[i] = -i end
       local lists = mr.lists{ case.relevance }
-      for _, ties in ipairs{ "mean", "stable", "worst" } do compare(case.values, mr.tensor(scores, f64), lists, { ties = ties }) end
+      for _, ties in ipairs{ "mean", "stable", "worst" } do
+        compare(case.values, mr.tensor(scores, f64), lists, { ties = ties })
+      end
     end)
   end
 
@@ -64,9 +68,10 @@ describe("metrics", function()
 
   it("give a list without relevant rows what is asked", function()
     local lists, scores = mr.lists{ { 0, 0 }, { 0, 1 } }, mr.tensor({ 2, 1, 2, 1 }, f64)
-    local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true, nrbp_loss = true }
-    local by_no_definition = { ndcg = true, ap = true, nrbp = true, recall = true, f1 = true, r_precision = true, auc = true, bpref = true }
-    local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
+    local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true,
+      nrbp_loss = true }
+    local by_no_definition = { ndcg = true, ap = true, nrbp = true, recall = true, f1 = true, r_precision = true,
+      auc = true, bpref = true }
     for _, name in ipairs(mr.metrics.names()) do
       local at = needs_k[name] and name .. "@1" or name
       if not by_no_definition[name] and mr.metrics.parse(at).zero then zero_by_definition[name] = true end
@@ -99,9 +104,7 @@ describe("metrics", function()
   end
   local function everything(scores, relevance, sizes)
     local lists, names = mr.lists{ relevance = relevance, sizes = sizes }, {}
-    for i, name in ipairs(mr.metrics.names()) do
-      names[i] = ({ precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true })[name] and name .. "@7" or name
-    end
+    for i, name in ipairs(mr.metrics.names()) do names[i] = needs_k[name] and name .. "@7" or name end
     return mr.evaluate(mr.tensor(scores, f64), lists, names), names
   end
 
@@ -162,9 +165,8 @@ describe("metrics", function()
     equal(mr.metrics.parse("rbp", { p = 0.8 }).name, "rbp(0.8)")
     equal(mr.metrics.parse("rbp(0.8)", { k = 5 }).name, "rbp(0.8)@5")
     equal(mr.metrics.parse("ndcg@5", { gain = "linear", name = "linear" }).name, "linear")
-    for text, name in pairs{ ["nrbp(0.950)"] = "nrbp(0.95)", ["ndcg@010"] = "ndcg@10", ["rbp(.8)@05"] = "rbp(0.8)@5" } do
-      equal(mr.metrics.parse(text).name, name)
-    end
+    local written = { ["nrbp(0.950)"] = "nrbp(0.95)", ["ndcg@010"] = "ndcg@10", ["rbp(.8)@05"] = "rbp(0.8)@5" }
+    for text, name in pairs(written) do equal(mr.metrics.parse(text).name, name) end
     equal(tostring(mr.metrics.parse("rr")), "rr")
     equal({ mr.metrics.parse("nrbp_loss").minimize, mr.metrics.parse("rr").minimize }, { true, false })
     raises(function() mr.metrics.parse("ndcg@5", { k = 10 }) end, "k", "10")
@@ -182,8 +184,7 @@ describe("metrics", function()
   it("keep the type of the scores and know lists without rows", function()
     local lists = mr.lists{ relevance = { 1, 0 }, sizes = { 0, 2, 0 } }
     for _, name in ipairs(mr.metrics.names()) do
-      local metric = mr.metrics.parse(name, ({ precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true })[name]
-        and { k = 1 } or nil)
+      local metric = mr.metrics.parse(name, needs_k[name] and { k = 1 } or nil)
       for _, dtype in ipairs{ "float32", "float64" } do
         local values = metric(mr.tensor({ 1, 2 }, { dtype = dtype }), lists)
         equal({ values.dtype, #values }, { dtype, 3 }, name)
@@ -199,7 +200,8 @@ describe("metrics", function()
     near(mr.metrics.auc(scores, lists), { 1 - 2.5 / 4 })
   end)
 
-  it("of a script's own are computed in float64, so that a ranking by float32 scores does not differ from the same by float64", function()
+  it("of a script's own are computed in float64, so that a ranking by float32 scores does not differ " ..
+    "from the same by float64", function()
     mr.metrics.define("own_reciprocal", function(ranks, lists) return lists:max(lists.relevance / ranks) end)
     local relevance, scores = {}, {}
     for l = 1, 12 do
@@ -209,7 +211,8 @@ describe("metrics", function()
     local lists = mr.lists(relevance)
     local single, double = mr.tensor(scores), mr.tensor(scores, f64)
     equal(mr.metrics.own_reciprocal(single, lists).dtype, "float32")
-    local c = mr.compare{ a = mr.evaluate(single, lists, { "own_reciprocal" }), b = mr.evaluate(double, lists, { "own_reciprocal" }) }
+    local function evaluated(x) return mr.evaluate(x, lists, { "own_reciprocal" }) end
+    local c = mr.compare{ a = evaluated(single), b = evaluated(double) }
     for l, value in ipairs(c.values.own_reciprocal.a:totable()) do equal(value, 1 / l) end
     equal(c.pairs[1].p, 1.0)
   end)
@@ -227,7 +230,8 @@ describe("metrics", function()
     raises(function() mr.metrics.define("other_rank", 3) end, "'other_rank'", "number")
   end)
 
-  it("of a script's own may be defined again, as losses and models may, and handles keep what they were made of", function()
+  it("of a script's own may be defined again, as losses and models may, " ..
+    "and handles keep what they were made of", function()
     local scores, lists = mr.tensor({ 2, 1 }, f64), mr.lists{ { 1, 0 } }
     mr.metrics.define("twice_defined", function(ranks, of) return of:mean(ranks) end)
     local first = mr.metrics.parse "twice_defined"

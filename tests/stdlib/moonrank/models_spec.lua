@@ -48,20 +48,25 @@ describe("matrix factorisation", function()
   end)
 
   it("has derivatives for users and items", function()
-    local users, items = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }), mr.normal({ 5, 4 }, { seed = 2, dtype = "float64" })
-    check(mr.gradcheck(function(t) return core.factor_scores(t, items, batch.users, batch.items, lists) end, users) < 1e-8)
-    check(mr.gradcheck(function(t) return core.factor_scores(users, t, batch.users, batch.items, lists) end, items) < 1e-8)
+    local users = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
+    local items = mr.normal({ 5, 4 }, { seed = 2, dtype = "float64" })
+    local function scores(u, i) return core.factor_scores(u, i, batch.users, batch.items, lists) end
+    check(mr.gradcheck(function(t) return scores(t, items) end, users) < 1e-8)
+    check(mr.gradcheck(function(t) return scores(users, t) end, items) < 1e-8)
   end)
 
   it("has derivatives by items in ascending order, each once, however many more there are than rows", function()
     for _, count in ipairs{ 5, 2000 } do
-      local users, items = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }), mr.normal({ count, 4 }, { seed = 2, dtype = "float64" })
+      local users = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
+      local items = mr.normal({ count, 4 }, { seed = 2, dtype = "float64" })
       local leaf, weights = items:requires_grad(), mr.tensor({ 1, 2, 4, 8, 16, 32 }, { dtype = "float64" })
       local what = index{ 5, 4, 5, count, 1, 4 };
       (core.factor_scores(users, leaf, batch.users, what, lists) * weights):sum():backward()
       local p, expected = users:totable(), mr.zeros(count, 4, { dtype = "float64" }):totable()
       for row, user in ipairs{ 2, 2, 2, 2, 3, 3 } do
-        for c = 1, 4 do expected[what:totable()[row]][c] = expected[what:totable()[row]][c] + weights[row]:item() * p[user][c] end
+        for c = 1, 4 do
+          expected[what:totable()[row]][c] = expected[what:totable()[row]][c] + weights[row]:item() * p[user][c]
+        end
       end
       near(leaf.grad, mr.tensor(expected, { dtype = "float64" }), 1e-13)
     end
@@ -133,8 +138,12 @@ end)
 
 describe("a network", function()
   it("is what its layers say", function()
-    local functions = { relu = function(v) return math.max(v, 0) end, tanh = function(v) return 1 - 2 / (math.exp(2 * v) + 1) end,
-      sigmoid = function(v) return 1 / (1 + math.exp(-v)) end, softplus = function(v) return math.log(1 + math.exp(v)) end }
+    local functions = {
+      relu = function(v) return math.max(v, 0) end,
+      tanh = function(v) return 1 - 2 / (math.exp(2 * v) + 1) end,
+      sigmoid = function(v) return 1 / (1 + math.exp(-v)) end,
+      softplus = function(v) return math.log(1 + math.exp(v)) end,
+    }
     for name, f in pairs(functions) do
       local model = mr.models.mlp{ inputs = 3, hidden = { 4, 2 }, activation = name, dtype = "float64" }
       local p, expected = model:parameters(), {}
@@ -295,8 +304,10 @@ describe("a model in a file", function()
       write(path, "")
       models[1]:save(path)
       local model = read(path)
-      raises(function() mr.checkpoint(path, {}, function() return tensors end) end, "holds 'moonrank model 1', expected")
-      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end, "is not a 'moonrank checkpoint'")
+      raises(function() mr.checkpoint(path, {}, function() return tensors end) end,
+        "holds 'moonrank model 1', expected")
+      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end,
+        "is not a 'moonrank checkpoint'")
       equal(read(path), model)
       raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end,
         "'keys'", "'format'")
@@ -309,7 +320,8 @@ describe("a model in a file", function()
       os.remove(folder)
       core.make_folder(folder .. "/x")
       local code = ([[require("moonrank").models.mf{users = 100, items = 100}:save("%s/model")]]):format(folder)
-      local pipe = io.popen(("ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"):format(os.getenv "MOONRANK", code, folder))
+      local limited = "ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"
+      local pipe = io.popen(limited:format(os.getenv "MOONRANK", code, folder))
       local said = pipe:read "a"
       pipe:close()
       check(said:find("/model", 1, true) and said:find("File too large", 1, true) and said:find "status 1\n$", said)

@@ -2,10 +2,10 @@
 local test = require "moonrank.test"
 local mr = require "moonrank"
 
-local parts = { bounds = "minmx", data = "movilens", losses = "ndgc", metrics = "ndgc", models = "lienar", optim = "adm", plot = "lnes",
-  smooth = "ndgc", stats = "wilcoxn" }
-local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "linear", optim = "adam", plot = "lines", smooth = "ndcg",
-  stats = "wilcoxon" }
+local parts = { bounds = "minmx", data = "movilens", losses = "ndgc", metrics = "ndgc", models = "lienar",
+  optim = "adm", plot = "lnes", smooth = "ndgc", stats = "wilcoxn" }
+local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "linear", optim = "adam",
+  plot = "lines", smooth = "ndcg", stats = "wilcoxon" }
 
 for part, name in pairs(parts) do
   test.it("mr." .. part .. "." .. name, function()
@@ -18,8 +18,8 @@ for part, name in pairs(parts) do
 end
 
 test.it("functions of other libraries are what to write instead", function()
-  for name, text in pairs{ relu = "x:relu(...)", topk = "x:topk(...)", concat = "mr.cat({x, y}, dim)", from_numpy = "mr.tensor(values)",
-    view = "x:reshape(...)" } do
+  for name, text in pairs{ relu = "x:relu(...)", topk = "x:topk(...)", concat = "mr.cat({x, y}, dim)",
+    from_numpy = "mr.tensor(values)", view = "x:reshape(...)" } do
     test.raises(function() return mr[name] end, name, text)
   end
   test.raises(function() return mr[3] end, "'3'")
@@ -30,6 +30,7 @@ end)
 test.it("names are given to what a script defines", function()
   mr.losses.define("names_spec_loss", { direction = "maximize", metric = "ap", smooth = mr.smooth.ap })
   mr.metrics.define("names_spec_metric", function(ranks, lists) return lists:mean(ranks) end)
-  mr.models.define("names_spec_model", { parameters = function() return { x = mr.zeros(1) } end, forward = function() end })
+  local function parameters() return { x = mr.zeros(1) } end
+  mr.models.define("names_spec_model", { parameters = parameters, forward = function() end })
   test.check(mr.losses.names_spec_loss and mr.metrics.names_spec_metric and mr.models.names_spec_model)
 end)

@@ -29,7 +29,8 @@ local calls = {
   layer_norm = function(x) return x[1]:layer_norm(x[2], x[3]) end,
   batch_norm = function(x, a, case)
     local before = { mr.tensor(a.mean, f64), mr.tensor(a.variance, f64) }
-    local out, mean, variance = x[1]:batch_norm(x[2], x[3], { mean = before[1], variance = before[2], training = a.training })
+    local out, mean, variance = x[1]:batch_norm(x[2], x[3],
+      { mean = before[1], variance = before[2], training = a.training })
     equal({ before[1]:totable(), before[2]:totable() }, { a.mean, a.variance }, "entries of tensors do not change")
     near(mean, case.running.mean, 1e-12, "running means")
     near(variance, case.running.variance, 1e-12, "running variances")
@@ -52,16 +53,22 @@ describe("operations of the reference", function()
     it(name .. " gives its values and derivatives", function()
       for number, case in ipairs(of_name[name]) do
         local where, leaves = ("%s, case %d"):format(name, number), {}
-        for i, input in ipairs(case.inputs) do leaves[i] = mr.tensor(input.values, f64):reshape(input.shape):requires_grad() end
+        for i, input in ipairs(case.inputs) do
+          leaves[i] = mr.tensor(input.values, f64):reshape(input.shape):requires_grad()
+        end
         local out = calls[name](leaves, case.arguments, case)
         equal(out:shape(), case.shape, where)
         near(out, case.values, 1e-11, where)
         local weights = {}
         for i = 1, out:numel() do weights[i] = (i - 1) % 7 + 1 end
         out:backward(mr.tensor(weights, f64):reshape(case.shape))
-        for i, leaf in ipairs(leaves) do near(leaf.grad, case.gradients[i], 1e-10, ("%s, input %d"):format(where, i)) end
+        for i, leaf in ipairs(leaves) do
+          near(leaf.grad, case.gradients[i], 1e-10, ("%s, input %d"):format(where, i))
+        end
         for i, input in ipairs(case.inputs) do leaves[i] = mr.tensor(input.values):reshape(input.shape) end
-        if name ~= "batch_norm" then near(calls[name](leaves, case.arguments), case.values, 1e-4, where .. ", float32") end
+        if name ~= "batch_norm" then
+          near(calls[name](leaves, case.arguments), case.values, 1e-4, where .. ", float32")
+        end
       end
     end)
   end
@@ -413,7 +420,8 @@ describe("pictures", function()
   end)
 
   it("conv2d without derivatives lays out fewer windows at once, and gives the same bits", function()
-    local x, w, o = mr.normal({ 40, 3, 30, 30 }, { seed = 1 }), mr.normal({ 4, 3, 17, 17 }, { seed = 2 }), { padding = 1 }
+    local x, w = mr.normal({ 40, 3, 30, 30 }, { seed = 1 }), mr.normal({ 4, 3, 17, 17 }, { seed = 2 })
+    local o = { padding = 1 }
     local unfold, most = core.unfold, 0
     core.unfold = function(...)
       local windows = unfold(...)
@@ -512,8 +520,8 @@ end)
 
 it("every operation is documented", function()
   local help = require "moonrank.help"
-  for _, name in ipairs{ "cat", "stack", "sort", "topk", "conv2d", "max_pool", "batch_norm", "gather", "scatter_add", "embedding", "min",
-    "std", "var", "logsumexp", "log_softmax", "isnan", "transpose", "argmin" } do
+  for _, name in ipairs{ "cat", "stack", "sort", "topk", "conv2d", "max_pool", "batch_norm", "gather", "scatter_add",
+    "embedding", "min", "std", "var", "logsumexp", "log_softmax", "isnan", "transpose", "argmin" } do
     check(#help.about(name) > 40, name)
   end
   check(core.unfold)
@@ -538,7 +546,8 @@ it("a model of a script is made of them, its running numbers are buffers that a 
   local model = make{ users = 30, items = 50, seed = 1 }
   local _, before = model:state()
   local snapshot = model:snapshot()
-  mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, epochs = 2, optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
+  mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, epochs = 2, progress = false,
+    optimizer = mr.optim.adam{ lr = 0.05 } }
   local names, after = model:state()
   local at = {}
   for i, name in ipairs(names) do at[name] = i end

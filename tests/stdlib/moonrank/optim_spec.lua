@@ -35,9 +35,11 @@ local function adam(o)
 end
 
 local cases = {
-  { "sgd", sgd, { lr = 0.1 } }, { "sgd", sgd, { lr = 0.1, momentum = 0.9 } }, { "sgd", sgd, { lr = 0.1, weight_decay = 0.2 } },
+  { "sgd", sgd, { lr = 0.1 } }, { "sgd", sgd, { lr = 0.1, momentum = 0.9 } },
+  { "sgd", sgd, { lr = 0.1, weight_decay = 0.2 } },
   { "sgd", sgd, { lr = 0.1, momentum = 0.5, weight_decay = 0.2 } }, { "adam", adam, { lr = 0.1 } },
-  { "adam", adam, { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } }, { "adam", adam, { lr = 0.1, weight_decay = 0.2 } },
+  { "adam", adam, { lr = 0.01, beta1 = 0.5, beta2 = 0.9, epsilon = 1e-3 } },
+  { "adam", adam, { lr = 0.1, weight_decay = 0.2 } },
 }
 
 -- Adam for the given rows only, as torch.optim.SparseAdam documents it: epsilon is added to the
@@ -101,7 +103,8 @@ describe("optimisers", function()
 
     -- steps of rows without a gradient are put off, and added up in one: the same to rounding (deferred_spec.lua)
     local put_off = not options.weight_decay and (name == "adam" or options.momentum)
-    it(shown .. " by rows equals dense" .. (put_off and " to rounding" or " bit for bit") .. ", in both types", function()
+    local how = put_off and " to rounding" or " bit for bit"
+    it(shown .. " by rows equals dense" .. how .. ", in both types", function()
       for dtype, room in pairs{ float32 = 5e-6, float64 = 3e-10 } do
         local sparse, dense = start():to(dtype):detach():requires_grad(), start():to(dtype):detach():requires_grad()
         local a, b = mr.optim[name](options):bind{ sparse }, mr.optim[name](options):bind{ dense }
@@ -115,7 +118,11 @@ describe("optimisers", function()
           (dense * sparse.grad):sum():backward()
           a:step()
           b:step()
-          if put_off then near(sparse:reshape(21), dense:reshape(21):totable(), room) else equal(sparse:totable(), dense:totable()) end
+          if put_off then
+            near(sparse:reshape(21), dense:reshape(21):totable(), room)
+          else
+            equal(sparse:totable(), dense:totable())
+          end
         end
       end
     end)
@@ -181,7 +188,8 @@ describe("optimisers", function()
   end)
 
   it("leave parameters without gradient alone, and those of any shape move", function()
-    local still, number, empty = mr.ones(3):requires_grad(), mr.tensor(2, f64):requires_grad(), mr.zeros(0):requires_grad()
+    local still, number = mr.ones(3):requires_grad(), mr.tensor(2, f64):requires_grad()
+    local empty = mr.zeros(0):requires_grad()
     local optimizer = mr.optim.adam{ lr = 0.5 }:bind{ still, number, empty };
     (number * 3 + (empty * 2):sum():double()):backward()
     optimizer:step()

@@ -98,8 +98,8 @@ describe("words in a script", function()
       local first = "`touch " .. folder .. "/a` $(touch " .. folder .. "/b) it's \"so\" & <b> \\n"
       local nasty = { first, "a_b^c {x} @y ~z %d #1 'q' ; system('x')", "expectation_max" }
       local figure = mr.plot.lines{ series = { { name = nasty[2], y = { 1, 2 } }, { name = nasty[3], y = { 2, 1 } } },
-        title = "one\n" .. nasty[3], xlabel = nasty[1], ylabel = nasty[2], hlines = { { 1.5, nasty[2] } }, vlines = { { 1.5, nasty[1] } },
-        caption = nasty[3], width = 2000 }
+        title = "one\n" .. nasty[3], caption = nasty[3], xlabel = nasty[1], ylabel = nasty[2],
+        hlines = { { 1.5, nasty[2] } }, vlines = { { 1.5, nasty[1] } }, width = 2000 }
       local _, words = svg_of(figure)
       for _, each in ipairs(nasty) do check(words[each], "shows " .. each) end
       check(words.one, "shows the first line of the title")
@@ -141,18 +141,22 @@ describe("lines", function()
   draws("keep their band", function()
     local svg = svg_of(mr.plot.lines{ y = { 1, 2, 1 }, low = { 0, 1, 0 }, high = { 2, 3, 2 } })
     local corners = 0
-    for _ in svg:match("<polygon[^>]*fill%-opacity = '0.18[^>]*points = '([^']*)'"):gmatch("[%d.]+,[%d.]+") do corners = corners + 1 end
+    for _ in svg:match("<polygon[^>]*fill%-opacity = '0.18[^>]*points = '([^']*)'"):gmatch("[%d.]+,[%d.]+") do
+      corners = corners + 1
+    end
     check(corners >= 6, "three corners above and three below")
   end)
 
   draws("carry their names where their ends are apart, and a legend where they meet", function()
     local function lines_of_first(a, b, c)
-      local series = { { name = "first", y = { 0, a } }, { name = "second", y = { 10, b } }, { name = "third", y = { 10, c } } }
+      local series = { { name = "first", y = { 0, a } }, { name = "second", y = { 10, b } },
+        { name = "third", y = { 10, c } } }
       return #lines_of(svg_of(mr.plot.lines{ series = series }), blue)
     end
     equal(lines_of_first(1, 9, 5), 1)
     equal(lines_of_first(5, 5, 5), 2)  -- the line and its sample in the legend
-    local _, words = svg_of(mr.plot.lines{ series = { { name = "a", y = { 1 } }, { name = "b", y = { 2 } } }, legend = "none" })
+    local apart = { { name = "a", y = { 1 } }, { name = "b", y = { 2 } } }
+    local _, words = svg_of(mr.plot.lines{ series = apart, legend = "none" })
     check(not words.a and not words.b, "no names")
   end)
 
@@ -202,9 +206,9 @@ end)
 
 describe("bars", function()
   draws("are as high as their values, both ways", function()
-    local svg, words = svg_of(mr.plot.bars{ categories = { "ap", "nrbp_loss", "none" },
-      series = { { name = "x", values = { 2, -1, nan }, errors = { 0.5, nan, 1 } }, { name = "y", values = { 1, 4, 3 } } },
-      legend = "none" })
+    local svg, words = svg_of(mr.plot.bars{ categories = { "ap", "nrbp_loss", "none" }, legend = "none",
+      series = { { name = "x", values = { 2, -1, nan }, errors = { 0.5, nan, 1 } },
+        { name = "y", values = { 1, 4, 3 } } } })
     local heights = {}
     for rgb, points in svg:gmatch("<polygon fill = '(rgb[^']*)'[^>]-points = '([^']*)'") do
       local low, high = inf, -inf
@@ -220,7 +224,8 @@ describe("bars", function()
   end)
 
   draws("lie down", function()
-    local figure = mr.plot.bars{ categories = { "a", "b" }, values = { 1, 2 }, errors = { 0.1, 0.2 }, horizontal = true, xlabel = "nDCG" }
+    local figure = mr.plot.bars{ categories = { "a", "b" }, values = { 1, 2 }, errors = { 0.1, 0.2 },
+      horizontal = true, xlabel = "nDCG" }
     local _, words = svg_of(figure)
     check(words.a and words.b and words.nDCG, "words")
     raises(function() mr.plot.bars{ categories = { "a" }, values = { 1 }, horizontal = true, yrange = { 0, 1 } } end,
@@ -230,11 +235,14 @@ end)
 
 describe("heat maps", function()
   draws("have a cell per number and print it", function()
-    local svg, words = svg_of(mr.plot.heatmap{ values = mr.tensor{ { 1, 2, 3 }, { 4, nan, 6 } }, labels = "%.1f", x = { 10, 20, 50 },
-      y = { "low", "high" }, zlabel = "gain" })
-    for _, word in ipairs{ "1.0", "2.0", "3.0", "4.0", "6.0", "10", "20", "50", "low", "high", "gain" } do check(words[word], word) end
+    local svg, words = svg_of(mr.plot.heatmap{ values = mr.tensor{ { 1, 2, 3 }, { 4, nan, 6 } }, labels = "%.1f",
+      x = { 10, 20, 50 }, y = { "low", "high" }, zlabel = "gain" })
+    for _, word in ipairs{ "1.0", "2.0", "3.0", "4.0", "6.0", "10", "20", "50", "low", "high", "gain" } do
+      check(words[word], word)
+    end
     -- the ends of viridis
-    check(svg:find("rgb%( 68,   1,  84%)") and svg:find("rgb%(253, 231,  37%)"), "the lowest and the highest have the palette's ends")
+    check(svg:find("rgb%( 68,   1,  84%)") and svg:find("rgb%(253, 231,  37%)"),
+      "the lowest and the highest have the palette's ends")
   end)
 
   draws("have white in the middle where values lie on both sides of 0", function()
@@ -244,17 +252,19 @@ describe("heat maps", function()
   end)
 
   draws("have words of the script's own in their cells, and where there is no number", function()
-    local _, words = svg_of(mr.plot.heatmap{ values = { { 0.123, nan } }, labels = { { "best", "none" } }, x = { "a", "b" } })
+    local _, words = svg_of(mr.plot.heatmap{ values = { { 0.123, nan } }, labels = { { "best", "none" } },
+      x = { "a", "b" } })
     check(words.best and words.none and not words["0.123"], "words for numbers")
   end)
 
   draws("stand beside each other with one bar of colours, and every name below", function()
     local names = { "minmax", "expectation", "expectation_max", "zscore", "distribution_logit" }
     local function panel(legend)
-      return mr.plot.heatmap{ values = { { 0.15, 0.2, 0.3, 0.4, 0.45 } }, x = names, y = { "a rather long name of a row" },
-        zrange = { 0, 0.5 }, legend = legend }
+      return mr.plot.heatmap{ values = { { 0.15, 0.2, 0.3, 0.4, 0.45 } }, x = names,
+        y = { "a rather long name of a row" }, zrange = { 0, 0.5 }, legend = legend }
     end
-    local _, words = svg_of(mr.plot.facets{ panel "none", panel "none", panel "auto", columns = 3, width = 700, height = 300 })
+    local three = mr.plot.facets{ panel "none", panel "none", panel "auto", columns = 3, width = 700, height = 300 }
+    local _, words = svg_of(three)
     local count = {}
     for _, word in ipairs(words) do count[word] = (count[word] or 0) + 1 end
     for _, name in ipairs(names) do equal({ name, count[name] }, { name, 3 }) end
@@ -265,10 +275,11 @@ end)
 describe("several figures", function()
   draws("stand in rows and share one legend", function()
     local function figure(i)
-      return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } }, title = "panel " .. i,
-        xlabel = "x" }
+      return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } },
+        title = "panel " .. i, xlabel = "x" }
     end
-    local f = mr.plot.facets{ figure(1), figure(2), figure(3), columns = 2, title = "all of them", width = 700, height = 500 }
+    local f = mr.plot.facets{ figure(1), figure(2), figure(3), columns = 2, title = "all of them",
+      width = 700, height = 500 }
     equal(tostring(f), "mr.Figure facets: 3 panels, 'all of them'")
     local svg, words = svg_of(f)
     local shared = 0
@@ -282,7 +293,8 @@ end)
 
 describe("a figure", function()
   test.it("says what it is in one line", function()
-    equal(tostring(mr.plot.lines{ series = { { y = { 1 } }, { y = { 2 } } }, title = "T" }), "mr.Figure lines: 2 series, 'T'")
+    local two = mr.plot.lines{ series = { { y = { 1 } }, { y = { 2 } } }, title = "T" }
+    equal(tostring(two), "mr.Figure lines: 2 series, 'T'")
     equal(tostring(mr.plot.scatter{ y = { 1 } }), "mr.Figure scatter: 1 series")
     equal(tostring(mr.plot.heatmap{ values = { { 1 }, { 2 } } }), "mr.Figure heatmap: 2 x 1")
   end)
@@ -332,7 +344,8 @@ describe("a figure", function()
   end)
 
   draws("prints as text", function()
-    local code = [[require("moonrank").plot.lines{ name = "minmax", y = { 1, 3, 2 }, title = "a_title", xlabel = "epoch" }:show()]]
+    local code = [[require("moonrank").plot.lines{ name = "minmax", y = { 1, 3, 2 }, title = "a_title",
+      xlabel = "epoch" }:show()]]
     local out = output_of(("COLUMNS=60 %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
     check(out:find("minmax", 1, true) and out:find("a_title", 1, true) and out:find("epoch", 1, true), out)
     for line in out:gmatch("[^\n]+") do check(#line <= 60, line) end
@@ -367,7 +380,9 @@ end)
 describe("mistakes", function()
   local function mistake(kind, options, ...)
     local words = { ... }
-    test.it(kind .. ": " .. table.concat(words, ", "), function() raises(function() mr.plot[kind](options) end, table.unpack(words)) end)
+    test.it(kind .. ": " .. table.concat(words, ", "), function()
+      raises(function() mr.plot[kind](options) end, table.unpack(words))
+    end)
   end
   mistake("lines", {}, "{y = ...}", "series")
   mistake("lines", { series = {} }, "series", "empty")
@@ -417,7 +432,8 @@ end)
 
 describe("extreme numbers", function()
   draws("are drawn or left out, but never hang", function()
-    for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 }, { 1, 1e308 }, { 3 } } do
+    for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 },
+      { 1, 1e308 }, { 3 } } do
       local svg = svg_of(mr.plot.lines{ y = y, ylog = y[2] == 1e100 })
       check(svg:find("</svg>", 1, true), "a whole picture")
     end

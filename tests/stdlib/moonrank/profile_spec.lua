@@ -19,8 +19,8 @@ local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 5,
 
 local function fit(options)
   local model = mr.models.linear{ inputs = 5, seed = 1 }
-  local all = { model = model, loss = mr.losses.ap{ bound = "minmax" }, train = queries, valid = queries, test = queries, batch = 8,
-    epochs = 3, metrics = { "ndcg" }, progress = false }
+  local all = { model = model, loss = mr.losses.ap{ bound = "minmax" }, train = queries, valid = queries,
+    test = queries, batch = 8, epochs = 3, metrics = { "ndcg" }, progress = false }
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all), model
 end
@@ -121,7 +121,8 @@ describe("a trace", function()
     for i = 2, #trace.traceEvents do
       local each = trace.traceEvents[i]
       equal({ each.ph, each.pid, each.tid }, { "X", 1, 1 })
-      events[i - 1] = { name = each.name, kind = each.cat, from = each.ts, to = each.ts + each.dur, bytes = each.args.bytes }
+      events[i - 1] = { name = each.name, kind = each.cat, from = each.ts, to = each.ts + each.dur,
+        bytes = each.args.bytes }
     end
     return events, trace.otherData.left_out
   end
@@ -137,9 +138,8 @@ describe("a trace", function()
       if event.kind == "backward" then
         local within = 0
         for _, each in ipairs(events) do
-          if each.name == "backward" and each.kind == "forward" and each.from <= event.from + 0.01 and event.to <= each.to + 0.01 then
-            within = within + 1
-          end
+          local around = each.from <= event.from + 0.01 and event.to <= each.to + 0.01
+          if each.name == "backward" and each.kind == "forward" and around then within = within + 1 end
         end
         equal(within, 1, event.name)
       end
@@ -161,7 +161,11 @@ describe("a trace", function()
   end)
 
   it("is there of a function that failed", function()
-    raises(function() mr.profile(function() local _ = mr.ones(2) + 1; error "stopped here" end, { trace = path }) end, "stopped here")
+    local function fails()
+      local _ = mr.ones(2) + 1
+      error "stopped here"
+    end
+    raises(function() mr.profile(fails, { trace = path }) end, "stopped here")
     local events = read()
     check(#events >= 1 and events[#events].name == "add", events)
   end)
@@ -241,7 +245,9 @@ describe("no profile is left on", function()
   end)
 
   it("by more profiles in each other than Lua's stack takes", function()
-    local function deep(n) return mr.profile(function() return n == 0 or deep(n - 1) end, { quiet = true, events = 0 }) end
+    local function deep(n)
+      return mr.profile(function() return n == 0 or deep(n - 1) end, { quiet = true, events = 0 })
+    end
     local ok, message = pcall(deep, 1000)
     check(not ok and tostring(message):find "stack overflow", message)
     off()
