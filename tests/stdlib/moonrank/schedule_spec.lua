@@ -1,4 +1,5 @@
--- AdamW, Adagrad, RMSProp, clipped gradients and schedules against PyTorch (tests/golden/optim.json), by rows and as a whole, and in mr.fit.
+-- AdamW, Adagrad, RMSProp, clipped gradients and schedules against PyTorch (tests/golden/optim.json), by rows and
+-- as a whole, and in mr.fit.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
@@ -8,7 +9,8 @@ local describe, it, near, equal, check, raises = test.describe, test.it, test.ne
 local golden = json.read "tests/golden/optim.json"
 local f64 = { dtype = "float64" }
 
--- Steps along the golden gradients; `by_rows`: the gradient has only the rows that are not zero. `before` is called ahead of each step.
+-- Steps along the golden gradients. With `by_rows` the gradient has only the rows that are not zero. `before` is
+-- called ahead of each step.
 local function stepped(optimizer, dtype, by_rows, before)
   local p = mr.tensor(golden.start, { dtype = dtype }):requires_grad()
   local bound, shown = optimizer:bind{ p }, {}
@@ -118,7 +120,8 @@ describe("a schedule's rates are PyTorch's", function()
   it("cosine, step, warm-up", function()
     near(mr.schedule.cosine{ low = 0.1 }:rates(0.5, plan), golden.cosine, 1e-15)
     near(mr.schedule.step{ every = 6, factor = 0.3 }:rates(0.5, plan), golden.step, 1e-15)
-    near(mr.schedule.warmup{ steps = 5, after = mr.schedule.cosine{ low = 0.1 } }:rates(0.5, plan), golden.warmup, 1e-15)
+    local warmup = mr.schedule.warmup{ steps = 5, after = mr.schedule.cosine{ low = 0.1 } }
+    near(warmup:rates(0.5, plan), golden.warmup, 1e-15)
     near(mr.schedule.cosine{ low = 0.1, epochs = 20 }:rates(0.5, { steps = 30, per_epoch = 1 }), (function()
       local longer = table.move(golden.cosine, 1, 20, 1, {})
       for i = 21, 30 do longer[i] = 0.05 end
@@ -127,7 +130,8 @@ describe("a schedule's rates are PyTorch's", function()
   end)
 
   it("plateau", function()
-    local made = mr.schedule.plateau{ factor = 0.5, patience = 2 }:begin{ steps = 14, per_epoch = 1, metric = mr.metrics.parse "ndcg" }
+    local made = mr.schedule.plateau{ factor = 0.5, patience = 2 }
+    made = made:begin{ steps = 14, per_epoch = 1, metric = mr.metrics.parse "ndcg" }
     for i, value in ipairs(golden.plateau_values) do
       near(0.5 * made.factor(i), golden.plateau[i], 1e-15, "epoch " .. i)
       made.see{ epoch = i, metrics = { ndcg = value } }
@@ -155,7 +159,8 @@ describe("a schedule's rates are PyTorch's", function()
     local halved = mr.schedule.step{ every = 2, factor = 0.5 }:rates(1, { steps = 9, per_epoch = 2 })
     equal(halved, { 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25 })
     equal(mr.schedule.warmup{ epochs = 2 }:rates(1, { steps = 6, per_epoch = 2 }), { 0.25, 0.5, 0.75, 1.0, 1.0, 1.0 })
-    equal(tostring(mr.schedule.warmup{ steps = 2, after = mr.schedule.cosine() }), "warmup{after = cosine{low = 0}, steps = 2}")
+    local warmup = mr.schedule.warmup{ steps = 2, after = mr.schedule.cosine() }
+    equal(tostring(warmup), "warmup{after = cosine{low = 0}, steps = 2}")
   end)
 
   it("or an error", function()
@@ -168,8 +173,9 @@ end)
 describe("mr.fit", function()
   local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 6, seed = 2 }
   local function fit(options)
-    local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries, batch = 8, epochs = 4,
-      metrics = { "ndcg" }, optimizer = mr.optim.sgd{ lr = 0.5 }, progress = false, shuffle = false }
+    local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries,
+      batch = 8, epochs = 4, metrics = { "ndcg" }, optimizer = mr.optim.sgd{ lr = 0.5 }, progress = false,
+      shuffle = false }
     for name, value in pairs(options) do all[name] = value end
     return all.model, mr.fit(all)
   end
@@ -197,10 +203,13 @@ describe("mr.fit", function()
   it("clips gradients: a step is then no longer than lr times the norm", function()
     local start, model = mr.models.linear{ inputs = 6, seed = 1 }, fit{ clip = 1e-3, epochs = 1, batch = 24 }
     local square = 0
-    for i, p in ipairs(model:parameters()) do square = square + ((p - start:parameters()[i]):detach() ^ 2):sum():item() end
+    for i, p in ipairs(model:parameters()) do
+      square = square + ((p - start:parameters()[i]):detach() ^ 2):sum():item()
+    end
     near(math.sqrt(square), 0.5e-3, 1e-6)
     equal(fit{ clip = 1e9 }:parameters()[1]:totable(), fit{}:parameters()[1]:totable())
-    equal(fit{ clip = mr.clip_gradients{ norm = 0.01 } }:parameters()[1]:totable(), fit{ clip = 0.01 }:parameters()[1]:totable())
+    local clipped = fit{ clip = mr.clip_gradients{ norm = 0.01 } }
+    equal(clipped:parameters()[1]:totable(), fit{ clip = 0.01 }:parameters()[1]:totable())
   end)
 
   it("refuses, before the first step, what is no schedule and no norm", function()

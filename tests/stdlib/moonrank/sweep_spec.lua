@@ -11,7 +11,8 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 
 -- A sweep with defaults that specs change.
 local function sweep(folder, options)
-  local o = { name = "s", space = { a = mr.range(1, 3), b = mr.choice{ "x", "y" } }, store = folder .. "/r.db", progress = false,
+  local o = { name = "s", space = { a = mr.range(1, 3), b = mr.choice{ "x", "y" } }, store = folder .. "/r.db",
+    progress = false,
     run = function(trial) return trial.a * (trial.b == "x" and 1 or -1) end }
   for name, value in pairs(options or {}) do o[name] = value end
   return mr.sweep(o)
@@ -89,17 +90,21 @@ it("records NaN, errors and results of no use with their reasons, and goes on", 
     local results = {
       function() return 0 / 0 end, function() return math.huge end,
       function(trial) return 1 + fails(trial.i) end, function() error({ 1 }) end,
-      function() return "text" end, function() return { a = 1, b = 2 } end, function() return {} end, function() return { a = "x" } end,
-      function() return { a = 1, per_list = "x" } end, function(trial) return trial.nothing end, function() return 7 end,
+      function() return "text" end, function() return { a = 1, b = 2 } end, function() return {} end,
+      function() return { a = "x" } end, function() return { a = 1, per_list = "x" } end,
+      function(trial) return trial.nothing end, function() return 7 end,
       function(trial) trial:report(1, 0 / 0) end, function(trial) trial:report(2, 1) trial:report(1, 1) end,
     }
-    local r = sweep(folder, { space = { i = mr.range(1, #results) }, run = function(trial) return results[trial.i](trial) end })
+    local r = sweep(folder, { space = { i = mr.range(1, #results) },
+      run = function(trial) return results[trial.i](trial) end })
     local found = r:trials{ columns = { "state", "reason" } }.rows
     local expected = { "value is NaN", "value is inf", "so it is", "table", "string", "a, b", "number", "a is a string",
       "per_list", "'nothing'", false, "NaN at step 1", "step 2" }
     for i, reason in ipairs(expected) do
       equal(found[i][1], reason and "failed" or "done", "trial " .. i)
-      if reason then check(tostring(found[i][2]):find(reason, 1, true), ("trial %d: %s"):format(i, tostring(found[i][2]))) end
+      if reason then
+        check(tostring(found[i][2]):find(reason, 1, true), ("trial %d: %s"):format(i, tostring(found[i][2])))
+      end
     end
     local opened <close> = store.open(folder .. "/r.db", "read")
     local traceback = opened:columns("SELECT traceback FROM trials WHERE number = 3").traceback[1]
@@ -178,15 +183,16 @@ end)
 it("prunes by what earlier generations reported", function()
   sweeps.in_folder(function(folder)
     local function prune(name)
-      return sweep(folder, { name = name, space = { a = mr.range(1, 20) }, pruner = { "median", startup = 3, generation = 5, warmup = 0 },
+      return sweep(folder, { name = name, space = { a = mr.range(1, 20) },
+        pruner = { "median", startup = 3, generation = 5, warmup = 0 },
         run = function(trial)
           for step = 1, 4 do trial:report(step, (trial.a % 5) * step) end
           return trial.a % 5
         end })
     end
     local r = prune "p"
-    -- by hand: the first generation has nothing to be judged by; at step 1 the median is always 2, at step 2 those that were pruned at step 1
-    -- are missing, so that it is 4, then 5, then 6, where trials 12 and 17 have 4
+    -- By hand: the first generation has nothing to be judged by. At step 1 the median is always 2. At step 2 those
+    -- that were pruned at step 1 are missing, so that it is 4, then 5, then 6, where trials 12 and 17 have 4.
     local states = {}
     for i, row in ipairs(r:trials{ columns = { "state" } }.rows) do states[i] = row[1]:sub(1, 1) end
     equal(table.concat(states), "ddddd" .. "pdddp" .. "ppddp" .. "ppddp")
@@ -197,7 +203,8 @@ end)
 
 it("gives a trial a folder that stays, and its parameters with their meaning", function()
   sweeps.in_folder(function(folder)
-    local space = { net = mr.choice{ small = { 4 }, large = { 4, 8 } }, mr.when("net", "large", { deep = mr.range(1, 2) }) }
+    local space = { net = mr.choice{ small = { 4 }, large = { 4, 8 } },
+      mr.when("net", "large", { deep = mr.range(1, 2) }) }
     local r = sweep(folder, { space = space, retry = 1, run = function(trial)
         local path = trial.checkpoint .. "/state"
         if trial.attempt == 1 then
@@ -207,7 +214,8 @@ it("gives a trial a folder that stays, and its parameters with their meaning", f
         if sweeps.read(path) ~= tostring(trial.seed) or trial.deep ~= trial.params.deep then error "other values" end
         return #trial.net
       end })
-    equal(r:trials{ columns = { "net", "deep", "value" } }.rows, { { "large", 1, 2.0 }, { "large", 2, 2.0 }, { "small", nil, 1.0 } })
+    equal(r:trials{ columns = { "net", "deep", "value" } }.rows,
+      { { "large", 1, 2.0 }, { "large", 2, 2.0 }, { "small", nil, 1.0 } })
   end)
 end)
 
@@ -252,9 +260,12 @@ it("goes in the direction of the metric that counts; another one is an error bef
     end
     mr.metrics.define("spec_first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
     equal(best("own", "valid_spec_first_rank"), 1.0)
-    equal({ best("asked", "hinge_loss", { direction = "maximize" }), best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })
+    equal({ best("asked", "hinge_loss", { direction = "maximize" }),
+      best("least", "seconds", { direction = "minimize" }) }, { 3.0, 1.0 })
     local function never() error "it ran" end
-    raises(function() sweep(folder, { name = "no", metric = "valid_nrbp_loss", direction = "maximize", run = never }) end,
+    raises(function()
+      sweep(folder, { name = "no", metric = "valid_nrbp_loss", direction = "maximize", run = never })
+    end,
       "direction", "'maximize'", "valid_nrbp_loss")
     raises(function() sweep(folder, { name = "no", metric = "ap", direction = "minimize", run = never }) end,
       "direction", "'minimize'", "ap")
@@ -271,9 +282,11 @@ it("a metric under a name of the script's own is not chosen by in the wrong dire
   sweeps.in_folder(function(folder)
     local pairs_lost = mr.metrics.parse("nrbp_loss", { name = "pairs" })
     local function run(trial)
-      return { history = {}, chosen_on = "valid", best = { epoch = 1, metrics = { pairs = trial.a } }, metrics = { pairs = pairs_lost } }
+      return { history = {}, chosen_on = "valid", best = { epoch = 1, metrics = { pairs = trial.a } },
+        metrics = { pairs = pairs_lost } }
     end
-    local wrong = sweep(folder, { metric = "valid_pairs", direction = "maximize", space = { a = mr.range(1, 2) }, run = run })
+    local wrong = sweep(folder, { metric = "valid_pairs", direction = "maximize", space = { a = mr.range(1, 2) },
+      run = run })
     local reason = wrong:trials{ columns = { "reason" } }.rows[1][1]
     says(reason, "direction = 'minimize'")
     local right = sweep(folder, { name = "right", metric = "valid_pairs", direction = "minimize", run = run,
@@ -286,8 +299,10 @@ it("a report of NaN in an earlier trial does not stop pruners when the study goe
   sweeps.in_folder(function(folder)
     local function run(trial)
       if trial.a > 2 then for step = 1, 2 do trial:report(step, trial.a) end end
-      return { history = { { epoch = 1, loss = 1, metrics = { ap = 0 / 0 } }, { epoch = 2, loss = 1, metrics = { ap = 0.5 } } },
-        chosen_on = "valid", best = { epoch = 2, metrics = { ap = 0.5 } } }
+      return { chosen_on = "valid", best = { epoch = 2, metrics = { ap = 0.5 } }, history = {
+        { epoch = 1, loss = 1, metrics = { ap = 0 / 0 } },
+        { epoch = 2, loss = 1, metrics = { ap = 0.5 } },
+      } }
     end
     local o = { metric = "valid_ap", space = { a = mr.range(1, 4) }, run = run, trials = 2,
       pruner = { "median", startup = 1, generation = 2, warmup = 0 } }
@@ -305,10 +320,12 @@ it("refuses what it does not know", function()
   raises(function() mr.sweep{ name = "x", space = space, run = run, store = "" } end, "store", "''")
   raises(function() mr.sweep{ name = "x", space = space } end, "mr.sweep", "run")
   raises(function() mr.sweep{ name = "x", space = { seed = mr.range(1, 2) }, run = run } end, "space.seed")
-  raises(function() mr.sweep{ name = "x", space = { a = mr.uniform(0, 1) }, run = run, sampler = "random" } end, "trials = n")
+  raises(function() mr.sweep{ name = "x", space = { a = mr.uniform(0, 1) }, run = run, sampler = "random" } end,
+    "trials = n")
   raises(function() mr.sweep{ name = "x", space = space, run = run, workers = 2, store = "/nowhere/x.db" } end,
     "workers", "script")
-  raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end, "not there")
+  raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end,
+    "not there")
 end)
 
 it("of thousands of empty trials runs each once, and goes on without running any again", function()
@@ -395,7 +412,8 @@ it("refuses databases that are no stores, and leaves them as they were", functio
     end
     os.execute("rm -f " .. path .. "*")
     store.open(path, "write"):close()
-    database(path, { "PRAGMA application_id = 0", "ANALYZE" })  -- as versions before made them; what SQLite made for itself
+    -- as versions before made them; what SQLite made for itself
+    database(path, { "PRAGMA application_id = 0", "ANALYZE" })
     store.open(path, "write"):close()
   end)
 end)
@@ -403,7 +421,8 @@ end)
 it("makes the tables of a store whose maker was killed before it had any", function()
   sweeps.in_folder(function(folder)
     core.open_database(folder .. "/r.db", "write"):close()
-    equal(sweep(folder, { space = { i = mr.range(1, 2) }, run = function(trial) return trial.i end }):counts(), { done = 2 })
+    local two = { space = { i = mr.range(1, 2) }, run = function(trial) return trial.i end }
+    equal(sweep(folder, two):counts(), { done = 2 })
   end)
 end)
 

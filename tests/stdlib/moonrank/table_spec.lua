@@ -6,7 +6,12 @@ local it, describe, check, equal, raises = test.it, test.describe, test.check, t
 it("aligns words to the left and numbers to the right", function()
   local t = mr.table{ columns = { "loss", "ndcg", "lists" }, formats = { ndcg = "%.3f" },
     rows = { { "nDCG", 0.96589, 412 }, { "nRBP", 0.9, 7 } } }
-  equal(tostring(t), table.concat({ "loss   ndcg  lists", "----  -----  -----", "nDCG  0.966    412", "nRBP  0.900      7" }, "\n"))
+  equal(tostring(t), table.concat({
+    "loss   ndcg  lists",
+    "----  -----  -----",
+    "nDCG  0.966    412",
+    "nRBP  0.900      7",
+  }, "\n"))
 end)
 
 it("measures letters, not bytes", function()
@@ -15,7 +20,8 @@ it("measures letters, not bytes", function()
 end)
 
 it("leaves gaps blank and shows NaN as nan, whatever the format", function()
-  local t = mr.table{ columns = { "a", "b", "c" }, rows = { { 1, nil, 2.5 }, { 0 / 0, "x", 0 / 0 } }, formats = { c = "%.2f" } }
+  local t = mr.table{ columns = { "a", "b", "c" }, formats = { c = "%.2f" },
+    rows = { { 1, nil, 2.5 }, { 0 / 0, "x", 0 / 0 } } }
   equal(tostring(t), table.concat({ "  a  b     c", "---  -  ----", "  1     2.50", "nan  x   nan" }, "\n"))
 end)
 
@@ -29,26 +35,46 @@ it("writes comma separated values that read back exactly", function()
 end)
 
 it("writes JSON, an object per row, that other programs read", function()
-  local t = mr.table{ columns = { "name", "x", "ok" }, rows = { { 'say "a"', 0.1, false }, { nil, 3 }, { "b", 0 / 0, true } } }
-  equal(t:to_json(), '[{"name":"say \\"a\\"","ok":false,"x":0.10000000000000001},\n{"x":3},\n{"name":"b","ok":true,"x":"nan"}]')
+  local t = mr.table{ columns = { "name", "x", "ok" },
+    rows = { { 'say "a"', 0.1, false }, { nil, 3 }, { "b", 0 / 0, true } } }
+  equal(t:to_json(), '[{"name":"say \\"a\\"","ok":false,"x":0.10000000000000001},\n' ..
+    '{"x":3},\n{"name":"b","ok":true,"x":"nan"}]')
   equal(mr.table{ columns = { "a" } }:to_json(), "[]")
 end)
 
 it("is HTML in which no text is taken for a tag, numbers in cells of a class", function()
-  local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" }, rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
-  equal(t:to_html(), table.concat({ "<table>", '<thead><tr><th>a&lt;b</th><th class="number">p &amp; q</th></tr></thead>', "<tbody>",
-    '<tr><td>&quot;x&quot; &gt; 1</td><td class="number">0.50</td></tr>', '<tr><td></td><td class="number">nan</td></tr>', "</tbody>",
-    "</table>\n" }, "\n"))
+  local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" },
+    rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
+  equal(t:to_html(), table.concat({
+    "<table>",
+    '<thead><tr><th>a&lt;b</th><th class="number">p &amp; q</th></tr></thead>',
+    "<tbody>",
+    '<tr><td>&quot;x&quot; &gt; 1</td><td class="number">0.50</td></tr>',
+    '<tr><td></td><td class="number">nan</td></tr>',
+    "</tbody>",
+    "</table>\n",
+  }, "\n"))
 end)
 
-it("sets the best of each group of rows, and small p, in bold where it goes out, equal as printed all; prints as without", function()
-  local rows = { { 1, "a", 0.50001, 0.2 }, { 1, "b", 0.5, 0.04 }, { 2, "a", 0.25, 0.05 }, { 2, "b", 0 / 0 }, { 2, "c", "none", 0.001 } }
+it("sets the best of each group of rows, and small p, in bold where it goes out, equal as printed all; " ..
+  "prints as without", function()
+  local rows = { { 1, "a", 0.50001, 0.2 }, { 1, "b", 0.5, 0.04 }, { 2, "a", 0.25, 0.05 }, { 2, "b", 0 / 0 },
+    { 2, "c", "none", 0.001 } }
   local columns, formats = { "nsr", "loss", "ndcg", "p" }, { ndcg = "%.3f" }
   local plain = mr.table{ columns = columns, rows = rows, formats = formats }
-  local t = mr.table{ columns = columns, rows = rows, formats = formats, mark = { ndcg = "max", p = 0.05 }, within = { "nsr" } }
+  local t = mr.table{ columns = columns, rows = rows, formats = formats, mark = { ndcg = "max", p = 0.05 },
+    within = { "nsr" } }
   equal({ tostring(t), t:to_csv(), t:to_json() }, { tostring(plain), plain:to_csv(), plain:to_json() })
-  equal(t:to_markdown(), table.concat({ "| nsr | loss | ndcg | p |", "| ---: | --- | --- | ---: |", "| 1 | a | **0.500** | 0.2 |",
-    "| 1 | b | **0.500** | **0.04** |", "| 2 | a | **0.250** | 0.05 |", "| 2 | b | nan |  |", "| 2 | c | none | **0.001** |", "" }, "\n"))
+  equal(t:to_markdown(), table.concat({
+    "| nsr | loss | ndcg | p |",
+    "| ---: | --- | --- | ---: |",
+    "| 1 | a | **0.500** | 0.2 |",
+    "| 1 | b | **0.500** | **0.04** |",
+    "| 2 | a | **0.250** | 0.05 |",
+    "| 2 | b | nan |  |",
+    "| 2 | c | none | **0.001** |",
+    "",
+  }, "\n"))
   check(t:to_latex():find("b & \\textbf{0.500} & \\textbf{0.04}", 1, true), t:to_latex())
   check(t:to_html():find('<td class="number"><strong>0.04</strong></td>', 1, true), t:to_html())
   equal(select(2, t:to_html():gsub("<strong>", "")), 5)
@@ -111,8 +137,8 @@ describe("texts from files", function()
   end)
 
   it("are plain text in Markdown", function()
-    local texts = { "<img src=x onerror=a>", "[a](http://b.c)", "![a](b)", "http://b.c", "www.b.c", "a@b.c", "`ls`", "**x**", "_x_", "__",
-      "a|b", "\\|", "\27[2J", "a\rb", "a\r\nb", "# x" }
+    local texts = { "<img src=x onerror=a>", "[a](http://b.c)", "![a](b)", "http://b.c", "www.b.c", "a@b.c", "`ls`",
+      "**x**", "_x_", "__", "a|b", "\\|", "\27[2J", "a\rb", "a\r\nb", "# x" }
     local markdown = mr.table{ columns = { "a" }, rows = rows_of(texts), notes = texts }:to_markdown()
     equal(select(2, markdown:gsub("[^\n]+", "")), 2 + 2 * #texts)
     for _, pattern in ipairs{ "<", "[^\\]%]%(", "://", "www%.", "@b", "\r", "\27", "\n#", " %*%*", "[^\\]`", " _" } do
@@ -138,8 +164,9 @@ end)
 it("objects with a table have all exports of that table, which take no arguments", function()
   local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
   local record = mr.stats.summary(mr.tensor{ 1, 3 })
-  for class, object in pairs{ Fold = fold, Record = record, Evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr" }),
-    Recommendations = mr.models.popularity{ fold = fold }:recommend{ k = 2 } } do
+  local evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr" })
+  local recommended = mr.models.popularity{ fold = fold }:recommend{ k = 2 }
+  for class, object in pairs{ Fold = fold, Record = record, Evaluation = evaluation, Recommendations = recommended } do
     for _, name in ipairs{ "to_csv", "to_json", "to_markdown", "to_latex", "to_html" } do
       local whole = object:table()
       equal(object[name](object), whole[name](whole))

@@ -36,7 +36,8 @@ describe("making tensors", function()
     equal(mr.ones(3, f64):totable(), { 1, 1, 1 })
     equal(mr.full({ 2, 1 }, 0.5):totable(), { { 0.5 }, { 0.5 } })
     equal(mr.arange(1, 10):totable(), { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 })
-    near(mr.arange(0, 1, { step = 0.1, dtype = "float64" }), { 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1 }, 1e-15)
+    near(mr.arange(0, 1, { step = 0.1, dtype = "float64" }),
+      { 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1 }, 1e-15)
     equal(mr.arange(3, 1, { step = -1 }):totable(), { 3, 2, 1 })
     equal(#mr.arange(1, 0), 0)
   end)
@@ -73,7 +74,9 @@ describe("random numbers", function()
     local was = core.threads()
     for _, make in ipairs{ mr.uniform, mr.normal } do
       for _, dtype in ipairs{ "float32", "float64" } do
-        local function draw(seed, stream) return make({ 20000 }, { seed = seed, stream = stream, dtype = dtype }):totable() end
+        local function draw(seed, stream)
+          return make({ 20000 }, { seed = seed, stream = stream, dtype = dtype }):totable()
+        end
         core.threads(1)
         local one = draw(7)
         core.threads(4)
@@ -153,7 +156,9 @@ describe("functions of one entry", function()
         local numbers = {}
         for i = 1, 19 do numbers[i] = i % 3 == 1 and 0 / 0 or 1 end
         local x = mr.tensor(numbers, { dtype = dtype })
-        for i, y in ipairs(x[case[1]](x):totable()) do equal(y ~= y, i % 3 == 1, ("%s %s %d"):format(case[1], dtype, i)) end
+        for i, y in ipairs(x[case[1]](x):totable()) do
+          equal(y ~= y, i % 3 == 1, ("%s %s %d"):format(case[1], dtype, i))
+        end
       end
     end
   end)
@@ -192,9 +197,13 @@ describe("functions of one entry", function()
 end)
 
 local binary = {
-  { "+", function(a, b) return a + b end }, { "-", function(a, b) return a - b end }, { "*", function(a, b) return a * b end },
-  { "/", function(a, b) return a / b end }, { "^", function(a, b) return a ^ b end },
-  { "maximum", math.max, function(a, b) return a:maximum(b) end }, { "minimum", math.min, function(a, b) return a:minimum(b) end },
+  { "+", function(a, b) return a + b end },
+  { "-", function(a, b) return a - b end },
+  { "*", function(a, b) return a * b end },
+  { "/", function(a, b) return a / b end },
+  { "^", function(a, b) return a ^ b end },
+  { "maximum", math.max, function(a, b) return a:maximum(b) end },
+  { "minimum", math.min, function(a, b) return a:minimum(b) end },
 }
 local comparisons = {
   gt = function(a, b) return a > b and 1 or 0 end, ge = function(a, b) return a >= b and 1 or 0 end,
@@ -225,8 +234,8 @@ describe("operations of two tensors", function()
     end)
 
     it(name .. " broadcasts, with derivatives", function()
-      for _, shapes in ipairs{ { { 2, 3, 4 }, { 2, 3, 4 } }, { { 2, 3, 4 }, { 4 } }, { { 3, 1 }, { 2, 1, 4 } }, { { 1 }, { 2, 3, 4 } },
-        { { 2, 3, 4 }, {} }, { { 2, 1, 1 }, { 3, 4 } } } do
+      for _, shapes in ipairs{ { { 2, 3, 4 }, { 2, 3, 4 } }, { { 2, 3, 4 }, { 4 } }, { { 3, 1 }, { 2, 1, 4 } },
+        { { 1 }, { 2, 3, 4 } }, { { 2, 3, 4 }, {} }, { { 2, 1, 1 }, { 3, 4 } } } do
         local x = mr.uniform(shapes[1], { low = 0.5, high = 2, seed = 1, dtype = "float64" })
         local y = mr.uniform(shapes[2], { low = 0.5, high = 2, seed = 2, dtype = "float64" })
         local a, b, expected = x:totable(), y:totable(), {}
@@ -259,7 +268,8 @@ describe("operations of two tensors", function()
   it("negative, clamp and where", function()
     local x = mr.normal({ 40 }, { seed = 5, dtype = "float64" })
     equal((-x):totable(), map(x:totable(), function(v) return -v end))
-    equal(x:clamp{ min = -0.5, max = 0.25 }:totable(), map(x:totable(), function(v) return math.max(-0.5, math.min(0.25, v)) end))
+    equal(x:clamp{ min = -0.5, max = 0.25 }:totable(),
+      map(x:totable(), function(v) return math.max(-0.5, math.min(0.25, v)) end))
     equal(x:clamp{ min = 0 }:totable(), x:relu():totable())
     equal(x:clamp{}:totable(), x:totable())
     equal(x:gt(0):where(x, 7):totable(), map(x:totable(), function(v) return v > 0 and v or 7 end))
@@ -314,7 +324,9 @@ local function total(run)
 end
 
 local reductions = {
-  sum = total, mean = function(run) return total(run) / #run end, max = function(run) return math.max(table.unpack(run)) end,
+  sum = total,
+  mean = function(run) return total(run) / #run end,
+  max = function(run) return math.max(table.unpack(run)) end,
   argmax = function(run)
     local best = 1
     for i, v in ipairs(run) do if v > run[best] then best = i end end
@@ -355,7 +367,9 @@ describe("reductions", function()
     end
     equal(mr.tensor({ 1000, 1000 }, f64):softmax(1):totable(), { 0.5, 0.5 })
     equal(mr.tensor({ -1 / 0, 0 }, f64):softmax(1):totable(), { 0, 1 })
-    for d = 1, 2 do mr.gradcheck(function(t) return t:softmax(d) end, mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })) end
+    for d = 1, 2 do
+      mr.gradcheck(function(t) return t:softmax(d) end, mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }))
+    end
   end)
 
   it("of nothing", function()
@@ -384,7 +398,8 @@ end)
 
 describe("matrices and shapes", function()
   it("matmul", function()
-    for _, shape in ipairs{ { 1, 1, 1 }, { 2, 3, 4 }, { 33, 31, 5 }, { 3, 0, 2 }, { 0, 3, 2 }, { 2, 3, 0 }, { 7, 129, 1 } } do
+    for _, shape in ipairs{ { 1, 1, 1 }, { 2, 3, 4 }, { 33, 31, 5 }, { 3, 0, 2 }, { 0, 3, 2 }, { 2, 3, 0 },
+      { 7, 129, 1 } } do
       local m, k, n = table.unpack(shape)
       for _, dtype in ipairs{ "float32", "float64" } do
         local a = mr.normal({ m, k }, { seed = 1, dtype = dtype })
@@ -401,7 +416,8 @@ describe("matrices and shapes", function()
         near(a:matmul(b), expected, dtype == "float32" and 1e-4 or 1e-12)
       end
     end
-    local a, b = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" }), mr.normal({ 4, 2 }, { seed = 2, dtype = "float64" })
+    local a = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
+    local b = mr.normal({ 4, 2 }, { seed = 2, dtype = "float64" })
     mr.gradcheck(function(t) return t:matmul(b) end, a)
     mr.gradcheck(function(t) return a:matmul(t) end, b)
     mr.gradcheck(function(t) return t:matmul(t:t()) end, a)
@@ -413,7 +429,8 @@ describe("matrices and shapes", function()
     equal(x:reshape(3, 2):totable(), { { 1, 2 }, { 3, 4 }, { 5, 6 } })
     equal(x:reshape{ 6 }:totable(), { 1, 2, 3, 4, 5, 6 })
     equal(mr.tensor{ 5 }:reshape():totable(), 5.0)
-    equal({ x:reshape(-1):shape(), x:reshape(3, -1):shape(), x:reshape{ 1, -1, 2 }:shape() }, { { 6 }, { 3, 2 }, { 1, 3, 2 } })
+    equal({ x:reshape(-1):shape(), x:reshape(3, -1):shape(), x:reshape{ 1, -1, 2 }:shape() },
+      { { 6 }, { 3, 2 }, { 1, 3, 2 } })
     equal({ mr.zeros(0, 3):reshape(-1, 3):shape(), mr.zeros(0):reshape(-1):shape() }, { { 0, 3 }, { 0 } })
     raises(function() x:reshape(4, -1) end, "-1", "4", "{2, 3}", "6", "entries")
     raises(function() x:reshape(-1, 0) end, "'sizes'", "'reshape'", "-1")
@@ -440,7 +457,8 @@ describe("matrices and shapes", function()
     mr.gradcheck(function(t) return t[2] * t[1] end, x)
     mr.gradcheck(function(t) return t:rows(index{ 2, 1, 2 }) ^ 2 end, x)
     mr.gradcheck(function(t) return t:row_dot(t * 2 + 1) end, x)
-    mr.gradcheck(function(t) return t:double():float():double() * 2 end, mr.tensor({ 0.5, 2 }, f64), { step = 0.25, tolerance = 1e-5 })
+    mr.gradcheck(function(t) return t:double():float():double() * 2 end, mr.tensor({ 0.5, 2 }, f64),
+      { step = 0.25, tolerance = 1e-5 })
     mr.gradcheck(function(t) return core.put_rows(t, index{ 4, 1 }, 5) * counting(5, 3) end, x)
     equal(core.put_rows(counting(2, 1), index{ 3, 1 }, 3):totable(), { { 2 }, { 0 }, { 1 } })
   end)
@@ -508,15 +526,22 @@ describe("gradients", function()
     local walked = (x * x):sum()
     walked:backward()
     for name, f in pairs{
-      backward = function() mr.ones(1):backward() end, requires_grad = function() mr.tensor({ 1 }, { dtype = "int64" }):requires_grad() end,
-      item = function() mr.ones(2):item() end, lists = function() core.lists({ 1 }, mr.ones(2), {}, {}) end,
+      backward = function() mr.ones(1):backward() end,
+      requires_grad = function() mr.tensor({ 1 }, { dtype = "int64" }):requires_grad() end,
+      item = function() mr.ones(2):item() end,
+      lists = function() core.lists({ 1 }, mr.ones(2), {}, {}) end,
     } do
       local found, times = message(f):gsub("%f[%w_]" .. name .. "[:(]", "%0")
       equal(times, 1, found)
     end
-    for _, f in ipairs{ function() walked:backward() end, function() (x * 2):backward() end, function() (x * 2):backward(mr.ones(1)) end,
-      function() (x * 2):requires_grad() end, function() core.lists({ -1 }, mr.ones(1), {}, {}) end,
-      function() core.lists({ 1 }, mr.ones(1) * -1, {}, {}) end } do
+    for _, f in ipairs{
+      function() walked:backward() end,
+      function() (x * 2):backward() end,
+      function() (x * 2):backward(mr.ones(1)) end,
+      function() (x * 2):requires_grad() end,
+      function() core.lists({ -1 }, mr.ones(1), {}, {}) end,
+      function() core.lists({ 1 }, mr.ones(1) * -1, {}, {}) end,
+    } do
       local name, rest = message(f):match "^([%w_]+): (.*)$"
       check(name and not rest:find("^" .. name), message(f))
     end
@@ -677,7 +702,8 @@ describe("mistakes", function()
     do local _ <close> = y end
     raises(function() return y + 1 end, "mr.Tensor", "closed")
     raises(function() return tostring(y) end, "mr.Tensor", "closed")
-    raises(function() core.save_tensors("x", "moonrank model 1", { "a" }, { y }, {}, {}) end, "'tensors'", "'save_tensors'")
+    raises(function() core.save_tensors("x", "moonrank model 1", { "a" }, { y }, {}, {}) end,
+      "'tensors'", "'save_tensors'")
   end)
 end)
 

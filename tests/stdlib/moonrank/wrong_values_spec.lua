@@ -29,14 +29,15 @@ it("metrics, losses, models", function()
   raises(function() mr.metrics.parse("ap"):better(false) end, "value", "boolean")
   for _, name in ipairs{ "ap", "nrbp_loss" } do
     local metric = mr.metrics.parse(name)
-    equal({ metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5), metric:better(0 / 0, 0.5), metric:better(0 / 0) },
-      { true, true, false, false, false })
+    local better = { metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5),
+      metric:better(0 / 0, 0.5), metric:better(0 / 0) }
+    equal(better, { true, true, false, false, false })
   end
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores", "nil")
   raises(function() mr.models.linear{ inputs = 2 }("x") end, "{lists = ...", "string")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "mlp", "features", "batch")
-  raises(function() mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }{ lists = mr.lists{ { 1 } } } end,
-    "cnn", "features", "batch")
+  local cnn = mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }
+  raises(function() cnn{ lists = mr.lists{ { 1 } } } end, "cnn", "features", "batch")
 end)
 
 it("whatever a model is asked, a batch without what it reads is told so", function()
@@ -46,7 +47,8 @@ it("whatever a model is asked, a batch without what it reads is told so", functi
   local cases = {
     { mr.models.mf(of_pairs), ids, "items", "mf" }, { mr.models.biased_mf(of_pairs), features, "rows", "biased_mf" },
     { mr.models.cml{ users = 3, items = 4, covariance = 1.0, dtype = "float64" }, ids, "items", "cml" },
-    { mr.models.linear(double), ids, "features", "mlp" }, { mr.models.direct_ranker(double), ids, "features", "direct_ranker" },
+    { mr.models.linear(double), ids, "features", "mlp" },
+    { mr.models.direct_ranker(double), ids, "features", "direct_ranker" },
     { mr.models.self_attention(double), features, "rows", "self_attention" },
     { mr.models.popularity{ fold = fold }, ids, "items", "popularity" }, { mr.models.random{}, ids, "items", "random" },
     { mr.models.item_knn{ fold = fold }, features, "users", "item_knn" },

@@ -95,12 +95,14 @@ it("places of relevant rows by counting are those by sorting", function()
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       for _, levels in ipairs{ 1, 3, 100000 } do
         local grades, scores = {}, {}
-        for i = 1, n do grades[i], scores[i] = below(3 + n // 9) == 0 and 0.5 + below(3) or 0, below(levels) - levels // 2 end
+        for i = 1, n do
+          grades[i], scores[i] = below(3 + n // 9) == 0 and 0.5 + below(3) or 0, below(levels) - levels // 2
+        end
         if n > 40 then scores[7], scores[8], scores[9] = math.huge, -math.huge, -0.0 end
         local lists, own = mr.lists{ grades, {}, { 1 }, grades }, mr.tensor(scores, { dtype = dtype })
         local x = core.cat({ own, mr.tensor({ 3 }, { dtype = dtype }), own }, 1)
-        for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1@5", "hit@5", "ndcg", "ndcg@10", "nrbp", "nrbp_loss", "precision@5",
-          "r_precision", "rbp", "recall@5", "rr", "err", "tbg" } do
+        for _, name in ipairs{ "ap", "auc", "bpref", "dcg", "f1@5", "hit@5", "ndcg", "ndcg@10", "nrbp", "nrbp_loss",
+          "precision@5", "r_precision", "rbp", "recall@5", "rr", "err", "tbg" } do
           for _, o in ipairs{ { ties = "mean" }, { relevant = 2 }, { ties = "worst" }, { relevant = 0 } } do
             local metric = mr.metrics.parse(name, o)
             local values = metric:of_ranking(metric:ranking(x, lists, true), lists)
@@ -154,15 +156,18 @@ local function memory()
   end
 end
 
-it("a block of lists is let go before the next but one: memory does not grow with the number of users", on_cpu(function()
+it("a block of lists is let go before the next but one: " ..
+  "memory does not grow with the number of users", on_cpu(function()
   local users, items, each = 8000, 20000, 2
   local rows = users * each
-  local part = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(rows), sizes = mr.full({ users }, each):to("int64"):totable() },
+  local sizes = mr.full({ users }, each):to("int64"):totable()
+  local part = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(rows), sizes = sizes },
     users = core.arange(1, users, 1, "int64", "cpu"),
     items = core.uniform({ rows }, 1, items + 1, 1, "items", "float64", "cpu"):to "int64", name = "all" }
-  local none = mr.data.dataset{ lists = mr.lists{}, users = mr.tensor({}, { dtype = "int64" }), items = mr.tensor({}, { dtype = "int64" }) }
-  local large = require("moonrank.data.fold").new{ train = none, valid = none, test = part, number = 1, k = 1, title = "large",
-    users = users, items = items }
+  local no_ids = mr.tensor({}, { dtype = "int64" })
+  local none = mr.data.dataset{ lists = mr.lists{}, users = no_ids, items = no_ids }
+  local large = require("moonrank.data.fold").new{ train = none, valid = none, test = part, number = 1, k = 1,
+    title = "large", users = users, items = items }
   local seen = {}
   large:evaluate(function(batch)
     seen[#seen + 1] = memory()
@@ -174,7 +179,9 @@ it("a block of lists is let go before the next but one: memory does not grow wit
 end))
 
 it("samples are new to the user, all different, and there for everyone", function()
-  local function of(parts) return require("moonrank.data.known_items").of("test", parts, "relevant", ratings.users, ratings.items) end
+  local function of(parts)
+    return require("moonrank.data.known_items").of("test", parts, "relevant", ratings.users, ratings.items)
+  end
   local known, targets = of{ fold.train, fold.valid }, of{ fold.test }
   for _, popular in ipairs{ false, true } do
     for _, each in ipairs{ false, true } do
@@ -190,15 +197,19 @@ it("samples are new to the user, all different, and there for everyone", functio
             equal(grade[r], 1.0)
           else
             equal(grade[r], 0.0)
-            check(not (train[u] and train[u][item[r]]) and not (valid[u] and valid[u][item[r]]), "an item that is known")
+            local known_item = train[u] and train[u][item[r]] or valid[u] and valid[u][item[r]]
+            check(not known_item, "an item that is known")
           end
         end
         equal(n - wanted, 12)
         if each then equal(wanted, 1) end
         at = at + n
       end
-      equal(core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, 9).items:totable(), item)
-      check(not pcall(equal, core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, 10).items:totable(), item))
+      local function drawn(seed)
+        return core.sampled_lists(targets:active_users(), targets, known, 12, popular, each, seed).items:totable()
+      end
+      equal(drawn(9), item)
+      check(not pcall(equal, drawn(10), item))
     end
   end
 end)
@@ -209,9 +220,7 @@ it("samples by popularity follow it, and take all that there are where few are l
   for user = 1, 14 do
     local own = user <= 4 and { 1, 2 } or user <= 12 and { 1 } or user == 13 and { 3, 4 } or { 4, 5 }
     lists[user], of_user[user] = {}, user
-    for i, item in ipairs(own) do
-      lists[user][i], items[#items + 1] = 1, item
-    end
+    for i, item in ipairs(own) do lists[user][i], items[#items + 1] = 1, item end
   end
   local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
   local known = core.user_items(mr.lists(lists), int64(of_user), int64(items), 14, 5)
@@ -229,7 +238,8 @@ it("samples by popularity follow it, and take all that there are where few are l
   equal(rest, { 1, 2, 5 })
 end)
 
-it("corrected metrics are those of the estimated rank: exact where all items are sampled, and right in the mean", function()
+it("corrected metrics are those of the estimated rank: exact where all items are sampled, " ..
+  "and right in the mean", function()
   local metrics = { "rr", "ap", "ndcg", "ndcg@10", "hit@5", "recall@5", "precision@5", "auc" }
   local model = models.item_knn
   local exact = {}  -- each relevant item alone against all that are in no part
@@ -251,7 +261,8 @@ it("corrected metrics are those of the estimated rank: exact where all items are
     local rank = each[2]:rank(each[1]):totable()[1]
     local one = mr.evaluate(each[2]:rank(each[1], { ties = "mean" }) * -1, each[2], metrics)
     sum = sum + one.auc[1]:item()
-    if rank == math.floor(rank) and one.auc[1]:item() == mr.evaluate(each[1], each[2], { "auc" }, { ties = "worst" }).auc[1]:item() then
+    local worst = mr.evaluate(each[1], each[2], { "auc" }, { ties = "worst" })
+    if rank == math.floor(rank) and one.auc[1]:item() == worst.auc[1]:item() then
       for _, name in ipairs(metrics) do near(all[name .. "[corrected]"][i]:item(), one[name][1]:item(), 1e-6, name) end
     end
   end
@@ -270,8 +281,10 @@ end)
 
 it("evaluations say what was ranked", function()
   local text = tostring(fold:evaluate(models.popularity, { "hit@5" }))
-  check(text:find("150 items", 1, true) and text:find("known = rated", 1, true) and text:find("ties mean", 1, true), text)
-  text = tostring(fold:evaluate(models.popularity, { "hit@5" }, { candidates = "one", negatives = 20, by = "popularity" }))
+  local said = text:find("150 items", 1, true) and text:find("known = rated", 1, true)
+  check(said and text:find("ties mean", 1, true), text)
+  local options = { candidates = "one", negatives = 20, by = "popularity" }
+  text = tostring(fold:evaluate(models.popularity, { "hit@5" }, options))
   check(text:find("20 sampled items (popularity, seed 1)", 1, true), text)
   check(text:find("full catalogue", 1, true), text)
 end)
@@ -293,11 +306,14 @@ end)
 
 it("a model on the GPU is measured there, to the numbers of the CPU, and recommends the same", function()
   if not mr.has_cuda() then return test.skip("no CUDA device") end
-  local function model() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 } end
+  local function model()
+    return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 }
+  end
   local here, there = model():to("cpu"), model():to("cuda")
   local bounded = { "err", { "ap", bound = "expectation_max" }, table.unpack(names) }
-  for _, options in ipairs{ {}, { ties = "worst" }, { candidates = "sampled", negatives = 20 }, { candidates = "one", negatives = 20 },
-    { candidates = "one", negatives = 20, correct = true } } do
+  local one = { candidates = "one", negatives = 20 }
+  local corrected = { candidates = "one", negatives = 20, correct = true }
+  for _, options in ipairs{ {}, { ties = "worst" }, { candidates = "sampled", negatives = 20 }, one, corrected } do
     local metrics = options.correct and { "rr", "ndcg@10" } or bounded
     local a, b = fold:evaluate(here, metrics, options), fold:evaluate(there, metrics, options)
     equal(b.users:totable(), a.users:totable())
@@ -311,14 +327,16 @@ it("a model on the GPU is measured there, to the numbers of the CPU, and recomme
   equal({ b.items.device, b.scores.device, b.items:totable() }, { "cpu", "cpu", a.items:totable() })
   near(b.scores:totable(), a.scores:totable(), 1e-6)
   -- of tied rows the lower first, and lists shorter than k
-  local lists, scores = mr.lists{ { 0, 0, 0 }, {}, { 0 }, { 0, 0, 0, 0 } }, mr.tensor({ 1, 2, 2, 5, -0.0, 0, -1, 0 }, { device = "cuda" })
+  local lists = mr.lists{ { 0, 0, 0 }, {}, { 0 }, { 0, 0, 0, 0 } }
+  local scores = mr.tensor({ 1, 2, 2, 5, -0.0, 0, -1, 0 }, { device = "cuda" })
   local top = core.top_rows(scores, lists, 3)
   equal({ top.rows:totable(), top.scores:totable(), top.sizes:totable() },
     { { 2, 3, 1, 4, 5, 6, 8 }, { 2.0, 2.0, 1.0, 5.0, 0.0, 0.0, 0.0 }, { 3, 0, 1, 3 } })
 end)
 
 it("blocks of users are freed one after the other", on_cpu(function()
-  local many = mr.data.synthetic{ kind = "ratings", users = 300, items = 20000, mean_activity = 8, seed = 3 }:binarize(3)
+  local many = mr.data.synthetic{ kind = "ratings", users = 300, items = 20000, mean_activity = 8, seed = 3 }
+  many = many:binarize(3)
   local held = {}
   many:folds{ k = 2, nsr = 0, valid = 0 }[1]:evaluate(function(batch)
     held[#held + 1] = core.held_bytes() / 1e6
@@ -341,7 +359,8 @@ end)
 test.describe("recommendations", function()
   for name, model in pairs(models) do
     it("of " .. name .. " are the first of all items, the lower number first where tied", function()
-      local all = model:recommend{ k = 9, seen = { fold.train, fold.valid }, users = ratings.users, items = ratings.items }
+      local seen = { fold.train, fold.valid }
+      local all = model:recommend{ k = 9, seen = seen, users = ratings.users, items = ratings.items }
       equal(#all.items, 9 * ratings.users)
       for user = 1, ratings.users, 7 do
         local items = catalogue(user, { train, valid, low })
@@ -353,15 +372,18 @@ test.describe("recommendations", function()
         end)
         local found, values = all:of(user)
         for rank = 1, 9 do equal({ found[rank], values[rank] }, { items[order[rank]], scores[order[rank]] }) end
-        local one = model:recommend{ user = user, k = 9, seen = { fold.train, fold.valid }, users = ratings.users, items = ratings.items }
+        local one = model:recommend{ user = user, k = 9, seen = seen, users = ratings.users, items = ratings.items }
         equal(one:of(user), found)
       end
     end)
   end
 
   it("are as many as there are, print with names, and say what is wrong", function()
-    equal(models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }.sizes:totable(), { #catalogue(1, { train, low }) })
-    local function left(seen, known) return models.popularity:recommend{ user = 1, k = 1000, seen = seen, known = known }:of(1) end
+    local all_items = models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }
+    equal(all_items.sizes:totable(), { #catalogue(1, { train, low }) })
+    local function left(seen, known)
+      return models.popularity:recommend{ user = 1, k = 1000, seen = seen, known = known }:of(1)
+    end
     local function sorted(items) return table.sort(items) or items end
     equal(sorted(left(fold, "relevant")), catalogue(1, { train }))
     equal(sorted(left(fold, "none")), catalogue(1, {}))
@@ -372,15 +394,17 @@ test.describe("recommendations", function()
     raises(function() left(ratings, "all") end, "known", "'all'")
     raises(function() left(mr.data.dataset{ lists = mr.lists{ { 1, 0 } }, users = core.arange(1, 1, 1, "int64", "cpu"),
       items = core.arange(1, 2, 1, "int64", "cpu") }) end, "known", "1 rows", "0")
-    equal(models.popularity:recommend{ user = ratings.user_ids[7], seen = ratings }:of(7), models.popularity:recommend{ user = 7,
-      seen = ratings }:of(7))
+    local function of_seven(user) return models.popularity:recommend{ user = user, seen = ratings }:of(7) end
+    equal(of_seven(ratings.user_ids[7]), of_seven(7))
     local titles = {}
     for i = 1, ratings.items do titles[i] = "movie " .. i end
     local top = models.popularity:recommend{ user = 1, k = 2, names = titles }
     check(tostring(top):find("movie " .. top:of(1)[1], 1, true), tostring(top))
     check(tostring(models.mf:recommend{ k = 1 }):find("... and 30 more users", 1, true))
-    local by_hand = mr.plot.lines{ y = { 40, 40 }, xlabel = "items", ylabel = "users" }  -- all 40 users get the two most popular items
-    equal(models.popularity:recommend{ k = 2, users = ratings.users }:plot{ xlabel = "items" }:script "svg", by_hand:script "svg")
+    -- all 40 users get the two most popular items
+    local by_hand = mr.plot.lines{ y = { 40, 40 }, xlabel = "items", ylabel = "users" }
+    local plot = models.popularity:recommend{ k = 2, users = ratings.users }:plot{ xlabel = "items" }
+    equal(plot:script "svg", by_hand:script "svg")
     local name = fold.train.ids.users[7]
     equal(models.mf:recommend{ user = name, seen = fold }:of(7), models.mf:recommend{ user = 7, seen = fold }:of(7))
     raises(function() models.mf:recommend{ user = 1, known = "rated" } end, "'rated'", "seen")
@@ -410,7 +434,8 @@ it("edges: no item left out, one item, one user, nothing to find", function()
   end
   local new = require("moonrank.data.fold").new
   local function made(test_lists, users, items)
-    return new{ train = part({}, {}, {}, "train"), valid = part({}, {}, {}, "valid"), test = part(test_lists, users, items, "test"),
+    local nothing = { train = part({}, {}, {}, "train"), valid = part({}, {}, {}, "valid") }
+    return new{ train = nothing.train, valid = nothing.valid, test = part(test_lists, users, items, "test"),
       number = 1, k = 1, title = "by hand", users = 1, items = 1 }
   end
   local single = made({ { 1 } }, { 1 }, { 1 })

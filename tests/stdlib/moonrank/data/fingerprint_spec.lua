@@ -21,17 +21,18 @@ end
 
 describe("core.fingerprint_of_tensor", function()
   it("is SHA-256 of type, shape and pieces, with one thread and with several", function()
+    local n = 300000  -- 2.4 MB: three pieces
+    local many = {}
+    for i = 1, n do many[i] = string.pack("<d", i) end
+    local cases = {
+      { mr.tensor{ 1.5, -2, 0 }, by_hand("float32 {3}", packed({ 1.5, -2, 0 }, "f")) },
+      { mr.tensor({ 7, -1 }, { dtype = "int64" }), by_hand("int64 {2}", packed({ 7, -1 }, "i8")) },
+      { mr.arange(1, n, { dtype = "float64" }), by_hand(("float64 {%d}"):format(n), table.concat(many)) },
+    }
     local before = core.threads()
     for threads = 1, 3 do
       core.threads(threads)
-      equal(core.fingerprint_of_tensor(mr.tensor{ 1.5, -2, 0 }), by_hand("float32 {3}", packed({ 1.5, -2, 0 }, "f")))
-      equal(core.fingerprint_of_tensor(mr.tensor({ 7, -1 }, { dtype = "int64" })), by_hand("int64 {2}", packed({ 7, -1 }, "i8")))
-      local n = 300000  -- 2.4 MB: three pieces
-      equal(core.fingerprint_of_tensor(mr.arange(1, n, { dtype = "float64" })), by_hand(("float64 {%d}"):format(n), (function()
-        local parts = {}
-        for i = 1, n do parts[i] = string.pack("<d", i) end
-        return table.concat(parts)
-      end)()))
+      for _, case in ipairs(cases) do equal(core.fingerprint_of_tensor(case[1]), case[2], case[1].dtype) end
     end
     core.threads(before)
   end)
@@ -58,7 +59,8 @@ end
 local function fold_of(change)
   local o = { threshold = 4, least = 5, k = 4, number = 1, seed = 2, nsr = 1, valid = 0.1, data = {} }
   for name, value in pairs(change or {}) do o[name] = value end
-  return ratings(o.data):binarize(o.threshold):min_relevant(o.least):folds{ k = o.k, seed = o.seed, nsr = o.nsr, valid = o.valid }[o.number]
+  local liked = ratings(o.data):binarize(o.threshold):min_relevant(o.least)
+  return liked:folds{ k = o.k, seed = o.seed, nsr = o.nsr, valid = o.valid }[o.number]
 end
 
 describe("fingerprints", function()
@@ -68,8 +70,8 @@ describe("fingerprints", function()
     equal(#first.fingerprint, 16)
     check(first.fingerprint:find "^%x+$" ~= nil)
     local seen = { [first.fingerprint] = "as it is" }
-    for _, change in ipairs{ { threshold = 3 }, { least = 20 }, { k = 5 }, { number = 2 }, { seed = 3 }, { nsr = 2 }, { valid = 0.3 },
-      { data = { seed = 6 } }, { data = { noise = 0.5 } } } do
+    for _, change in ipairs{ { threshold = 3 }, { least = 20 }, { k = 5 }, { number = 2 }, { seed = 3 }, { nsr = 2 },
+      { valid = 0.3 }, { data = { seed = 6 } }, { data = { noise = 0.5 } } } do
       local found, name = fold_of(change).fingerprint, next(change)
       check(not seen[found], ("%s is like %s"):format(name, tostring(seen[found])))
       seen[found] = name
@@ -87,8 +89,11 @@ describe("fingerprints", function()
       equal(first.fingerprint, read("b.csv", text).fingerprint)
       os.execute("gzip -k " .. folder .. "/a.csv")
       equal(first.fingerprint, mr.data.interactions(folder .. "/a.csv.gz").fingerprint)
-      local seen = { [first.fingerprint] = true, [first:min_relevant(2).fingerprint] = true, [first:binarize(4).fingerprint] = true }
-      for _, other in ipairs{ text:gsub("11,2", "11,3"), text:gsub("11", "12"), text:gsub("2,10,4\n", ""), text:gsub("\n2,", "\n3,") } do
+      local seen = { [first.fingerprint] = true, [first:min_relevant(2).fingerprint] = true,
+        [first:binarize(4).fingerprint] = true }
+      local texts = { text:gsub("11,2", "11,3"), text:gsub("11", "12"), text:gsub("2,10,4\n", ""),
+        text:gsub("\n2,", "\n3,") }
+      for _, other in ipairs(texts) do
         local found = type(other) == "string" and read("c.csv", other).fingerprint
         check(not found or not seen[found], tostring(other))
         if found then seen[found] = true end
@@ -96,29 +101,37 @@ describe("fingerprints", function()
     end)
   end)
 
-  it("of a dataset: lists, names, features, and the steps that change them; not the name, the device or the object", function()
-    local function queries(seed) return mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = seed } end
+  it("of a dataset: lists, names, features, and the steps that change them; " ..
+    "not the name, the device or the object", function()
+    local function queries(seed)
+      return mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = seed }
+    end
     local first, seen = queries(1), {}
     equal(first.fingerprint, queries(1).fingerprint)
     equal(first:to("cpu").fingerprint, first.fingerprint)
-    equal(mr.data.dataset{ lists = first.lists, features = first.features, name = "other" }.fingerprint, first.fingerprint)
+    local renamed = mr.data.dataset{ lists = first.lists, features = first.features, name = "other" }
+    equal(renamed.fingerprint, first.fingerprint)
     local others, part = first:split{ share = 0.3, seed = 1 }
     local _, part2 = first:split{ share = 0.3, seed = 2 }
-    for i, each in ipairs{ first, queries(2), first:binarize(1), first:binarize(2), first:standardize(), others, part, part2,
-      mr.data.dataset{ lists = first.lists }, mr.data.dataset{ lists = first.lists, features = first.features * 2 } } do
+    for i, each in ipairs{ first, queries(2), first:binarize(1), first:binarize(2), first:standardize(), others,
+      part, part2, mr.data.dataset{ lists = first.lists },
+      mr.data.dataset{ lists = first.lists, features = first.features * 2 } } do
       check(not seen[each.fingerprint], "dataset " .. i)
       seen[each.fingerprint] = true
     end
     first.features = first.features + 1  -- what a script puts in counts, also after it was asked
     check(not seen[first.fingerprint], "changed features")
-    local function named(ids) return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor{ 1, 0, 1 }, ids = ids } } end
+    local function named(ids)
+      return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor{ 1, 0, 1 }, ids = ids } }
+    end
     check(named{ "a", "a", "bc" }.fingerprint ~= named{ "aa", "aa", "c" }.fingerprint, "names")
   end)
 
   it("of what is no data there are none", function()
     equal({ fingerprint.of(3), fingerprint.of{}, fingerprint.of "x", fingerprint.of(mr.tensor{ 1 }) }, {})
     check(fingerprint.of(mr.lists{ { 1, 0 } }) ~= fingerprint.of(mr.lists{ { 0, 1 } }))
-    check(fingerprint.combined("a", "b") ~= fingerprint.combined("ab", "") and fingerprint.combined(1) ~= fingerprint.combined("1"))
+    local combined = fingerprint.combined
+    check(combined("a", "b") ~= combined("ab", "") and combined(1) ~= combined("1"))
   end)
 end)
 
@@ -126,8 +139,9 @@ it("mr.fit says which data it had; settings of a checkpoint take data by their f
   local fold = fold_of()
   local function fit(options)
     local r = ratings()
-    return mr.fit{ model = mr.models.mf{ users = r.users, items = r.items, factors = 2, seed = 1 }, loss = mr.losses.ap(),
-      train = fold.train, valid = options.valid, test = options.test, epochs = 1, metrics = { "ap" }, progress = false }
+    return mr.fit{ model = mr.models.mf{ users = r.users, items = r.items, factors = 2, seed = 1 },
+      loss = mr.losses.ap(), train = fold.train, valid = options.valid, test = options.test,
+      epochs = 1, metrics = { "ap" }, progress = false }
   end
   equal(fit{ valid = fold.valid, test = fold.test }.data,
     { train = fold.train.fingerprint, valid = fold.valid.fingerprint, test = fold.test.fingerprint })

@@ -34,7 +34,8 @@ test.describe("timestamps", function()
     with_files({ "1\t2\t881250949\n" }, function(path)
       local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { timestamp = 3 } })
       equal(r.timestamp:totable(), { 881250949 })
-      equal(mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = false } }).timestamp, false)
+      local unrated = { header = false, delimiter = "\t", columns = { rating = false } }
+      equal(mr.data.interactions(path, unrated).timestamp, false)
     end)
   end)
 
@@ -84,9 +85,7 @@ test.describe("repeated pairs", function()
   for i = 1, 400 do rows[i] = { below(8) + 1, below(9) + 1, below(10) / 2, below(6) } end
   local function text(timed)
     local lines = { timed and "user,item,rating,timestamp" or "user,item,rating" }
-    for _, row in ipairs(rows) do
-      lines[#lines + 1] = table.concat(row, ",", 1, timed and 4 or 3)
-    end
+    for _, row in ipairs(rows) do lines[#lines + 1] = table.concat(row, ",", 1, timed and 4 or 3) end
     return table.concat(lines, "\n")
   end
   for _, timed in ipairs{ true, false } do
@@ -118,12 +117,14 @@ end)
 
 test.describe("files of one split", function()
   it("are read with the same ids, and folds are as they say", function()
-    with_files({ "user,item\n7,a\n7,b\n9,b\n", "user,item\n7,c\n", "user,item\n9,a\n8,d\n" }, function(train, valid, tested)
+    local texts = { "user,item\n7,a\n7,b\n9,b\n", "user,item\n7,c\n", "user,item\n9,a\n8,d\n" }
+    with_files(texts, function(train, valid, tested)
       local r = mr.data.interactions{ train = train, valid = valid, test = tested }
       equal({ r.user_ids, r.item_ids }, { { "7", "8", "9" }, { "a", "b", "c", "d" } })
       equal(r.part:totable(), { 0, 0, 0, 1, 2, 2 })
       local fold = r:binarize(1):folds{ by = "given", nsr = 0 }[1]
-      equal({ fold.train.users:totable(), fold.valid.users:totable(), fold.test.users:totable() }, { { 1, 3 }, { 1 }, { 2, 3 } })
+      local train_users, valid_users = fold.train.users:totable(), fold.valid.users:totable()
+      equal({ train_users, valid_users, fold.test.users:totable() }, { { 1, 3 }, { 1 }, { 2, 3 } })
       equal({ fold.valid.items:totable(), fold.test.items:totable() }, { { 3 }, { 4, 1 } })
       equal({ fold.new_users, fold.new_items }, { 1, 1 })
       says(fold, "1 users", "1 items")
@@ -154,11 +155,13 @@ test.describe("a number among the columns is a place, and a text is a name", fun
 
   it("where names of columns are other columns' numbers", function()
     with_files({ "2,1,4,3\n10,20,5,100\n" }, function(path)
-      local r = mr.data.interactions(path, { header = true, columns = columns })
-      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "10" }, { "20" }, { 5.0 }, { 100 } })
-      r = mr.data.interactions(path, { columns = { user = "2", item = "1", rating = "4", timestamp = "3" } })
-      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "10" }, { "20" }, { 5.0 }, { 100 } })
-      r = mr.data.interactions(path, { header = false, columns = columns })
+      local by_name = { columns = { user = "2", item = "1", rating = "4", timestamp = "3" } }
+      for _, options in ipairs{ { header = true, columns = columns }, by_name } do
+        local r = mr.data.interactions(path, options)
+        equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() },
+          { { "10" }, { "20" }, { 5.0 }, { 100 } }, "column " .. options.columns.user)
+      end
+      local r = mr.data.interactions(path, { header = false, columns = columns })
       equal({ r.user_ids, r.value:totable() }, { { "2", "10" }, { 4.0, 5.0 } })
       raises(function() mr.data.interactions(path, { header = false, columns = { user = "2", item = "1" } }) end,
         "user", "'2'", "header")
@@ -187,16 +190,20 @@ end)
 test.describe("columns without names", function()
   it("are asked for, where one may be the rating", function()
     with_files({ "7\t3\t4.5\t100\n8\t3\t2\t160\n" }, function(path)
-      local function read(columns) return mr.data.interactions(path, { header = false, delimiter = "\t", columns = columns }) end
+      local function read(columns)
+        return mr.data.interactions(path, { header = false, delimiter = "\t", columns = columns })
+      end
       for _, columns in ipairs{ {}, { timestamp = 4 }, { user = 2, item = 1 } } do
         raises(function() read(columns) end, "4 columns", "without")
       end
-      for _, columns in ipairs{ { "user", "item", "rating", "timestamp" }, { user = 1, item = 2, rating = 3, timestamp = 4 } } do
+      local by_place = { user = 1, item = 2, rating = 3, timestamp = 4 }
+      for _, columns in ipairs{ { "user", "item", "rating", "timestamp" }, by_place } do
         local r = read(columns)
         equal({ r.value:totable(), r.timestamp:totable(), r.has_ratings }, { { 4.5, 2.0 }, { 100, 160 }, true })
       end
       local swapped = read{ "item", "user", false, "timestamp" }
-      equal({ swapped.users, swapped.items, swapped.value:totable(), swapped.timestamp:totable() }, { 1, 2, { 1.0, 1.0 }, { 100, 160 } })
+      equal({ swapped.users, swapped.items, swapped.value:totable(), swapped.timestamp:totable() },
+        { 1, 2, { 1.0, 1.0 }, { 100, 160 } })
       equal({ read{ rating = false }.has_ratings, read{ rating = 3 }.value:totable() }, { false, { 4.5, 2.0 } })
       raises(function() read{ "user", "item", "rating" } end, "3", "4 columns")
       raises(function() read{ "user", "item", "ratng", "timestamp" } end, "ratng", "rating")
@@ -205,9 +212,11 @@ test.describe("columns without names", function()
       raises(function() read{ "user", "item", rating = 3 } end, "rating")
     end)
     with_files({ "2,rating,1,4\n7,3,4.5,100\n" }, function(path)  -- the names of the file do not matter beside a list
-      local r = mr.data.interactions(path, { header = true, columns = { "user", "item", "rating", "timestamp" } })
-      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() }, { { "7" }, { "3" }, { 4.5 }, { 100 } })
-      raises(function() mr.data.interactions(path, { columns = { "user", "item", "rating", "timestamp" } }) end, "header")
+      local names = { "user", "item", "rating", "timestamp" }
+      local r = mr.data.interactions(path, { header = true, columns = names })
+      equal({ r.user_ids, r.item_ids, r.value:totable(), r.timestamp:totable() },
+        { { "7" }, { "3" }, { 4.5 }, { 100 } })
+      raises(function() mr.data.interactions(path, { columns = names }) end, "header")
       raises(function() mr.data.interactions(path, { header = "no" }) end, "header", "'no'")
     end)
     with_files({ "7,3\n8,3\n" }, function(path)
@@ -228,7 +237,8 @@ test.describe("columns without names", function()
       end
       equal(read{ rating = "stars" }.value:totable(), { 4.5, 2.0 })
       local unrated = read{ rating = false, timestamp = "when" }
-      equal({ unrated.value:totable(), unrated.has_ratings, unrated.timestamp:totable() }, { { 1.0, 1.0 }, false, { 100, 160 } })
+      equal({ unrated.value:totable(), unrated.has_ratings, unrated.timestamp:totable() },
+        { { 1.0, 1.0 }, false, { 100, 160 } })
     end)
     with_files({ "user,item,timestamp\n7,3,100\n" }, function(path)
       equal(mr.data.interactions(path).has_ratings, false)
@@ -245,9 +255,11 @@ test.describe("columns without names", function()
       with_files({ text }, function(path) printed = tostring(change(mr.data.interactions(path))) end)
       return printed
     end
-    local full = "user,item,rating,timestamp\n1,1,5,1000000000\n1,2,1.5,1000086400\n2,1,4,1000000000\n3,3,2,1000000000\n"
+    local full = "user,item,rating,timestamp\n" ..
+      "1,1,5,1000000000\n1,2,1.5,1000086400\n2,1,4,1000000000\n3,3,2,1000000000\n"
     local text = shown(full, function(r) return r end)
-    for _, part in ipairs{ "3 users, 3 items, 4 ratings", "from 1.5 to 5", "1000000000 to 1000086400", "2001-09-09 to 2001-09-10" } do
+    for _, part in ipairs{ "3 users, 3 items, 4 ratings", "from 1.5 to 5", "1000000000 to 1000086400",
+      "2001-09-09 to 2001-09-10" } do
       check(text:find(part, 1, true), text)
     end
     text = shown(full, function(r) return r:binarize(4) end)

@@ -31,7 +31,12 @@ end
 local path = written(lines)
 local ratings = mr.data.interactions(path)
 os.remove(path)
-for i, item in ipairs(ratings.item:totable()) do rows[i][2] = item end  -- ids are numbered anew where some item has no rating
+-- ids are numbered anew where some item has no rating
+local rated = {}  -- by "user item"
+for i, item in ipairs(ratings.item:totable()) do
+  rows[i][2] = item
+  rated[rows[i][1] .. " " .. item] = true
+end
 local binary, items = ratings:binarize(3), ratings.items
 
 -- Calls f(user, item, grade) for each row of a part.
@@ -47,7 +52,9 @@ end
 local function parts_of(fold)
   local of = {}
   for number, name in ipairs{ "train", "valid", "test" } do
-    each_row(fold[name], function(user, item, grade) of[user .. " " .. item] = grade > 0 and number or of[user .. " " .. item] end)
+    each_row(fold[name], function(user, item, grade)
+      if grade > 0 then of[user .. " " .. item] = number end
+    end)
   end
   return of
 end
@@ -110,7 +117,8 @@ for by, is_before in pairs(before) do
           count, low = count + (known and 1 or 0), low + (known and row[3] < 3 and 1 or 0)
         end
       end
-      equal({ found.candidates:match "leaves out (%d+) .- (%d+) of them not relevant" }, { tostring(count), tostring(low) })
+      local left_out, not_relevant = found.candidates:match "leaves out (%d+) .- (%d+) of them not relevant"
+      equal({ left_out, not_relevant }, { tostring(count), tostring(low) })
     end
   end)
 end
@@ -126,8 +134,7 @@ end)
 
 it("of folds of grades what was rated in earlier parts is known, whatever its grade", function()
   local fold = ratings:folds{ by = "user", grades = true, nsr = 1 }[1]:binarize(4)
-  local part, rated = {}, {}
-  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
+  local part = {}
   for _, name in ipairs{ "train", "valid", "test" } do
     each_row(fold[name], function(user, item) part[user .. " " .. item] = rated[user .. " " .. item] and name end)
   end
@@ -138,7 +145,8 @@ end)
 
 it("fingerprints of folds and candidates know of ratings below the threshold", function()
   local function made(low)
-    local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", ("1,%d,1,4"):format(low), "2,4,1,5", "2,5,1,6" }
+    local own = ("1,%d,1,4"):format(low)
+    local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", own, "2,4,1,5", "2,5,1,6" }
     local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, nsr = 0 }[1]
     os.remove(file)
     return fold
@@ -169,8 +177,6 @@ end)
 
 it("sampled candidates are none that the user rated, by popularity among relevant ones", function()
   local fold = binary:folds{ by = "user", nsr = 0 }[1]
-  local rated = {}
-  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
   for _, by in ipairs{ "uniform", "popularity" } do
     local of = offered(fold, { candidates = "sampled", negatives = 70, by = by })
     local parts, low = parts_of(fold), 0
@@ -178,20 +184,22 @@ it("sampled candidates are none that the user rated, by popularity among relevan
       for item in pairs(own) do check(not rated[user .. " " .. item] or parts[user .. " " .. item] == 3, by) end
     end
     for user, own in pairs((offered(fold, { candidates = "sampled", negatives = 70, by = by, known = "relevant" }))) do
-      for item in pairs(own) do low = low + (rated[user .. " " .. item] and not parts[user .. " " .. item] and 1 or 0) end
+      for item in pairs(own) do
+        low = low + (rated[user .. " " .. item] and not parts[user .. " " .. item] and 1 or 0)
+      end
     end
     check(low > 0, "low ratings are drawn where known is 'relevant'")
   end
 end)
 
 it("negatives = unrated are none that the user rated; by default low ratings may be among them", function()
-  local rated = {}
-  for _, row in ipairs(rows) do rated[row[1] .. " " .. row[2]] = true end
   for _, by in ipairs{ "user", "last", "cold_item" } do
     for negatives, expected in pairs{ unrated = false, not_relevant = true } do
       local fold, met = binary:folds{ by = by, nsr = 3, negatives = negatives }[1], false
       for _, name in ipairs{ "train", "valid", "test" } do
-        each_row(fold[name], function(user, item, grade) met = met or grade == 0 and rated[user .. " " .. item] == true end)
+        each_row(fold[name], function(user, item, grade)
+          met = met or grade == 0 and rated[user .. " " .. item] == true
+        end)
       end
       equal(met, expected, negatives)
       check(tostring(fold):find(negatives, 1, true), tostring(fold))
@@ -233,8 +241,8 @@ local function cold()
     new[user] = ("%d,5,5,9"):format(user)
   end
   for user = 4, 8 do new[#new + 1] = ("%d,%d,5,9"):format(user, user % 4 + 1) end
-  local train, tested = written(seen), written(new)
-  local given = mr.data.interactions{ train = train, valid = tested, test = written{ "1,6,5,10", "4,5,5,10", "9,1,5,10" } }
+  local train, tested, rest = written(seen), written(new), written{ "1,6,5,10", "4,5,5,10", "9,1,5,10" }
+  local given = mr.data.interactions{ train = train, valid = tested, test = rest }
   os.remove(train)
   os.remove(tested)
   return given:binarize(4):folds{ by = "given", nsr = 1 }[1]
@@ -245,7 +253,8 @@ it("users that training never saw are counted below every table, and left out by
   local model = mr.models.popularity{ fold = fold }
   local all, known = fold:evaluate(model, { "rr" }), fold:evaluate(model, { "rr" }, { users = "known" })
   equal({ all.users:totable(), known.users:totable() }, { { 1, 4, 9 }, { 1 } })
-  check(tostring(all):find("2 of 3 users", 1, true) and tostring(all):find("2 of 3 relevant items", 1, true), tostring(all))
+  local of_all = tostring(all)
+  check(of_all:find("2 of 3 users", 1, true) and of_all:find("2 of 3 relevant items", 1, true), of_all)
   local said = tostring(known)
   check(said:find("2 of 3 users", 1, true) and said:find("1 of 1 relevant items", 1, true), said)
   check(tostring(fold:candidates()):find("5 of 8 users", 1, true), tostring(fold:candidates()))
@@ -256,13 +265,18 @@ it("users that training never saw are counted below every table, and left out by
   end
   raises(function() fold:evaluate(model, { "rr" }, { users = "none" }) end, "users", "'none'")
   local both = mr.compare{ a = all, b = fold:evaluate(mr.models.random{}, { "rr" }) }
-  for _, text in ipairs{ tostring(both), both:to_latex(), all:to_latex() } do check(text:find("2 of 3 users", 1, true), text) end
+  for _, text in ipairs{ tostring(both), both:to_latex(), all:to_latex() } do
+    check(text:find("2 of 3 users", 1, true), text)
+  end
 end)
 
 -- The text that a function writes to stderr.
 local function warnings(f)
   local text, real = {}, io.stderr
-  io.stderr = { write = function(_, ...) for _, each in ipairs{ ... } do text[#text + 1] = each end end }  -- luacheck: ignore
+  local function write(_, ...)
+    for _, each in ipairs{ ... } do text[#text + 1] = each end
+  end
+  io.stderr = { write = write }  -- luacheck: ignore
   local ok, message = pcall(f)
   io.stderr = real  -- luacheck: ignore
   if not ok then error(message, 0) end
@@ -274,8 +288,9 @@ it("queries with names that are new to training are counted", function()
     local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 0, 1 }, ids = ids }
     return mr.data.dataset{ lists = lists, features = mr.normal({ 4, 3 }) }
   end
-  local run = mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries{ "a", "a", "b", "b" },
-    test = queries{ "b", "b", "c", "c" }, metrics = { "rr" }, epochs = 1, progress = false }
+  local run = mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{},
+    train = queries{ "a", "a", "b", "b" }, test = queries{ "b", "b", "c", "c" },
+    metrics = { "rr" }, epochs = 1, progress = false }
   for _, text in ipairs{ tostring(run), run.test:to_latex() } do check(text:find("1 of 2 queries", 1, true), text) end
 end)
 
@@ -284,8 +299,9 @@ it("mr.fit warns where validation chooses the epoch on unknown users", function(
   local run
   local function fit(o)
     return warnings(function()
-      run = mr.fit{ model = mr.models.mf{ users = 9, items = 6, factors = 2 }, loss = mr.losses.ndcg{}, train = fold.train,
-        metrics = { "rr" }, epochs = 1, progress = false, valid = o.valid, test = o.test, users = o.users }
+      run = mr.fit{ model = mr.models.mf{ users = 9, items = 6, factors = 2 }, loss = mr.losses.ndcg{},
+        train = fold.train, valid = o.valid, test = o.test, users = o.users,
+        metrics = { "rr" }, epochs = 1, progress = false }
     end)
   end
   check(fit{ valid = fold:candidates() }:find("5 of its 8 users", 1, true))
@@ -302,17 +318,20 @@ it("mr.fit warns where validation chooses the epoch on unknown users", function(
   equal(fit{}, "")
   fit{ valid = fold:candidates{ known = "none" } }
   for _, text in ipairs{ tostring(run.history), run:to_latex(), tostring(run) } do
-    for _, words in ipairs{ "new to training: 5 of 8 users", "known = none", "ties mean" } do check(text:find(words, 1, true), text) end
+    for _, words in ipairs{ "new to training: 5 of 8 users", "known = none", "ties mean" } do
+      check(text:find(words, 1, true), text)
+    end
   end
   raises(function() fit{ valid = fold:candidates(), users = "known" } end, "users", "'known'")
   local queries = mr.data.synthetic{ kind = "queries", queries = 20, features = 3 }
   equal(warnings(function()
-    mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries, valid = queries, metrics = { "rr" },
-      epochs = 1, progress = false }
+    mr.fit{ model = mr.models.linear{ inputs = 3 }, loss = mr.losses.ndcg{}, train = queries, valid = queries,
+      metrics = { "rr" }, epochs = 1, progress = false }
   end), "")
 end)
 
-it("on MovieLens by time most users of test are counted as unknown, and no recommendation was rated below the threshold", function()
+it("on MovieLens by time most users of test are counted as unknown, " ..
+  "and no recommendation was rated below the threshold", function()
   local found, whole = pcall(mr.data.movielens)
   if not found then return test.skip "no MovieLens" end
   local movies = whole:binarize(4)

@@ -63,7 +63,8 @@ local function of_all(steep, upsample)
     end
     local times = upsample or math.max(1, 2 * equal_pairs / math.max(unequal, 1))
     return over_pairs(#f, function(i, j)
-      return (y[i] > y[j] and times or y[i] == y[j] and 0.5 or 0) * (y[i] >= y[j] and softplus(steep * (f[j] - f[i])) or 0)
+      local weight = y[i] > y[j] and times or y[i] == y[j] and 0.5 or 0
+      return weight * (y[i] >= y[j] and softplus(steep * (f[j] - f[i])) or 0)
     end)
   end
 end
@@ -76,7 +77,8 @@ local function weighted(weight, steep, all)
     if #y == 0 or sorted[1] == sorted[#sorted] then return 0 end
     return over_pairs(#f, function(i, j)
       if not all and y[i] <= y[j] then return 0 end
-      return weight(gain(y[i]) / ideal, gain(y[j]) / ideal, rank[i], rank[j]) * softplus(steep * (f[j] - f[i])) / math.log(2)
+      local of_pair = weight(gain(y[i]) / ideal, gain(y[j]) / ideal, rank[i], rank[j])
+      return of_pair * softplus(steep * (f[j] - f[i])) / math.log(2)
     end)
   end
 end
@@ -86,15 +88,20 @@ local function far(a, b)
 end
 
 local plain = {
-  hinge = of_unequal(function(t) return math.max(0, 1 + t) end), wide_hinge = of_unequal(function(t) return math.max(0, 2.5 + t) end),
+  hinge = of_unequal(function(t) return math.max(0, 1 + t) end),
+  wide_hinge = of_unequal(function(t) return math.max(0, 2.5 + t) end),
   direct_ranker = of_unequal(function(t) return softplus(tanh(0.5 * t)) end),
   all_pairs = of_all(2, 1), upsampled = of_all(1, 3.5), balanced = of_all(1),
   ndcg_loss_1 = weighted(function(g, _, r) return g / log2(r) end, 1, true),
   ndcg_loss_2 = weighted(function(g, h, r, q) return far(r, q) * (g - h) end, 2),
-  ndcg_loss_2pp = weighted(function(g, h, r, q) return (3 * far(r, q) + math.abs(1 / log2(r) - 1 / log2(q))) * (g - h) end, 1),
+  ndcg_loss_2pp = weighted(function(g, h, r, q)
+    return (3 * far(r, q) + math.abs(1 / log2(r) - 1 / log2(q))) * (g - h)
+  end, 1),
 }
 
-local function mixed() return mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0, 0, 1 }, grades(5, 4) } end
+local function mixed()
+  return mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0, 0, 1 }, grades(5, 4) }
+end
 
 describe("losses over pairs", function()
   it("are their plain forms at every size", function()
@@ -107,7 +114,9 @@ describe("losses over pairs", function()
           local expected = plain[name](f, y)
           local scale = math.max(1, expected)
           near(made[name](x, mr.lists{ y }):item() / scale, expected / scale, 1e-11, name .. " of " .. n)
-          if n < 1000 then near(made[name](x:float(), mr.lists{ y }):item() / scale, expected / scale, 1e-5, name .. " of float32") end
+          if n < 1000 then
+            near(made[name](x:float(), mr.lists{ y }):item() / scale, expected / scale, 1e-5, name .. " of float32")
+          end
         end
       end
     end
@@ -197,16 +206,20 @@ describe("losses over pairs, and lists", function()
   end)
 
   it("take every bound by its slope", function()
-    for _, name in ipairs{ "hinge", "direct_ranker", "ranknet_all_pairs", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
-      support.by_slope(losses[name], name:find "ndcg" and "ndcg" or "wrong_pairs", mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } })
+    local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
+    for _, name in ipairs{ "hinge", "direct_ranker", "ranknet_all_pairs", "ndcg_loss_1", "ndcg_loss_2",
+      "ndcg_loss_2pp" } do
+      support.by_slope(losses[name], name:find "ndcg" and "ndcg" or "wrong_pairs", lists)
     end
   end)
 
   it("are 0 under a bound, never NaN, where the list does not count and its loss is infinite", function()
     local f, infinite = { -infinity, infinity, 0 }, { 0, 0 }
     for _, y in ipairs{ { 0, 0, 0 }, { 2, 1, 1 }, { 0, 0.5, 0 } } do
-      for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle", "mse", "squared_hinge" } do
-        local value, gradient = value_and_gradient(losses[name]{ bound = "minmax", metric = "ap" }, mr.tensor(f, f64), mr.lists{ y })
+      for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle", "mse",
+        "squared_hinge" } do
+        local loss = losses[name]{ bound = "minmax", metric = "ap" }
+        local value, gradient = value_and_gradient(loss, mr.tensor(f, f64), mr.lists{ y })
         equal(value:item(), 0.0, name)
         equal(gradient:totable(), { 0.0, 0.0, 0.0 }, name)
         infinite[losses[name]()(mr.tensor(f, f64), mr.lists{ y }):item() == infinity and 1 or 2] = 1
@@ -237,13 +250,14 @@ describe("losses over pairs, and lists", function()
   end)
 
   it("train a network to rank better than at the start", function()
-    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
+    queries = queries:standardize():to(mr.device())
     for _, name in ipairs(names) do
       local loss = made[name]
       local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
       local before = mr.evaluate(model(queries), queries.lists, { "ndcg" }).mean.ndcg
-      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20,
-        batch = 20, metrics = { "ndcg" }, progress = false }
+      local run = mr.fit{ model = model, loss = loss, train = queries, test = queries,
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20, batch = 20, metrics = { "ndcg" }, progress = false }
       check(run.test.mean.ndcg > before + 0.05, ("%s: ndcg was %.3f, is %.3f"):format(name, before, run.test.mean.ndcg))
     end
   end)

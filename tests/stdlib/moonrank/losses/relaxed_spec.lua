@@ -127,7 +127,8 @@ describe("relaxed losses", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
       local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
       local lists = mr.lists{ y }
-      near(mr.losses.soft_rank{ sd = 1e-9 }(x, lists):item(), -mr.metrics.parse("ndcg")(x, lists):item(), 1e-12, n .. " rows")
+      local found = mr.losses.soft_rank{ sd = 1e-9 }(x, lists):item()
+      near(found, -mr.metrics.parse("ndcg")(x, lists):item(), 1e-12, n .. " rows")
       -- binomial ranks, each of n - 1 others above with probability 1/2
       local gains, best, weight, expected = 0, 0, 0.5 ^ (n - 1), 0
       local sorted = table.move(y, 1, n, 1, {})
@@ -163,7 +164,8 @@ describe("relaxed losses", function()
 
   it("train: every one ranks better than before", function()
     local lists, x = {}, mr.normal({ 120, 4 }, { seed = 3 })
-    local truth = (x:matmul(mr.tensor{ { 1 }, { -2 }, { 0.5 }, { 0 } }):reshape(120) + mr.normal({ 120 }, { seed = 4 })):totable()
+    local weights = mr.tensor{ { 1 }, { -2 }, { 0.5 }, { 0 } }
+    local truth = (x:matmul(weights):reshape(120) + mr.normal({ 120 }, { seed = 4 })):totable()
     for l = 1, 10 do
       lists[l] = {}
       for i = 1, 12 do lists[l][i] = truth[12 * (l - 1) + i] > 0.5 and (truth[12 * (l - 1) + i] > 2 and 2 or 1) or 0 end
@@ -172,7 +174,8 @@ describe("relaxed losses", function()
     for _, name in ipairs{ "soft_rank", "neural_ndcg", "approx_ndcg" } do
       local model = mr.models.linear{ inputs = 4, seed = 1 }
       local before = mr.evaluate(model(part:batches{ size = 10 }()), part.lists, { "ndcg" }).mean.ndcg
-      mr.fit{ model = model, loss = mr.losses[name](), train = part, optimizer = mr.optim.adam{ lr = 0.05 }, epochs = 30, progress = false }
+      mr.fit{ model = model, loss = mr.losses[name](), train = part, optimizer = mr.optim.adam{ lr = 0.05 },
+        epochs = 30, progress = false }
       local after = mr.evaluate(model(part:batches{ size = 10 }()), part.lists, { "ndcg" }).mean.ndcg
       check(after > before + 0.05, ("%s: %g after %g"):format(name, after, before))
     end

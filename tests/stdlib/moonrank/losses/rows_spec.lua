@@ -1,4 +1,5 @@
--- Pointwise and listwise losses: gradients by differences, lists that break others, what counts, bounds, the mean over rows.
+-- Pointwise and listwise losses: gradients by differences, lists that break others, what counts, bounds,
+-- the mean over rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -6,7 +7,8 @@ local value_and_gradient = support.of_loss
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local f64 = { dtype = "float64" }
-local pointwise, listwise = { "mse", "bce", "squared_hinge", "ordinal" }, { "listnet", "softmax_cross_entropy", "listmle", "p_listmle" }
+local pointwise = { "mse", "bce", "squared_hinge", "ordinal" }
+local listwise = { "listnet", "softmax_cross_entropy", "listmle", "p_listmle" }
 local all = table.move(listwise, 1, #listwise, #pointwise + 1, table.move(pointwise, 1, #pointwise, 1, {}))
 local infinity = math.huge
 
@@ -54,9 +56,9 @@ describe("pointwise and listwise losses", function()
       local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
       for name, f in pairs(plain) do
         local expected = f(x:totable(), y)
-        local scale = math.max(1, expected)
-        near(mr.losses[name]()(x, mr.lists{ y }):item() / scale, expected / scale, 1e-11, name .. " of " .. n)
-        near(mr.losses[name]()(x:float(), mr.lists{ y }):item() / scale, expected / scale, 1e-5, name .. " of " .. n .. ", float32")
+        local scale, loss, lists = math.max(1, expected), mr.losses[name](), mr.lists{ y }
+        near(loss(x, lists):item() / scale, expected / scale, 1e-11, name .. " of " .. n)
+        near(loss(x:float(), lists):item() / scale, expected / scale, 1e-5, name .. " of " .. n .. ", float32")
       end
     end
   end)
@@ -64,18 +66,18 @@ describe("pointwise and listwise losses", function()
   it("have the gradients that differences find", function()
     local y = { grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, grades(5, 4) }
     local lists = mr.lists(y)
-    for _, name in ipairs(all) do
-      support.by_differences(mr.losses[name](), lists, name)
-    end
+    for _, name in ipairs(all) do support.by_differences(mr.losses[name](), lists, name) end
     local thresholds = mr.tensor({ -0.5, 0.25, 1.5 }, f64)
     local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
-    check(mr.gradcheck(function(t) return mr.losses.ordinal{ thresholds = t }(x, lists) end, thresholds) < 1e-6, "thresholds")
+    local error = mr.gradcheck(function(t) return mr.losses.ordinal{ thresholds = t }(x, lists) end, thresholds)
+    check(error < 1e-6, "thresholds")
   end)
 
   it("are finite or infinite, never NaN, on scores that are far apart, equal or infinite", function()
     for _, name in ipairs(listwise) do support.stays_a_number(mr.losses[name](), name) end
     for _, name in ipairs{ "bce", "squared_hinge", "ordinal" } do
-      local value, gradient = value_and_gradient(mr.losses[name](), mr.tensor({ 1e4, -1e4, 0 }, f64), mr.lists{ { 0, 1, 1 } })
+      local scores, lists = mr.tensor({ 1e4, -1e4, 0 }, f64), mr.lists{ { 0, 1, 1 } }
+      local value, gradient = value_and_gradient(mr.losses[name](), scores, lists)
       check(value:item() - value:item() == 0 and gradient:isnan():sum():item() == 0, name)
     end
     for _, name in ipairs(listwise) do  -- equal scores are alike, infinite ones too
@@ -132,7 +134,8 @@ describe("pointwise and listwise losses", function()
     local slopes = mr.bounds.slopes("minmax", linear, lists)
     check((mr.bounds.slopes("minmax", "ndcg", lists) - slopes):abs():max():item() > 0.01, "the gain matters")
     for _, name in ipairs(all) do
-      near(mr.losses[name]{ metric = linear, bound = "minmax" }(scores, lists), mr.losses[name]()(scores, lists) * slopes, 1e-12, name)
+      local bounded = mr.losses[name]{ metric = linear, bound = "minmax" }
+      near(bounded(scores, lists), mr.losses[name]()(scores, lists) * slopes, 1e-12, name)
       equal(mr.losses[name]{ metric = "map" }.options.metric.name, "ap", name)
     end
   end)
@@ -164,14 +167,16 @@ describe("pointwise and listwise losses", function()
       end
       local part = mr.data.dataset{ lists = mr.lists(lists), features = features }
       local model = mr.models.linear{ inputs = 3, seed = 1 }
-      mr.fit{ model = model, loss = mr.losses.mse(), train = part, optimizer = mr.optim.sgd{ lr = 0.05 }, epochs = 5, batch = 10,
-        metrics = { "ndcg" }, shuffle = false, reduction = reduction, progress = false }
+      mr.fit{ model = model, loss = mr.losses.mse(), train = part, optimizer = mr.optim.sgd{ lr = 0.05 }, epochs = 5,
+        batch = 10, metrics = { "ndcg" }, shuffle = false, reduction = reduction, progress = false }
       return model
     end
     local by_rows = trained({ 2, 7, 3 }, "rows")
     local one_list = trained({ 12 }, "mean")
     local by_lists = trained({ 2, 7, 3 }, "mean")
-    local function weights(model) return mr.cat({ model:parameters()[1]:reshape(3), model:parameters()[2]:reshape(1) }) end
+    local function weights(model)
+      return mr.cat({ model:parameters()[1]:reshape(3), model:parameters()[2]:reshape(1) })
+    end
     near(weights(by_rows), weights(one_list), 1e-6)
     check((weights(by_rows) - weights(by_lists)):abs():max():item() > 1e-3, "rows and lists weigh the same")
     local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 1 } }, features = mr.zeros{ 3, 3 } }

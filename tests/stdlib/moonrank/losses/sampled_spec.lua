@@ -1,4 +1,5 @@
--- Losses that draw rows: their means over many draws against enumeration, what draws depend on, lists that break others, training, resumption.
+-- Losses that draw rows: their means over many draws against enumeration, what draws depend on,
+-- lists that break others, training, resumption.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -47,7 +48,8 @@ function outcomes.lambdafm(f, y, i)  -- three candidates, rho 0.4
         table.sort(sorted, function(j, k) return f[j] > f[k] end)
         for r = 0, 2 do
           local j = sorted[r + 1]
-          all[#all + 1] = { math.exp(-r / (3 * 0.4)) / total / (#others) ^ 3, j, softplus(f[j] - f[i]), sigma(f[j] - f[i]) }
+          local probability = math.exp(-r / (3 * 0.4)) / total / (#others) ^ 3
+          all[#all + 1] = { probability, j, softplus(f[j] - f[i]), sigma(f[j] - f[i]) }
         end
       end
     end
@@ -120,8 +122,9 @@ describe("losses that draw rows", function()
   it("of lambdafm goes from BPR to the highest scores as rho falls", function()
     local lists, x = mr.lists{ { 1, 0, 0, 0, 0 } }, mr.tensor({ 0, 3, 1, 0, -3 }, f64)
     near(losses.lambdafm{ candidates = 128, rho = 1e-3 }(x, lists):item(), softplus(3), 1e-12)
-    near(losses.lambdafm{ candidates = 5, rho = 1e6, draws = 100000 }(x, lists):item(), losses.ranknet()(x, lists):item() / 4, 0.03)
-    near(losses.lambdafm{ candidates = 1, draws = 100000 }(x, lists):item(), losses.ranknet()(x, lists):item() / 4, 0.03)
+    local of_all = losses.ranknet()(x, lists):item() / 4
+    near(losses.lambdafm{ candidates = 5, rho = 1e6, draws = 100000 }(x, lists):item(), of_all, 0.03)
+    near(losses.lambdafm{ candidates = 1, draws = 100000 }(x, lists):item(), of_all, 0.03)
   end)
 
   it("have the gradients that differences find", function()
@@ -185,8 +188,8 @@ describe("what is drawn", function()
       local path = os.tmpname()
       local function trained(more)
         local model = mr.models.mlp{ inputs = 6, hidden = { 4 }, seed = 4 }
-        local o = { model = model, loss = loss_of(name), train = queries, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 4, batch = 16,
-          seed = 9, metrics = { "ndcg" }, progress = false }
+        local o = { model = model, loss = loss_of(name), train = queries, optimizer = mr.optim.adam{ lr = 0.02 },
+          epochs = 4, batch = 16, seed = 9, metrics = { "ndcg" }, progress = false }
         for key, value in pairs(more) do o[key] = value end
         mr.fit(o)
         local numbers = {}
@@ -237,14 +240,15 @@ describe("losses that draw rows, on lists that break others", function()
   end)
 
   it("train factors to rank better than at the start", function()
-    local data = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    local data = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
+    data = data:standardize():to(mr.device())
     for _, name in ipairs(names) do
       local loss = loss_of(name)
       equal({ loss.name, loss.metric, loss.repeats }, { name, "auc", false })
       local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
       local before = mr.evaluate(model(data), data.lists, { "auc" }).mean.auc
-      local run = mr.fit{ model = model, loss = loss, train = data, test = data, optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20,
-        batch = 20, metrics = { "auc" }, progress = false }
+      local run = mr.fit{ model = model, loss = loss, train = data, test = data,
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 20, batch = 20, metrics = { "auc" }, progress = false }
       check(run.test.mean.auc > before + 0.05, ("%s: auc was %.3f, is %.3f"):format(name, before, run.test.mean.auc))
     end
   end)
@@ -253,12 +257,15 @@ describe("losses that draw rows, on lists that break others", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 1 }, { 1, 1 } }
     local function ids(numbers) return mr.tensor(numbers, { dtype = "int64" }) end
     local data = mr.data.dataset{ lists = lists, users = ids{ 2, 1, 4 }, items = ids{ 1, 2, 3, 2, 5, 1, 6 } }
-    local function factors() return mr.models.mf{ users = 4, items = 6, factors = 3, init = 1, seed = 2, dtype = "float64" } end
+    local function factors()
+      return mr.models.mf{ users = 4, items = 6, factors = 3, init = 1, seed = 2, dtype = "float64" }
+    end
     for _, reduction in ipairs{ "mean", "sum" } do
       local function trained(name, regularize)
         local model = factors()
-        mr.fit{ model = model, loss = loss_of(name, { regularize = regularize }), train = data, optimizer = mr.optim.sgd{ lr = 0.1 },
-          epochs = 1, batch = 3, shuffle = false, reduction = reduction, seed = 3, metrics = { "auc" }, progress = false }
+        mr.fit{ model = model, loss = loss_of(name, { regularize = regularize }), train = data,
+          optimizer = mr.optim.sgd{ lr = 0.1 }, epochs = 1, batch = 3, shuffle = false, reduction = reduction,
+          seed = 3, metrics = { "auc" }, progress = false }
         return model
       end
       local start, over = factors(), reduction == "mean" and 2 or 1
@@ -275,8 +282,8 @@ describe("losses that draw rows, on lists that break others", function()
     end
     local features = mr.data.dataset{ lists = lists, features = mr.ones(7, 2) }
     raises(function()
-      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = losses.bpr{ regularize = { users = 1 } }, train = features, progress = false,
-        optimizer = mr.optim.sgd{}, epochs = 1, metrics = { "auc" } }
+      mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = losses.bpr{ regularize = { users = 1 } },
+        train = features, progress = false, optimizer = mr.optim.sgd{}, epochs = 1, metrics = { "auc" } }
     end, "'users'", "data")
     raises(function() losses.bpr{ regularize = { users = -1 } } end, "users", "-1")
     raises(function() losses.bpr{ regularize = { user = 1 } } end, "'user'", "'users'")
