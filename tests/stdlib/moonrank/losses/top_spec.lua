@@ -1,4 +1,5 @@
--- Top-N-Rank and the logarithm of smooth RR: their plain forms at every size, gradients by differences, lists that break others, bounds.
+-- Top-N-Rank and the logarithm of smooth RR: their plain forms at every size, gradients by differences,
+-- lists that break others, bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -62,10 +63,12 @@ describe("losses of the top", function()
         local x, lists = mr.normal({ n }, { seed = n, dtype = "float64" }), mr.lists{ y }
         x = shape == "tied" and (x * 2 + 50):to "int64":to "float64" or x * scale
         local f = x:totable()
+        local function relu(by) return math.max(0, by) end
         local expected = {
-          { mr.losses.top_n_rank{ above = "relu" }, top_n_rank(f, y, 10, function(by) return math.max(0, by) end) },
-          { mr.losses.top_n_rank{ n = 1, above = "relu" }, top_n_rank(f, y, 1, function(by) return math.max(0, by) end) },
-          { mr.losses.top_n_rank(), top_n_rank(f, y, 10, sigma) }, { mr.losses.top_n_rank{ n = 33 }, top_n_rank(f, y, 33, sigma) },
+          { mr.losses.top_n_rank{ above = "relu" }, top_n_rank(f, y, 10, relu) },
+          { mr.losses.top_n_rank{ n = 1, above = "relu" }, top_n_rank(f, y, 1, relu) },
+          { mr.losses.top_n_rank(), top_n_rank(f, y, 10, sigma) },
+          { mr.losses.top_n_rank{ n = 33 }, top_n_rank(f, y, 33, sigma) },
           { mr.losses.log_rr(), log_rr(f, y, 1) }, { mr.losses.log_rr{ steepness = 3 }, log_rr(f, y, 3) } }
         for i, case in ipairs(expected) do
           local where, size = ("case %d, %d rows, %s"):format(i, n, shape), math.max(1, math.abs(case[2]))
@@ -82,10 +85,11 @@ describe("losses of the top", function()
     local many = {}
     for i = 1, 4000 do many[i] = i % 2 end
     -- equal scores: 2,000 terms of 2^-1999 / 2000.5
-    near(mr.losses.log_rr()(mr.zeros(4000), mr.lists{ many }):item(), -(math.log(2000 / 2000.5) - 1999 * math.log(2)), 1e-3)
-    local slope = {}
+    local all = mr.lists{ many }
+    near(mr.losses.log_rr()(mr.zeros(4000), all):item(), -(math.log(2000 / 2000.5) - 1999 * math.log(2)), 1e-3)
+    local slope, scores = {}, mr.normal({ 4000 }, { seed = 1 }) / 10
     for _, name in ipairs{ "log_rr", "rr" } do
-      local _, gradient = value_and_gradient(mr.losses[name](), mr.normal({ 4000 }, { seed = 1 }) / 10, mr.lists{ many })
+      local _, gradient = value_and_gradient(mr.losses[name](), scores, all)
       slope[name] = gradient:abs():max():item()
     end
     check(slope.log_rr > 0.1 and slope.rr == 0, "log_rr has no gradient, or rr one")
@@ -100,7 +104,9 @@ describe("losses of the top", function()
     each(function(make, options, where)
       support.stays_a_number(make(options), where, function(value, gradient, _, y, what)
         check(value - value == 0, what)
-        if y[1] == y[2] and y[2] == y[3] then equal({ math.abs(value), gradient:abs():max():item() }, { 0.0, 0.0 }, what) end
+        if y[1] == y[2] and y[2] == y[3] then
+          equal({ math.abs(value), gradient:abs():max():item() }, { 0.0, 0.0 }, what)
+        end
       end)
     end)
     raises(function() mr.losses.log_rr()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores", "NaN")

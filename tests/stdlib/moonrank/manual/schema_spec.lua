@@ -16,7 +16,9 @@ it("describes every table and column of a store, and no other", function()
   sweeps.in_folder(function(folder)
     local opened = store.open(folder .. "/s.db", "write")
     local tables = {}
-    for _, row in ipairs(opened:rows "SELECT name FROM sqlite_master WHERE type = 'table'") do tables[row.name] = true end
+    for _, row in ipairs(opened:rows "SELECT name FROM sqlite_master WHERE type = 'table'") do
+      tables[row.name] = true
+    end
     for _, each in ipairs(schema.tables) do
       check(tables[each.name], each.name)
       tables[each.name] = nil
@@ -36,8 +38,8 @@ end)
 it("says what the store's mark, its blobs and states are", function()
   sweeps.in_folder(function(folder)
     local values = { 0.25, -1e300, 1 / 3 }
-    local study = mr.sweep{ name = "a", store = folder .. "/s.db", workers = 0, progress = false, space = { x = mr.range(1, 2) },
-      metric = "m", direction = "maximize",
+    local study = mr.sweep{ name = "a", store = folder .. "/s.db", workers = 0, progress = false,
+      space = { x = mr.range(1, 2) }, metric = "m", direction = "maximize",
       run = function(trial) return { m = trial.x, per_list = mr.tensor(values, { dtype = "float64" }) } end }
     equal(study:counts().done, 2)
     local opened = store.open(folder .. "/s.db", "read")
@@ -64,7 +66,8 @@ it("names the format of every file of tensors", function()
   sweeps.in_folder(function(folder)
     local model = mr.models.linear{ inputs = 2 }
     local queries = mr.data.synthetic{ kind = "queries", queries = 8, features = 2 }
-    mr.fit{ model = model, loss = mr.losses.ap{}, train = queries, epochs = 1, checkpoint = folder .. "/fit.safetensors", progress = false }
+    mr.fit{ model = model, loss = mr.losses.ap{}, train = queries, epochs = 1, progress = false,
+      checkpoint = folder .. "/fit.safetensors" }
     model:save(folder .. "/model.safetensors")
     mr.optim.adam{}:bind(model:parameters()):save(folder .. "/optimizer.safetensors")
     mr.checkpoint(folder .. "/checkpoint.safetensors", { seed = 1 }, function() return { x = mr.ones{ 2 } } end)

@@ -9,11 +9,14 @@ local lists = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 } }
 local function line_of(metrics, options) return mr.evaluate(scores, lists, metrics, options):notes()[1] end
 
 it("a fixed gain is said, for each metric where gains differ", function()
-  for _, name in ipairs{ "letor_ndcg@2", "err" } do check(line_of{ name }:find("gain exp2;", 1, true), line_of{ name }) end
+  for _, name in ipairs{ "letor_ndcg@2", "err" } do
+    check(line_of{ name }:find("gain exp2;", 1, true), line_of{ name })
+  end
   check(line_of{ "wrong_pairs", "rr" }:find("gain none;", 1, true))
   local both = line_of({ "ndcg@2", "letor_ndcg@2" }, { gain = "linear" })
   check(both:find("gain linear (ndcg@2), exp2 (letor_ndcg@2);", 1, true), both)
-  local compared = tostring(mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { "ndcg@2", "letor_ndcg@2" } })
+  local compared = mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { "ndcg@2", "letor_ndcg@2" } }
+  compared = tostring(compared)
   check(compared:find("gain linear (ndcg@2), exp2 (letor_ndcg@2);", 1, true), compared)
   local bounded = line_of{ { "letor_ndcg@2", bound = "minmax" } }
   check(bounded:find("gain exp2;", 1, true), bounded)
@@ -41,7 +44,9 @@ it("an option that none of the metrics reads is an error", function()
     raises(function() mr.evaluate(scores, lists, { name }, { [option] = value }) end, option, tostring(value))
     check(mr.evaluate(scores, lists, { name, "ap@2", "dcg" }, { [option] = value }).mean.dcg > 0)  -- others read it
     if option ~= "denominator" then
-      raises(function() mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { name }, [option] = value } end, option)
+      raises(function()
+        mr.compare{ a = scores, b = mr.ones(6), qrels = lists, metrics = { name }, [option] = value }
+      end, option)
       raises(function() mr.data.scored(scores, lists):evaluate(lists, { name }, { [option] = value }) end, option)
     end
   end

@@ -1,4 +1,5 @@
--- Metrics that a script declares by gain and discount, against the built-in ones that they are, in evaluation, losses, bounds and training.
+-- Metrics that a script declares by gain and discount, against the built-in ones that they are, in evaluation,
+-- losses, bounds and training.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -6,12 +7,17 @@ local describe, it, near, check, equal, raises = test.describe, test.it, test.ne
 local f64 = { dtype = "float64" }
 local function one() return 1 end
 local function relevant(grade) return grade >= 1 and 1 or 0 end
-local function define(name, gain, discount, ideal) mr.metrics.define(name, { gain = gain, discount = discount, ideal = ideal }) end
-define("declared_ndcg", function(grade) return 2.0 ^ grade - 1 end, function(rank) return 1 / math.log(1 + rank, 2) end, true)
-define("declared_dcg", function(grade) return 2.0 ^ grade - 1 end, function(rank) return 1 / math.log(1 + rank, 2) end)
+local function define(name, gain, discount, ideal)
+  mr.metrics.define(name, { gain = gain, discount = discount, ideal = ideal })
+end
+local function exp2(grade) return 2.0 ^ grade - 1 end
+local function logarithmic(rank) return 1 / math.log(1 + rank, 2) end
+define("declared_ndcg", exp2, logarithmic, true)
+define("declared_dcg", exp2, logarithmic)
 define("declared_rbp", relevant, function(rank) return 0.2 * 0.8 ^ (rank - 1) end)
 define("declared_precision", relevant, function(rank) return rank <= 5 and 0.2 or 0 end)
-local same = { declared_ndcg = "ndcg", declared_dcg = "dcg", declared_rbp = "rbp(0.8)", declared_precision = "precision@5" }
+local same = { declared_ndcg = "ndcg", declared_dcg = "dcg", declared_rbp = "rbp(0.8)",
+  declared_precision = "precision@5" }
 
 local function grades(n)
   local u, y = mr.uniform({ math.max(n, 1) }, { seed = n, device = "cpu" }):totable(), {}
@@ -22,11 +28,13 @@ end
 describe("a metric declared by gain and discount", function()
   it("has the values of the built-in one that it is, at every size", function()
     for _, n in ipairs{ 0, 1, 31, 32, 33, 127, 129, 1000 } do
-      local lists, x = mr.lists{ grades(n), { 1, 0 }, { 0, 0 }, {} }, mr.normal({ n + 4 }, { seed = n, dtype = "float64" })
+      local lists = mr.lists{ grades(n), { 1, 0 }, { 0, 0 }, {} }
+      local x = mr.normal({ n + 4 }, { seed = n, dtype = "float64" })
       for name, other in pairs(same) do
         local o = { ties = "stable", empty = "zero" }
-        near(mr.metrics.parse(name, o)(x, lists), mr.metrics.parse(other, o)(x, lists), 1e-12, name)
-        near(mr.metrics.parse(name, o)(x:float(), lists), mr.metrics.parse(other, o)(x:float(), lists), 1e-5, name .. " of float32")
+        local declared, built_in = mr.metrics.parse(name, o), mr.metrics.parse(other, o)
+        near(declared(x, lists), built_in(x, lists), 1e-12, name)
+        near(declared(x:float(), lists), built_in(x:float(), lists), 1e-5, name .. " of float32")
       end
     end
   end)
@@ -65,11 +73,13 @@ describe("a metric declared by gain and discount", function()
   end)
 
   it("chooses epochs and trains", function()
-    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }:standardize():to(mr.device())
+    local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
+    queries = queries:standardize():to(mr.device())
     local function trained(metric)
       local model = mr.models.mlp{ inputs = 10, hidden = { 8 }, seed = 4 }
       return mr.fit{ model = model, loss = mr.losses.lambdarank{ metric = metric }, train = queries, test = queries,
-        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 10, batch = 20, metrics = { "ndcg" }, progress = false }.test.mean.ndcg
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = 10, batch = 20, metrics = { "ndcg" }, progress = false
+      }.test.mean.ndcg
     end
     near(trained "declared_ndcg", trained "ndcg", 1e-4)
   end)

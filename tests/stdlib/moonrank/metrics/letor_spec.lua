@@ -126,7 +126,8 @@ describe("letor_ndcg", function()
   end)
 
   it("under a bound leaves out lists that are too short, and refuses losses by name", function()
-    local bounded = mr.evaluate(mr.tensor({ 3, 2, 1, 1, 2 }, f64), mr.lists{ { 0, 1, 2 }, { 0, 1 } }, { "letor_ndcg@3[minmax]" })
+    local lists = mr.lists{ { 0, 1, 2 }, { 0, 1 } }
+    local bounded = mr.evaluate(mr.tensor({ 3, 2, 1, 1, 2 }, f64), lists, { "letor_ndcg@3[minmax]" })
     equal(bounded.counted["letor_ndcg@3[minmax]"], 1)
     local least = (1 + 3 * 0.63092975357145743) / 4  -- of all orders the one from 0 up
     near(bounded.mean["letor_ndcg@3[minmax]"], 0, 1e-12)

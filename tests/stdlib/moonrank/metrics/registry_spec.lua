@@ -40,12 +40,15 @@ describe("names of metrics", function()
       equal(mr.losses.lambdarank{ metric = name }.metric, "nrbp(0.5)")
       near(mr.bounds.stats(name, lists).min, mr.bounds.stats(mr.metrics.nrbp{ p = 0.5 }, lists).min, 0)
     end
-    for _, name in ipairs{ "ndcg@", "ndcg@x", "ndcg(2)", "nrbp(0.5", "nrbp(0.5)x", "nrbp( 0.5)", "nrbp()", "nrbp(nan)", "ndcg@2@3",
-      "ndcg 2", "" } do
-      for _, f in ipairs{ mr.metrics.parse, function(text) return mr.bounds.of(text, { n = 3, p = 1 }) end,
-        function(text) return mr.losses.lambdarank{ metric = text } end, function(text) return mr.evaluate(scores, lists, { text }) end } do
-        raises(function() f(name) end, "")
-      end
+    local takers = {
+      mr.metrics.parse,
+      function(text) return mr.bounds.of(text, { n = 3, p = 1 }) end,
+      function(text) return mr.losses.lambdarank{ metric = text } end,
+      function(text) return mr.evaluate(scores, lists, { text }) end,
+    }
+    for _, name in ipairs{ "ndcg@", "ndcg@x", "ndcg(2)", "nrbp(0.5", "nrbp(0.5)x", "nrbp( 0.5)", "nrbp()",
+      "nrbp(nan)", "ndcg@2@3", "ndcg 2", "" } do
+      for _, f in ipairs(takers) do raises(function() f(name) end, "") end
     end
   end)
 
@@ -61,8 +64,10 @@ describe("a handle of a metric", function()
     local m = mr.metrics.parse("rbp(0.8)@5", { relevant = 2, ties = "worst", empty = "zero" })
     equal({ m.name, m.base, m.minimize, tostring(m) }, { "rbp(0.8)@5", "rbp", false, "rbp(0.8)@5" })
     equal(m.options, { k = 5, p = 0.8, relevant = 2.0, ties = "worst", empty = "zero" })
-    equal(mr.metrics.ndcg{ k = 3, gain = "linear" }.options, { k = 3, gain = "linear", relevant = 1.0, ties = "mean", empty = "skip" })
-    equal({ m.closed_forms, mr.metrics.parse "rbp(0.8)@5".closed_forms, mr.metrics.err{}.swaps, mr.metrics.bpref{}.swaps },
+    equal(mr.metrics.ndcg{ k = 3, gain = "linear" }.options,
+      { k = 3, gain = "linear", relevant = 1.0, ties = "mean", empty = "skip" })
+    local parsed = mr.metrics.parse "rbp(0.8)@5"
+    equal({ m.closed_forms, parsed.closed_forms, mr.metrics.err{}.swaps, mr.metrics.bpref{}.swaps },
       { true, true, true, false })
   end)
 
@@ -81,7 +86,8 @@ end)
 
 describe("what a reader tried", function()
   it("has its smooth form, and its closed forms, only with the options that they are of", function()
-    for _, m in ipairs{ mr.metrics.ndcg{ k = 3 }, mr.metrics.ndcg{ gain = "linear" }, mr.metrics.ap{ k = 2 }, mr.metrics.rr{ k = 2 } } do
+    for _, m in ipairs{ mr.metrics.ndcg{ k = 3 }, mr.metrics.ndcg{ gain = "linear" }, mr.metrics.ap{ k = 2 },
+      mr.metrics.rr{ k = 2 } } do
       check(not m.has_smooth, m.name)
       raises(function() m:smooth(scores, lists, 1) end, "'metric'", "smooth")
     end
@@ -106,8 +112,9 @@ describe("what a reader tried", function()
 
   it("finds other names of metrics in what a trial returned", function()
     dofile("tests/support/sweeps.lua").in_folder(function(folder)
-      local found = mr.sweep{ name = "s", space = { a = mr.range(1, 2) }, workers = 0, metric = "map", store = folder .. "/r.db",
-        progress = false, run = function() return mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 2 } }, { "map" }).mean end }
+      local function run() return mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 2 } }, { "map" }).mean end
+      local found = mr.sweep{ name = "s", space = { a = mr.range(1, 2) }, workers = 0, metric = "map",
+        store = folder .. "/r.db", progress = false, run = run }
       near(found:best().value, 7 / 12, 1e-6)
     end)
   end)
@@ -160,9 +167,12 @@ describe("every metric", function()
       for _, m in ipairs(all_metrics()) do
         local values, sum = m(mr.tensor(rows, f64), mr.lists(copies)):totable(), 0
         local least, most = math.huge, -math.huge
-        for _, value in ipairs(values) do least, most, sum = math.min(least, value), math.max(most, value), sum + value end
+        for _, value in ipairs(values) do
+          least, most, sum = math.min(least, value), math.max(most, value), sum + value
+        end
         local of = mr.bounds.of(m, { grades = grades })
-        near({ of.min, of.max, of.expectation }, { least, most, sum / #values }, 1e-12, ("%s %d"):format(m.name, #grades))
+        local where = ("%s %d"):format(m.name, #grades)
+        near({ of.min, of.max, of.expectation }, { least, most, sum / #values }, 1e-12, where)
         equal(of.method, m.closed_forms and "closed form" or "enumerated")
       end
     end

@@ -1,4 +1,5 @@
--- Users and items as points: distances by hand, gradients, the ball, training, files; parameters that a definition constrains.
+-- Users and items as points: distances by hand, gradients, the ball, training, files;
+-- parameters that a definition constrains.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -12,6 +13,9 @@ local function longest(model)
   for _, p in ipairs(model:parameters()) do most = math.max(most, p:row_dot(p):max():item()) end
   return math.sqrt(most)
 end
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }
+local fold = ratings:binarize(4):folds{ k = 2, seed = 1, nsr = 2 }[1]
 
 describe("cml", function()
   it("scores by the square of the distance", function()
@@ -60,13 +64,12 @@ describe("cml", function()
     near(slope, (moved(step) - moved(-step)) / (2 * step), 1e-8)
     local square = mr.models.cml{ users = 2, items = 2, factors = 2, covariance = 1 }
     square:restore{ buffers = {}, mr.tensor{ { 0.5, 0.5 }, { -0.5, 0.5 } }, mr.tensor{ { 0.5, -0.5 }, { -0.5, -0.5 } } }
-    near(square:penalty{ lists = mr.lists{ { 1 }, { 1 } }, users = int64{ 1, 2 }, items = int64{ 1, 2 }, size = 2 }:item(), 0, 1e-12)
+    local pairs_of_two = { lists = mr.lists{ { 1 }, { 1 } }, users = int64{ 1, 2 }, items = int64{ 1, 2 }, size = 2 }
+    near(square:penalty(pairs_of_two):item(), 0, 1e-12)
     equal(mr.models.cml{ users = 3, items = 4 }:penalty(batch), nil)
   end)
 
   it("mr.fit adds the penalty: coordinates that say the same come apart", function()
-    local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }:binarize(4)
-    local fold = ratings:folds{ k = 2, seed = 1, nsr = 2 }[1]
     local function trained(covariance)
       local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = covariance }
       mr.fit{ model = model, loss = mr.losses.hinge{ bound = "minmax" }, train = fold.train, epochs = 15,
@@ -78,8 +81,8 @@ describe("cml", function()
     local without, with = trained(0), trained(3000)
     check(with < 0.5 * without, ("%g with, %g without"):format(with, without))
     raises(function()
-      mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 }, loss = mr.losses.hinge{},
-        train = fold.train, parallel = true, progress = false }
+      mr.fit{ model = mr.models.cml{ users = ratings.users, items = ratings.items, covariance = 1 },
+        loss = mr.losses.hinge{}, train = fold.train, parallel = true, progress = false }
     end, "parallel", "true")
   end)
 
@@ -96,14 +99,13 @@ describe("cml", function()
   end)
 
   it("mr.fit keeps it there, under every optimiser, and it learns", function()
-    local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }:binarize(4)
-    local fold = ratings:folds{ k = 2, seed = 1, nsr = 2 }[1]
     for _, optimizer in ipairs{ mr.optim.sgd{ lr = 5 }, mr.optim.adam{ lr = 0.05 } } do
       local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 8 }
       local before = mr.evaluate(require("moonrank.fit").scores(model, fold.train), fold.train.lists, { "auc" })
       local most = 0
-      local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = fold.train, test = fold.train, epochs = 15,
-        optimizer = optimizer, metrics = { "auc" }, progress = false, each_epoch = function() most = math.max(most, longest(model)) end }
+      local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = fold.train,
+        test = fold.train, epochs = 15, optimizer = optimizer, metrics = { "auc" }, progress = false,
+        each_epoch = function() most = math.max(most, longest(model)) end }
       check(most < 1 + 1e-6, most)
       check(run.test.mean.auc > before.mean.auc + 0.15, ("%g after %g"):format(run.test.mean.auc, before.mean.auc))
     end
@@ -120,8 +122,8 @@ describe("cml", function()
 
   it("names what is wrong", function()
     raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml", "items")
-    raises(function() mr.models.define("both", { parameters = print, forward = print, constrain = print, repeats = true }) end,
-      "'both'", "constrain", "parameters")
+    local both = { parameters = print, forward = print, constrain = print, repeats = true }
+    raises(function() mr.models.define("both", both) end, "'both'", "constrain", "parameters")
   end)
 end)
 
@@ -129,12 +131,16 @@ it("a script's definition may constrain, too", function()
   mr.models.define("not_negative", {
     required = { inputs = "integer" },
     parameters = function(o) return { weight = mr.ones(o.inputs) } end,
-    forward = function(self, b) return b.features:matmul(self.weight:reshape(self.options.inputs, 1)):reshape(b.lists.rows) end,
+    forward = function(self, b)
+      return b.features:matmul(self.weight:reshape(self.options.inputs, 1)):reshape(b.lists.rows)
+    end,
     constrain = function(self) return { weight = self.weight:maximum(0) } end,
   })
-  local data = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } }, features = mr.tensor{ { 1, 0 }, { -1, 1 }, { -2, 1 }, { 0, 0 } } }
+  local features = mr.tensor{ { 1, 0 }, { -1, 1 }, { -2, 1 }, { 0, 0 } }
+  local data = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 } }, features = features }
   local model = mr.models.not_negative{ inputs = 2 }
-  mr.fit{ model = model, loss = mr.losses.ranknet{}, train = data, epochs = 50, optimizer = mr.optim.sgd{ lr = 0.5 }, progress = false }
+  mr.fit{ model = model, loss = mr.losses.ranknet{}, train = data, epochs = 50, progress = false,
+    optimizer = mr.optim.sgd{ lr = 0.5 } }
   local first, second = table.unpack(model:parameters()[1]:totable())
   equal(first, 0.0)
   check(second > 1, second)

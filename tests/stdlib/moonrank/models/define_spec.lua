@@ -1,4 +1,5 @@
--- Models that scripts define: the same bits as the built-in ones, files, buffers, and every mistake before an epoch is spent.
+-- Models that scripts define: the same bits as the built-in ones, files, buffers,
+-- and every mistake before an epoch is spent.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -11,7 +12,8 @@ local fold = ratings:folds{ k = 2, seed = 1, nsr = 1 }[1]
 local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 2 }
 
 local function trained(model, data, epochs)
-  mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, epochs = epochs or 2, batch = 8, progress = false }
+  mr.fit{ model = model, loss = mr.losses.ndcg{ bound = "minmax" }, train = data, epochs = epochs or 2, batch = 8,
+    progress = false }
   return model
 end
 
@@ -39,7 +41,8 @@ end
 local definition = {
   required = { users = "integer", items = "integer" }, options = { width = 4 }, parameters = two_towers,
   forward = function(self, batch)
-    return batch.lists:factor_scores(self.user:matmul(self.left):tanh(), self.item:matmul(self.right):tanh(), batch.users, batch.items)
+    local users, items = self.user:matmul(self.left):tanh(), self.item:matmul(self.right):tanh()
+    return batch.lists:factor_scores(users, items, batch.users, batch.items)
   end,
 }
 
@@ -49,11 +52,14 @@ describe("a model of one's own", function()
       required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
       parameters = function(o)
         local function matrix(name, rows)
-          return mr.uniform({ rows, o.factors }, { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
+          return mr.uniform({ rows, o.factors },
+            { low = -o.init, high = o.init, seed = o.seed, stream = "mf " .. name, dtype = o.dtype })
         end
         return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
       end,
-      forward = function(self, batch) return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items) end,
+      forward = function(self, batch)
+        return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)
+      end,
     })
     local options = { users = ratings.users, items = ratings.items, factors = 8, seed = 5 }
     same(trained(mr.models.mf(options), fold.train), trained(mr.models.own_mf(options), fold.train))
@@ -96,7 +102,8 @@ describe("a model of one's own", function()
     local cut = mr.models.define("cut", {
       required = definition.required, options = definition.options, parameters = two_towers,
       forward = function(self, b)
-        return b.lists:factor_scores(self.user:matmul(self.left:detach()), self.item:matmul(self.right), b.users, b.items)
+        local users, items = self.user:matmul(self.left:detach()), self.item:matmul(self.right)
+        return b.lists:factor_scores(users, items, b.users, b.items)
       end,
     })
     raises(function() cut{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) end, "'left'", "1", "0")
@@ -128,7 +135,8 @@ describe("a model of one's own", function()
     with_file(function(path)
       local names, values = make{ users = 3, items = 5 }:state()
       local function file(key, text)
-        local keys, texts = { "kind", "users", "items", "width", "seed", "dtype" }, { "towers", "3", "5", "4", "1", "float32" }
+        local keys = { "kind", "users", "items", "width", "seed", "dtype" }
+        local texts = { "towers", "3", "5", "4", "1", "float32" }
         for i, each in ipairs(keys) do if each == key then texts[i] = text end end
         core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
       end
@@ -155,7 +163,9 @@ describe("buffers", function()
   local make = mr.models.define("centred", {
     required = { inputs = "integer" },
     parameters = function(o) return { weight = mr.normal({ o.inputs, 1 }, { dtype = o.dtype }) } end,
-    buffers = function(o) return { mean = mr.zeros(o.inputs, { dtype = o.dtype }), steps = mr.zeros(1, { dtype = "int64" }) } end,
+    buffers = function(o)
+      return { mean = mr.zeros(o.inputs, { dtype = o.dtype }), steps = mr.zeros(1, { dtype = "int64" }) }
+    end,
     forward = function(self, batch)
       if batch.training then
         self.mean = self.mean * 0.9 + batch.features:mean(1) * 0.1
@@ -258,13 +268,16 @@ describe("a wrong definition is said", function()
     raises(made(function() return { a = mr.zeros(1), b = mr.zeros(1) }, { "a" } end, 1), "mr.models.x", "'b'")
     raises(made(function() return { a = mr.zeros(1) }, { "a", "a" } end, 1), "order", "'a'")
     raises(function()
-      mr.models.define("x", { parameters = parameters, buffers = function() return { w = mr.zeros(1) } end, forward = forward }){}
+      local function buffers() return { w = mr.zeros(1) } end
+      mr.models.define("x", { parameters = parameters, buffers = buffers, forward = forward }){}
     end, "'w'", "parameter", "buffer")
   end)
 
   it("where its options could not come back from a file, and models have lists of their own", function()
     local function with(value)
-      return function() mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){} end
+      return function()
+        mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){}
+      end
     end
     for _, case in ipairs{ { 1 / 0, "o", "inf" }, { 0 / 0, "o", "option" }, { "\xff", "o", "option" },
       { print, "o", "function" }, { { 1, { 2 } }, "o", "table" }, { { 0.5 }, "o", "table" } } do
@@ -279,7 +292,9 @@ describe("a wrong definition is said", function()
 
   it("at its first batch", function()
     local batch = { lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 }, training = true }
-    local function scored(body) return function() mr.models.define("x", { parameters = parameters, forward = body }){}(batch) end end
+    local function scored(body)
+      return function() mr.models.define("x", { parameters = parameters, forward = body }){}(batch) end
+    end
     raises(scored(function() end), "nil", "model", "forward")
     raises(scored(function(self) return self.w end), "{3}", "{2}", "forward", "score")
     raises(scored(function(self, b) return self.w:rows(b.items):reshape(2, 1) end), "scores:reshape(2)", "row")
@@ -296,9 +311,11 @@ describe("an ignored option dtype", function()
     equal(make{ inputs = 2 }:parameters()[1].dtype, "float32")
     raises(function() make{ inputs = 2, dtype = "float64" } end, "'w'", "float32")
     raises(function() make{ inputs = 2, dtype = "float64" } end, "dtype", "float64")
-    local buffered = mr.models.define("ignores_dtype_of_buffers", { required = { inputs = "integer" }, forward = forward,
+    local buffered = mr.models.define("ignores_dtype_of_buffers", {
+      required = { inputs = "integer" }, forward = forward,
       parameters = function(o) return { w = mr.zeros({ o.inputs, 1 }, { dtype = o.dtype }) } end,
-      buffers = function() return { count = mr.zeros(1, { dtype = "int64" }), mean = mr.zeros(1) } end })
+      buffers = function() return { count = mr.zeros(1, { dtype = "int64" }), mean = mr.zeros(1) } end,
+    })
     raises(function() buffered{ inputs = 2, dtype = "float64" } end, "'mean'", "float32")
   end)
 end)
@@ -312,9 +329,11 @@ describe("a parameter that the scores do not depend on", function()
       forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end })
     local warn, found = check_module.warn, {}
     check_module.warn = function(text) found[#found + 1] = text end
-    local data = mr.data.dataset{ lists = mr.lists{ { 0, 1 }, { 1, 0 }, { 0, 1 } }, features = mr.normal({ 6, 2 }, { seed = 1 }) }
+    local lists = mr.lists{ { 0, 1 }, { 1, 0 }, { 0, 1 } }
+    local data = mr.data.dataset{ lists = lists, features = mr.normal({ 6, 2 }, { seed = 1 }) }
     local function fit(model)
-      return pcall(mr.fit, { model = model, loss = mr.losses.ranknet{}, train = data, batch = 1, epochs = 2, progress = false })
+      return pcall(mr.fit, { model = model, loss = mr.losses.ranknet{}, train = data, batch = 1, epochs = 2,
+        progress = false })
     end
     local ok, message = fit(make{ inputs = 2 })
     local ok_all, message_all = fit(mr.models.mlp{ inputs = 2, hidden = { 2 } })
@@ -358,8 +377,8 @@ describe("random numbers without a seed", function()
     local function drawn()
       local path, values = os.tmpname(), {}
       os.remove(path)
-      mr.sweep{ name = "draws", store = path, space = { x = mr.range(1, 4) }, workers = 0, progress = false, metric = "value",
-        direction = "maximize", run = function(trial)
+      mr.sweep{ name = "draws", store = path, space = { x = mr.range(1, 4) }, workers = 0, progress = false,
+        metric = "value", direction = "maximize", run = function(trial)
           values[trial.number] = mr.uniform({ 1 }):item()
           return { value = values[trial.number] }
         end }

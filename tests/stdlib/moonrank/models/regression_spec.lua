@@ -1,4 +1,5 @@
--- Solved linear models: scikit-learn's numbers, the conditions that a least value meets, files, training by mr.fit to the same place, mistakes.
+-- Solved linear models: scikit-learn's numbers, the conditions that a least value meets, files,
+-- training by mr.fit to the same place, mistakes.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -29,11 +30,18 @@ end
 
 local function agrees(model, expected, tolerance)
   local weights, bias = numbers_of(model)
-  for k, each in ipairs(expected.weights) do
-    near(weights[k], each, tolerance, ("weight %d"):format(k))
-  end
+  for k, each in ipairs(expected.weights) do near(weights[k], each, tolerance, ("weight %d"):format(k)) end
   near(bias, expected.intercept, tolerance, "intercept")
   return weights
+end
+
+-- The lasso of each penalty has the expected weights, and the same exact zeros.
+local function lassos_agree(data, expected_by_alpha, tolerance)
+  for alpha, expected in pairs(expected_by_alpha) do
+    local model = mr.models.lasso{ train = data, alpha = tonumber(alpha), dtype = "float64" }
+    local weights = agrees(model, expected, tolerance)
+    for k, each in ipairs(expected.weights) do equal(weights[k] == 0, each == 0, alpha .. ": which are 0") end
+  end
 end
 
 describe("linear models", function()
@@ -46,10 +54,7 @@ describe("linear models", function()
   end)
 
   it("the lasso's are, with the same exact zeros", function()
-    for alpha, expected in pairs(golden.lasso) do
-      local weights = agrees(mr.models.lasso{ train = train, alpha = tonumber(alpha), dtype = "float64" }, expected, 2e-6)
-      for k, each in ipairs(expected.weights) do equal(weights[k] == 0, each == 0, alpha .. ": which are 0") end
-    end
+    lassos_agree(train, golden.lasso, 2e-6)
     local model = mr.models.lasso{ train = train, alpha = 0.2, intercept = false, dtype = "float64" }
     agrees(model, golden.lasso_no_intercept, 2e-6)
     equal(numbers_of(mr.models.lasso{ train = train, alpha = 100 }), { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 })
@@ -61,10 +66,7 @@ describe("linear models", function()
       agrees(mr.models.ridge{ train = wide, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-9)
     end
     agrees(mr.models.ridge{ train = wide, intercept = false, dtype = "float64" }, golden.wide.ridge_no_intercept, 1e-9)
-    for alpha, expected in pairs(golden.wide.lasso) do
-      local weights = agrees(mr.models.lasso{ train = wide, alpha = tonumber(alpha), dtype = "float64" }, expected, 5e-6)
-      for k, each in ipairs(expected.weights) do equal(weights[k] == 0, each == 0, alpha .. ": which are 0") end
-    end
+    lassos_agree(wide, golden.wide.lasso, 5e-6)
   end)
 
   it("the lasso of many features meets the conditions of a least value", function()
@@ -101,7 +103,9 @@ describe("linear models", function()
     local most = core.available_bytes
     core.available_bytes = function() return 200 * 2 ^ 20 end
     local _ <close> = setmetatable({}, { __close = function() core.available_bytes = most end })
-    for _, name in ipairs{ "ridge", "lasso" } do equal(#numbers_of(mr.models[name]{ train = faces, alpha = 0.1 }), p) end
+    for _, name in ipairs{ "ridge", "lasso" } do
+      equal(#numbers_of(mr.models[name]{ train = faces, alpha = 0.1 }), p)
+    end
     raises(function() mr.models.rank_logistic_regression{ train = faces } end, "20", "40000", "95.4", "GiB")
     raises(function() mr.models.logistic_regression{ train = faces } end, "95.4", "GiB")
   end)
@@ -131,8 +135,8 @@ describe("linear models", function()
     local first = mr.data.dataset{ lists = train.lists, features = train.features:narrow(2, 1, 2) }:standardize()
     local solved = mr.models.ridge{ train = first, alpha = 0 }
     local model = mr.models.linear{ inputs = 2 }
-    mr.fit{ model = model, loss = mr.losses.mse{}, train = first:pointwise(), batch = 60, epochs = 400, progress = false,
-      optimizer = mr.optim.sgd{ lr = 0.2 } }
+    mr.fit{ model = model, loss = mr.losses.mse{}, train = first:pointwise(), batch = 60, epochs = 400,
+      progress = false, optimizer = mr.optim.sgd{ lr = 0.2 } }
     agrees(model, { weights = numbers_of(solved), intercept = select(2, numbers_of(solved)) }, 1e-4)
   end)
 
@@ -155,7 +159,8 @@ describe("linear models", function()
     raises(function() mr.models.logistic_regression{ train = train, relevant = 9 } end, "60", "rows", "9")
     raises(function() mr.models.rank_logistic_regression{ train = train:binarize(9) } end, "train", "list", "rows")
     raises(function() mr.models.logistic_regression{ train = train, alpha = 1e-200 } end, "alpha")
-    local holed = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = mr.tensor{ { 0 / 0 }, { 1 } }, missing = true }
+    local features = mr.tensor{ { 0 / 0 }, { 1 } }
+    local holed = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, features = features, missing = true }
     raises(function() mr.models.ridge{ train = holed } end, "features", "NaN", "1")
   end)
 end)

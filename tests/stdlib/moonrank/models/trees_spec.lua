@@ -92,8 +92,9 @@ describe("mr.fit grows trees", function()
   it_grows("with a history, the best round on validation, patience", function()
     local train, valid = trees.part "train", trees.part "valid"
     local model, calls = mr.models.trees{ rounds = 60, eta = 1.0 }, 0
-    local run = fit{ model = model, loss = mr.losses.lambdarank{}, train = train, valid = valid, test = valid, patience = 4,
-      metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" }, each_epoch = function() calls = calls + 1 end }
+    local run = fit{ model = model, loss = mr.losses.lambdarank{}, train = train, valid = valid, test = valid,
+      patience = 4, metrics = { "ndcg", "ap" }, select = { "ndcg", "ap" },
+      each_epoch = function() calls = calls + 1 end }
     equal(run.stopped, "patience")
     check(#run.history < 60 and calls == #run.history + 1)
     equal(model.rounds, run.best.epoch)
@@ -125,9 +126,11 @@ describe("mr.fit grows trees", function()
     local data = trees.part "train"
     local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
     for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {},
-      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {}, hinge = {}, direct_ranker = {},
-      ranknet_all_pairs = { upsample = "list" }, ndcg_loss_2pp = {}, bpr = {}, warp = {}, lambdafm = {} } do
-      for _, bound in ipairs(name == "mse" and { "none", "minmax" } or { "none", "minmax", "expectation", "distribution_logit" }) do
+      softmax_cross_entropy = {}, listmle = {}, approx_ndcg = {}, mse = {}, neural_ndcg = {}, hinge = {},
+      direct_ranker = {}, ranknet_all_pairs = { upsample = "list" }, ndcg_loss_2pp = {}, bpr = {}, warp = {},
+      lambdafm = {} } do
+      local bounds = { "none", "minmax", "expectation", "distribution_logit" }
+      for _, bound in ipairs(name == "mse" and { "none", "minmax" } or bounds) do
         options.bound = bound
         local model = mr.models.trees{ rounds = 8, depth = 3 }
         local run = fit{ model = model, loss = mr.losses[name](options), train = data }
@@ -163,8 +166,8 @@ describe("mr.fit grows trees", function()
       local rows = 0
       for _, list in ipairs(lists) do rows = rows + #list end
       local data = mr.data.dataset{ lists = mr.lists(lists), features = mr.normal({ rows, 2 }, { seed = 1 }) }
-      for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { loss = mr.losses.ap{ bound = "minmax" } }, { objective = "rank:ndcg" },
-        { objective = "multi:softprob" }, { objective = "reg:squarederror" } } do
+      for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { loss = mr.losses.ap{ bound = "minmax" } },
+        { objective = "rank:ndcg" }, { objective = "multi:softprob" }, { objective = "reg:squarederror" } } do
         local model = mr.models.trees{ rounds = 2, objective = case.objective }
         fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "ndcg" } }
         local scores = trees.scores(model, data)
@@ -178,10 +181,10 @@ describe("mr.fit grows trees", function()
   it_grows("in sweeps", function()
     sweeps.in_folder(function(folder)
       local train, valid = trees.part "train", trees.part "valid"
-      local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", space = { depth = mr.range(1, 3) },
-        progress = false, run = function(trial)
-          return mr.fit{ model = mr.models.trees{ depth = trial.depth, rounds = 5 }, loss = mr.losses.ndcg{}, train = train, valid = valid,
-            metrics = { "ndcg" }, progress = false, trial = trial }
+      local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", progress = false,
+        space = { depth = mr.range(1, 3) }, run = function(trial)
+          return mr.fit{ model = mr.models.trees{ depth = trial.depth, rounds = 5 }, loss = mr.losses.ndcg{},
+            train = train, valid = valid, metrics = { "ndcg" }, progress = false, trial = trial }
         end }
       equal(study:counts().done, 3)
     end)
@@ -192,7 +195,8 @@ describe("Ctrl-C", function()
   it_grows("ends mr.fit in the midst of a round; what is left of it is never seen", function()
     local program = dofile "tests/support/program.lua"
     if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-    local code = [[local mr = require("moonrank") local q = mr.data.synthetic{kind = "queries", queries = 300, features = 20, seed = 1}
+    local code = [[local mr = require("moonrank")
+      local q = mr.data.synthetic{kind = "queries", queries = 300, features = 20, seed = 1}
       local model = mr.models.trees{objective = "reg:squarederror", rounds = 1, trees = 100000, depth = 10}
       local run = mr.fit{model = model, train = q, valid = q, test = q, metrics = {"ndcg"}, progress = false}
       print(run.interrupted, #run.history, model.rounds)]]
@@ -225,9 +229,10 @@ describe("second derivatives", function()
   end)
 
   it("of other pairwise and of sampled losses, too; of the same draws", function()
-    mr.metrics.define("second_rank_bonus", { gain = function(y) return y end, discount = function(r) return 1 / (1 + r * r) end,
-      ideal = true })
-    local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 }, { 1, 1 }, {}, { 0, 0, 1 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5, 0, 1, 2, 0.25, -1 }
+    mr.metrics.define("second_rank_bonus", { gain = function(y) return y end,
+      discount = function(r) return 1 / (1 + r * r) end, ideal = true })
+    local lists = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 }, { 1, 1 }, {}, { 0, 0, 1 } }
+    local s = { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5, 0, 1, 2, 0.25, -1 }
     local function derivatives(loss, scores)
       local _ <close> = streams.scope(3, "test")
       return newton.derivatives(loss, mr.tensor(scores, { dtype = "float64" }), lists)
@@ -237,16 +242,16 @@ describe("second derivatives", function()
       mr.losses.ranknet_all_pairs{ upsample = 3, bound = "minmax" },
       mr.losses.lambdarank{ metric = "second_rank_bonus", steepness = 1.5 },
       mr.losses.lambdarank{ metric = "second_rank_bonus", bound = "minmax" }, mr.losses.ndcg_loss_1{ steepness = 2 },
-      mr.losses.ndcg_loss_2(),
-      mr.losses.ndcg_loss_2pp{ mu = 3, bound = "expectation" }, mr.losses.bpr{ draws = 3 }, mr.losses.bpr{ bound = "minmax" },
-      mr.losses.lambdafm{ candidates = 2 } } do
+      mr.losses.ndcg_loss_2(), mr.losses.ndcg_loss_2pp{ mu = 3, bound = "expectation" },
+      mr.losses.bpr{ draws = 3 }, mr.losses.bpr{ bound = "minmax" }, mr.losses.lambdafm{ candidates = 2 } } do
       local first, second = derivatives(loss, s)
       check(second:max():item() > 0.01, tostring(loss))
       local step = 1e-5
       for i = 1, #s do
         local t = { table.unpack(s) }
         t[i] = t[i] + step
-        near((derivatives(loss, t)[i]:item() - first[i]:item()) / step, second[i]:item(), { atol = 1e-4 }, ("%s, row %d"):format(loss, i))
+        local difference = (derivatives(loss, t)[i]:item() - first[i]:item()) / step
+        near(difference, second[i]:item(), { atol = 1e-4 }, ("%s, row %d"):format(loss, i))
       end
     end
   end)
@@ -256,7 +261,8 @@ describe("second derivatives", function()
     local _, hinge = newton.derivatives(mr.losses.hinge(), s, lists)
     near(hinge, { 1, 3, 1, 1 }, 1e-12)
     local _ <close> = streams.scope(3, "test")
-    local slope, warp = newton.derivatives(mr.losses.warp(), mr.tensor({ 0, 0.5 }, { dtype = "float64" }), mr.lists{ { 1, 0 } })
+    local two_rows, one_list = mr.tensor({ 0, 0.5 }, { dtype = "float64" }), mr.lists{ { 1, 0 } }
+    local slope, warp = newton.derivatives(mr.losses.warp(), two_rows, one_list)
     near({ slope[1]:item(), slope[2]:item(), warp[1]:item(), warp[2]:item() }, { -1, 1, 1, 1 }, 1e-12)
     local two = mr.tensor({ 0.75, 0.5 }, { dtype = "float64" })
     local _, bent = newton.derivatives(mr.losses.direct_ranker{ steepness = 2 }, two, mr.lists{ { 0, 1 } })
@@ -292,10 +298,11 @@ describe("a file of trees", function()
 
   it_grows("gives the same scores, options and importances", function()
     local data = trees.part "train"
-    for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" }, { objective = "multi:softprob" },
-      { objective = "reg:squarederror", method = "exact", gamma = 3.0 } } do
+    for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" },
+      { objective = "multi:softprob" }, { objective = "reg:squarederror", method = "exact", gamma = 3.0 } } do
       with_file(function(path)
-        local model = mr.models.trees{ rounds = 6, eta = 0.7, objective = case.objective, method = case.method, gamma = case.gamma }
+        local model = mr.models.trees{ rounds = 6, eta = 0.7, objective = case.objective, method = case.method,
+          gamma = case.gamma }
         fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "rr" } }
         model:save(path)
         local read = mr.models.load(path)
@@ -322,13 +329,15 @@ describe("a file of trees", function()
           if key ~= "numerics" and text then k[#k + 1], t[#t + 1] = key, text end
         end
         for key, text in pairs(change and change.more or {}) do k[#k + 1], t[#t + 1] = key, text end
-        core.save_tensors(path, "moonrank model 1", tensors and tensors[1] or { "trees" }, tensors and tensors[2] or values, k, t)
+        local written = tensors or { { "trees" }, values }
+        core.save_tensors(path, "moonrank model 1", written[1], written[2], k, t)
         raises(function() mr.models.load(path) end, table.unpack(words_said))
       end
       local words, count = values[1], #values[1]
       -- the vector with another entry, which may be beyond 2^53 no more than the others
       local function vector(at, entry)
-        local parts = { core.tensor({ entry }, "int64", "cpu"), at < count and words:narrow(1, at + 1, count - at) or nil }
+        local after = at < count and words:narrow(1, at + 1, count - at) or nil
+        local parts = { core.tensor({ entry }, "int64", "cpu"), after }
         if at > 1 then table.insert(parts, 1, words:narrow(1, 1, at - 1)) end
         return { { "trees" }, { core.cat(parts, 1) } }
       end

@@ -1,4 +1,5 @@
--- Points with intervals over categories: where they lie, how series stand beside each other; read from gnuplot's script.
+-- Points with intervals over categories, read from gnuplot's script: where they lie,
+-- and how series stand beside each other.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
@@ -23,8 +24,8 @@ describe("intervals", function()
   local names = { "ap", "rr" }
 
   it("a long one without caps, a short one with them, the point on top", function()
-    local all = layers(mr.plot.intervals{ categories = names, values = { 3, 5 }, low = { 2, 4 }, high = { 4, 7 }, wide_low = { 1, 3 },
-      wide_high = { 6, 9 } }:script())
+    local all = layers(mr.plot.intervals{ categories = names, values = { 3, 5 }, low = { 2, 4 }, high = { 4, 7 },
+      wide_low = { 1, 3 }, wide_high = { 6, 9 } }:script())
     equal(#all, 3)
     equal(all[1].points, { { 1, 1 }, { 1, 6 }, { 2, 3 }, { 2, 9 } })
     local near_points = all[2].points
@@ -48,8 +49,8 @@ describe("intervals", function()
   end)
 
   it("lie down, with 0 marked where values have both signs", function()
-    local all = layers(mr.plot.intervals{ categories = names, values = { -1, 2 }, low = { -2, nan }, high = { 1, 3 }, horizontal = true }
-      :script())
+    local all = layers(mr.plot.intervals{ categories = names, values = { -1, 2 }, low = { -2, nan }, high = { 1, 3 },
+      horizontal = true }:script())
     equal(all[1].points, { { 0.5, 0 }, { 2.5, 0 } })
     for _, layer in ipairs(all) do equal(layer.using, "2:1") end
     equal(#all[2].points, 6)  -- one interval: the other has no lower end
@@ -60,7 +61,8 @@ describe("intervals", function()
       wide_high = { 0.9, 0.95 } }:script()
     local low, high = script:match "set yrange %[([%d.]+):([%d.]+)%]"
     check(tonumber(low) <= 0.1 and tonumber(high) >= 0.95, script)
-    check(mr.plot.intervals{ categories = names, values = { 1, 2 }, range = { 0, 4 } }:script():find("set yrange [0:4]", 1, true), "range")
+    local ranged = mr.plot.intervals{ categories = names, values = { 1, 2 }, range = { 0, 4 } }
+    check(ranged:script():find("set yrange [0:4]", 1, true), "range")
   end)
 
   it("wrong ones are refused by name", function()
@@ -90,7 +92,8 @@ describe("bars", function()
   end
 
   it("error bars reach from low to high, or as far as errors to both sides", function()
-    equal(ends_of{ categories = names, values = { 3, 5 }, low = { 2, 4.75 }, high = { 6, 5.5 } }, { { 2, 6 }, { 4.75, 5.5 } })
+    local low_high = { categories = names, values = { 3, 5 }, low = { 2, 4.75 }, high = { 6, 5.5 } }
+    equal(ends_of(low_high), { { 2, 6 }, { 4.75, 5.5 } })
     equal(ends_of{ categories = names, values = { 3, 5 }, errors = { 1, 0.5 } }, { { 2, 4 }, { 4.5, 5.5 } })
     equal(ends_of{ categories = names, values = { 3, 5 }, low = { 2, nan }, high = { 6, 5.5 } }, { { 2, 6 } })
   end)

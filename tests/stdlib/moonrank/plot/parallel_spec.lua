@@ -1,4 +1,5 @@
--- Parallel coordinates: where lines cross their axes, which ticks these have, what lines look like; read from gnuplot's script.
+-- Parallel coordinates, read from gnuplot's script: where lines cross their axes, which ticks these have,
+-- what lines look like.
 local mr = require "moonrank"
 local parallel = require "moonrank.plot.parallel"
 local test = require "moonrank.test"
@@ -33,8 +34,11 @@ end
 
 describe("lines", function()
   it("cross each axis at their value: linear, logarithmic, by name", function()
-    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { name = "a", values = { 2, 4 } },
-      { name = "lr", values = { 0.1, 0.001 }, log = true, range = { 0.0001, 1 } }, { name = "loss", values = { "rr", "ap" } } } }
+    local f = mr.plot.parallel{ color = { 3, 1 }, axes = {
+      { name = "a", values = { 2, 4 } },
+      { name = "lr", values = { 0.1, 0.001 }, log = true, range = { 0.0001, 1 } },
+      { name = "loss", values = { "rr", "ap" } },
+    } }
     local all = blocks(f:script())
     equal(#all, 2)  -- the best tenth on top
     near(all[1][1][2][2], 0.25, 1e-9)
@@ -67,7 +71,8 @@ describe("lines", function()
   end)
 
   it("have a bar of colours with or without a legend", function()
-    local f = mr.plot.parallel{ color = { 3, 1 }, axes = { { values = { 2, 4 } }, { values = { 1, 3 } } }, legend = "none" }
+    local axes = { { values = { 2, 4 } }, { values = { 1, 3 } } }
+    local f = mr.plot.parallel{ color = { 3, 1 }, axes = axes, legend = "none" }
     check(f:script():find("set colorbox user", 1, true))
   end)
 
@@ -76,13 +81,16 @@ describe("lines", function()
     for i = 1, 5000 do values[i], color[i] = i % 97, (i * 7919) % 5000 end
     local all = blocks(mr.plot.parallel{ axes = { { values = values }, { values = color } }, color = color }:script())
     equal(#all[1] + #all[2], 5000)
-    equal(#blocks(mr.plot.parallel{ axes = { { values = { 3 } }, { values = { "x" } } }, color = { 1 } }:script())[1], 1)
+    local one = mr.plot.parallel{ axes = { { values = { 3 } }, { values = { "x" } } }, color = { 1 } }
+    equal(#blocks(one:script())[1], 1)
   end)
 end)
 
 describe("ticks", function()
   it("are real values: whole numbers, powers, given ones, names", function()
-    local function of(axis) return words(mr.plot.parallel{ axes = { axis }, color = axis.color or { 1, 2 } }:script()) end
+    local function of(axis)
+      return words(mr.plot.parallel{ axes = { axis }, color = axis.color or { 1, 2 } }:script())
+    end
     equal(of{ values = { 1, 3 } }, { "1", "2", "3" })
     equal(of{ values = { 1e-4, 1e-1 }, log = true }, { "0.0001", "0.001", "0.01", "0.1" })
     equal(of{ values = { 16, 1024 }, log = true, ticks = { 16, 64, 256, 1024 } }, { "16", "64", "256", "1024" })
