@@ -8,7 +8,9 @@ local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 local function draws(name, body)
   it(name, function()
-    if select(2, pcall(core.gnuplot, "")):find("not installed", 1, true) then return test.skip("gnuplot is not installed: " .. name) end
+    if select(2, pcall(core.gnuplot, "")):find("not installed", 1, true) then
+      return test.skip("gnuplot is not installed: " .. name)
+    end
     sweeps.in_folder(body)
   end)
 end
@@ -18,15 +20,16 @@ local texts = {
   "\"say\"", "\"", "\"'\"", "a\\b\\n", "\\",
   "a\\", "{/Symbol a}_b^c~d@e", "{", "}", "{{", "@x", "&{abc}", "~a{.8-}",
   "\\U+221e", "$HOME $(id)", "$d1", "#c", "a; b", "`id`", "`", "a & b < c > d",
-  "é → 日本 ∞", "two  spaces", "EOD", "two\nlines", "x'y\nz'w'", "'\n%'", "plot sin(x)", "system('x')", "!ls", "[%", "a'.'b",
-  "]]>", "a ]]> b]]]>", "]]&gt;",
+  "é → 日本 ∞", "two  spaces", "EOD", "two\nlines", "x'y\nz'w'", "'\n%'", "plot sin(x)", "system('x')", "!ls",
+  "[%", "a'.'b", "]]>", "a ]]> b]]]>", "]]&gt;",
 }
 
 -- How often each words stand in an SVG.
 local function words_of(path)
   local words = {}
   for each in sweeps.read(path):gmatch "<text[^>]*>(.-)</text>" do
-    each = each:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"'):gsub("&apos;", "'"):gsub("&amp;", "&")
+    each = each:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"')
+    each = each:gsub("&apos;", "'"):gsub("&amp;", "&")
     words[each] = (words[each] or 0) + 1
   end
   return words
@@ -37,13 +40,14 @@ local function figures(t)
   local two = { { y = { 1, 2 }, name = t }, { y = { 2, 1 }, name = "other" } }
   local w, h = 1200, 500
   return {
-    { 2, 4, mr.plot.lines{ series = two, title = t, caption = t, xlabel = t, ylabel = t, vlines = { { 1.5, t } }, legend = "legend",
-      width = w, height = h } },
+    { 2, 4, mr.plot.lines{ series = two, title = t, caption = t, xlabel = t, ylabel = t, vlines = { { 1.5, t } },
+      legend = "legend", width = w, height = h } },
     { 0, 1, mr.plot.lines{ series = two, legend = "labels", width = w, height = h } },
     { 1, 1, mr.plot.bars{ categories = { t, "q" },
       series = { { values = { 1, 2 }, name = t }, { values = { 2, 1 }, name = "r" } }, width = w, height = h } },
     { 2, 0, mr.plot.heatmap{ y = { t, "r" }, x = { "c", t }, values = { { 1, 2 }, { 3, 4 } }, width = w, height = h } },
-    { 1, 0, mr.plot.facets{ mr.plot.lines{ y = { 1, 2 } }, mr.plot.lines{ y = { 2, 1 } }, title = t, width = w, height = h } },
+    { 1, 0, mr.plot.facets{ mr.plot.lines{ y = { 1, 2 } }, mr.plot.lines{ y = { 2, 1 } },
+      title = t, width = w, height = h } },
   }
 end
 
@@ -86,7 +90,8 @@ end)
 draws("of a tick are not cut, with a percent sign or without", function(folder)
   local long = ("word "):rep(9)
   for _, t in ipairs{ "%" .. long:sub(1, -2), "x" .. long:sub(1, -2), "100 %é" .. ("∞"):rep(30) } do
-    mr.plot.heatmap{ y = { t, "r" }, x = { "c", t }, values = { { 1, 2 }, { 3, 4 } }, width = 1500 }:save(folder .. "/f.svg")
+    mr.plot.heatmap{ y = { t, "r" }, x = { "c", t }, values = { { 1, 2 }, { 3, 4 } }, width = 1500 }
+      :save(folder .. "/f.svg")
     check(words_of(folder .. "/f.svg")[t], t)
     mr.plot.bars{ categories = { t, "b", "c", "d" }, values = { 1, 2, 3, 4 }, width = 1800 }:save(folder .. "/f.svg")
     check(words_of(folder .. "/f.svg")[t], t)
@@ -105,8 +110,9 @@ end)
 
 draws("a label with ]]> leaves the SVG well-formed", function(folder)
   local label = "a ]]> <b> & ]]]>"
-  mr.plot.lines{ series = { { name = label, y = { 1, 2 } }, { name = "c", y = { 2, 1 } } }, title = label, xlabel = label, ylabel = label,
-    caption = label }:save(folder .. "/a.svg")
+  local series = { { name = label, y = { 1, 2 } }, { name = "c", y = { 2, 1 } } }
+  mr.plot.lines{ series = series, title = label, xlabel = label, ylabel = label, caption = label }
+    :save(folder .. "/a.svg")
   local svg = sweeps.read(folder .. "/a.svg")
   check(svg:find("]]&gt;", 1, true) and not svg:find("]]>", 1, true), "]]> outside of CDATA")
   raises(function() mr.plot.lines{ y = { 1, 2 }, title = "a\u{FFFE}" }:save(folder .. "/b.svg") end, "FFFE")

@@ -7,7 +7,8 @@ local it, equal, near, check, raises = test.it, test.equal, test.near, test.chec
 local folder = sweeps.capture("mktemp -d"):match "%S+"
 
 local function study(name, run, space)
-  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), progress = false, metric = "ndcg", direction = "maximize",
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), progress = false,
+    metric = "ndcg", direction = "maximize",
     space = space or { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 5) }, run = run }
 end
 
@@ -26,7 +27,8 @@ local function trial_of(with_list, repeats)
     local values, list = {}, {}
     for _ = 1, repeats or 1 do
       for i = 1, users do
-        values[#values + 1], list[#list + 1] = value_of(trial.loss, place(i, trial.fold), trial.fold), place(i, trial.fold)
+        local number = place(i, trial.fold)
+        values[#values + 1], list[#list + 1] = value_of(trial.loss, number, trial.fold), number
       end
     end
     return { ndcg = trial.fold, per_list = { ndcg = values, list = with_list and list or nil } }
@@ -62,7 +64,8 @@ end)
 
 it("one fold alone is not averaged, and its lists need no numbers", function()
   local options = { by = "loss", lists = true, where = { fold = 2 } }
-  local numbered, plain = study("numbered", trial_of(true)):compare(options), study("plain", trial_of(false)):compare(options)
+  local numbered = study("numbered", trial_of(true)):compare(options)
+  local plain = study("plain", trial_of(false)):compare(options)
   equal(numbered.rows, plain.rows)
   equal(numbered.rows[1][3], users)
   check(not table.concat(numbered.notes):find "lists are of", table.concat(numbered.notes))
@@ -85,8 +88,9 @@ it("trials that return runs of mr.fit know their users", function()
   local folds = ratings:folds{ k = 3, seed = 1 }
   local s = study("runs", function(trial)
     local fold = folds[trial.fold]
-    local run = mr.fit{ model = mr.models.mf{ users = 24, items = 60, factors = 2, seed = 1 }, loss = mr.losses[trial.loss]{},
-      train = fold.train, valid = fold.valid, test = fold.test, epochs = 1, progress = false, metrics = { "ndcg" } }
+    local run = mr.fit{ model = mr.models.mf{ users = 24, items = 60, factors = 2, seed = 1 },
+      loss = mr.losses[trial.loss]{}, train = fold.train, valid = fold.valid, test = fold.test,
+      epochs = 1, progress = false, metrics = { "ndcg" } }
     if trial.loss == "ap" then return run end
     return { ndcg = run.test.mean.ndcg, per_list = run.test.ndcg }
   end, { loss = mr.choice{ "ap", "ndcg" }, fold = mr.range(1, 3) })
@@ -100,8 +104,8 @@ it("trials that return runs of mr.fit know their users", function()
   equal(t.rows[1][3], count)
   check(tostring(t):find "averaged first", tostring(t))
   local line = "gain exp2; ties mean; empty lists skip; cutoff none"
-  for name, each in pairs{ compare = t, pivot = s:pivot{ rows = "loss" }, best = s:best "loss", over = s:best("loss", { over = "fold" }),
-    trials = s:trials() } do
+  for name, each in pairs{ compare = t, pivot = s:pivot{ rows = "loss" }, best = s:best "loss",
+    over = s:best("loss", { over = "fold" }), trials = s:trials() } do
     equal(each.notes[#each.notes], line, name)
     check(each:to_latex():find(line, 1, true), name)
   end
@@ -122,7 +126,8 @@ it("trials that evaluated a metric under different conventions are not compared"
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
--- How many users of a part are not among those of whom train has something relevant, by plain loops; and how many there are.
+-- How many users of a part are not among those of whom train has something relevant, by plain loops;
+-- and how many there are.
 local function new_users(fold, name)
   local function users_of(part)
     local of, numbers, grades, at = {}, part.users:totable(), part.lists.relevance:totable(), 0
@@ -138,11 +143,13 @@ local function new_users(fold, name)
 end
 
 it("tables of a study of runs count what training never saw, of all its folds", function()
-  local folds = mr.data.synthetic{ users = 20, items = 50, mean_activity = 15, seed = 2 }:binarize(4):folds{ by = "cold_user", k = 3 }
+  local drawn = mr.data.synthetic{ users = 20, items = 50, mean_activity = 15, seed = 2 }
+  local folds = drawn:binarize(4):folds{ by = "cold_user", k = 3 }
   local s = study("novelty", function(trial)
     local fold = folds[trial.fold]
-    return mr.fit{ model = mr.models.mf{ users = 20, items = 50, factors = 2 }, loss = mr.losses[trial.loss]{}, train = fold.train,
-      valid = fold.valid, test = fold:candidates{ part = "test" }, epochs = 1, metrics = { "ndcg" }, progress = false }
+    return mr.fit{ model = mr.models.mf{ users = 20, items = 50, factors = 2 }, loss = mr.losses[trial.loss]{},
+      train = fold.train, valid = fold.valid, test = fold:candidates{ part = "test" },
+      epochs = 1, metrics = { "ndcg" }, progress = false }
   end, { fold = mr.range(1, 3), loss = mr.choice{ "ap", "ndcg" } })
   local function said(name)
     local new, all = { math.huge, 0 }, { math.huge, 0 }
@@ -152,7 +159,9 @@ it("tables of a study of runs count what training never saw, of all its folds", 
         range[1], range[2] = math.min(range[1], n), math.max(range[2], n)
       end
     end
-    local function text(range) return range[1] == range[2] and ("%d"):format(range[1]) or ("%d to %d"):format(range[1], range[2]) end
+    local function text(range)
+      return range[1] == range[2] and ("%d"):format(range[1]) or ("%d to %d"):format(range[1], range[2])
+    end
     return ("%s of %s users"):format(text(new), text(all))
   end
   local of_test, of_valid = said "test", said "valid"
@@ -178,7 +187,8 @@ it("tables say where conventions are unknown, and know those of an evaluation's 
   end
   local plain = returned("plain_numbers", function(e) return { ndcg = e.mean.ndcg, accuracy = 0.5 } end)
   for name, each in pairs{ trials = plain:trials(), pivot = plain:pivot{ rows = "fold" }, best = plain:best("fold") } do
-    check(tostring(each):find "unknown[^\n]*ndcg" and not tostring(each):find "unknown[^\n]*accuracy", name .. ": " .. tostring(each))
+    local text = tostring(each)
+    check(text:find "unknown[^\n]*ndcg" and not text:find "unknown[^\n]*accuracy", name .. ": " .. text)
   end
   equal(plain:pivot{ rows = "fold", value = "accuracy" }.notes, {})
   local means = returned("means", function(e) return e.mean end)
@@ -197,14 +207,16 @@ it("what a trial stores is not rounded to float32: identical rankings do not dif
     local e = mr.evaluate(trial.loss == "a" and x or x:double(), judged, { "ndcg" })
     return { ndcg = e.mean.ndcg, per_list = e.ndcg }
   end, { loss = mr.choice{ "a", "b" } })
-  for _, name in ipairs{ "wilcoxon", "paired_t" } do equal(s:compare{ by = "loss", lists = true, test = name }.rows[1][7], 1, name) end
+  for _, name in ipairs{ "wilcoxon", "paired_t" } do
+    equal(s:compare{ by = "loss", lists = true, test = name }.rows[1][7], 1, name)
+  end
 end)
 
 -- A study whose combinations are drawn at random, so that most of them are tried several times.
 local function drawn(name, run, space, trials)
-  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false, metric = "ndcg",
-    sampler = "random", trials = trials or 24, seed = 3, space = space or { loss = mr.choice{ "a", "b" }, fold = mr.choice{ 1, 2, 3 } },
-    run = run }
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false,
+    metric = "ndcg", sampler = "random", trials = trials or 24, seed = 3,
+    space = space or { loss = mr.choice{ "a", "b" }, fold = mr.choice{ 1, 2, 3 } }, run = run }
 end
 
 -- Means of a column over the trials of each loss and fold, and how many trials each has.
@@ -257,8 +269,8 @@ end)
 local function listed(name, list)
   local points = {}
   for i, each in ipairs(list) do points[i] = { loss = each[1], fold = each[2] } end
-  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false, metric = "ndcg",
-    direction = "maximize", sampler = "random", first = points, trials = #points,
+  return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), workers = 0, progress = false,
+    metric = "ndcg", direction = "maximize", sampler = "random", first = points, trials = #points,
     space = { loss = mr.choice{ "a", "b", "c" }, fold = mr.choice{ 1, 2, 3 } }, run = function(trial)
       local each = list[trial.number]
       equal({ trial.loss, trial.fold }, { each[1], each[2] })
@@ -268,8 +280,11 @@ end
 
 it("the best over folds is not the combination that was tried most often, and every fold counts once", function()
   -- means over folds: a 0.5 (of trials 0.55), b (0.8 + 0.3) / 2; c has one fold of two
-  local s = listed("often", { { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "b", 1, 0.9 }, { "b", 1, 0.7 },
-    { "b", 2, 0.3 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 } })
+  local s = listed("often", {
+    { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 },
+    { "b", 1, 0.9 }, { "b", 1, 0.7 }, { "b", 2, 0.3 },
+    { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 }, { "c", 1, 0.9 },
+  })
   local t = s:best(nil, { over = "fold" })
   equal({ #t.rows, t.rows[1][1], t.rows[1][2] }, { 1, "b", 3 })
   near(t.rows[1][3], 0.55, 1e-12)
@@ -300,7 +315,8 @@ it("a NaN that a trial returned makes its mean nan, and is never the best", func
     local row = s:compare{ by = "loss", value = "cost", test = name }.rows[1]
     equal({ row[3], row[5] }, { 5, 5 })
     check(is_nan(row[4]) and is_nan(row[6]) and is_nan(row[7]) and is_nan(row[8]), name)
-    check(not is_nan(s:compare{ by = "loss", value = "cost", test = name, where = { fold = { 1, 3, 4, 5 } } }.rows[1][7]), name)
+    local t = s:compare{ by = "loss", value = "cost", test = name, where = { fold = { 1, 3, 4, 5 } } }
+    check(not is_nan(t.rows[1][7]), name)
   end
 end)
 

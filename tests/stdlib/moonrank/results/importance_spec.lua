@@ -1,4 +1,5 @@
--- Importance of parameters: trees against sums over whole grids, shares against closed forms of functions whose variance is known.
+-- Importance of parameters: trees against sums over whole grids, shares against closed forms of functions
+-- whose variance is known.
 local mr = require "moonrank"
 local forest = require "moonrank.results.forest"
 local importance = require "moonrank.results.importance"
@@ -6,7 +7,9 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
-local function uniform(count, seed, stream) return mr.uniform({ count }, { seed = seed, stream = stream, dtype = "float64" }):totable() end
+local function uniform(count, seed, stream)
+  return mr.uniform({ count }, { seed = seed, stream = stream, dtype = "float64" }):totable()
+end
 
 -- Dimensions with given numbers of cells of unequal shares, trials at random; every third dimension without an order.
 local function made_up(sizes, count, seed)
@@ -166,7 +169,9 @@ describe("shares", function()
 
   it("of steps and whole periods, which are no straight lines", function()
     -- a step at 0.3: variance 0.21; sin over a period: 1/2
-    local shares = by_name(of({ "a", "b" }, function(p) return (p.a > 0.3 and 1 or 0) + math.sin(2 * math.pi * p.b) end))
+    local shares = by_name(of({ "a", "b" }, function(p)
+      return (p.a > 0.3 and 1 or 0) + math.sin(2 * math.pi * p.b)
+    end))
     near({ shares.a, shares.b, shares.ab }, { 0.21 / 0.71, 0.5 / 0.71, 0 }, 0.03)
   end)
 
@@ -191,8 +196,8 @@ end)
 local folder = sweeps.capture("mktemp -d"):match "%S+"
 
 local function study(name, space, run, options)
-  local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = space, metric = "m", sampler = "random",
-    direction = "maximize", trials = 400, seed = 3, run = run }
+  local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = space, metric = "m",
+    sampler = "random", direction = "maximize", trials = 400, seed = 3, run = run }
   for key, value in pairs(options or {}) do o[key] = value end
   return mr.sweep(o)
 end
@@ -201,7 +206,8 @@ describe("a study's", function()
   it("axes are the space's: logarithms, whole numbers, choices of numbers and names", function()
     local space = { lr = mr.loguniform(1e-4, 1), n = mr.integer(1, 100, { log = true }), k = mr.range(1, 5),
       size = mr.choice{ 16, 64, 1024 }, loss = mr.choice{ "ap", "ndcg", "rr" }, flag = mr.choice{ true, false } }
-    -- each term has variance 1 over its axis: uniform logarithms, five whole numbers, three levels, three names, two flags
+    -- Each term has variance 1 over its axis: uniform logarithms, five whole numbers, three levels, three names,
+    -- two flags.
     local function run(t)
       return { m = (math.log(t.lr, 10) + 2) * 12 ^ 0.5 / 4 + (t.k - 3) / 2 ^ 0.5
         + (t.size == 16 and -1 or t.size == 64 and 0 or 1) / (2 / 3) ^ 0.5
@@ -216,7 +222,8 @@ describe("a study's", function()
   end)
 
   it("conditional parameters have no effect where they do not apply", function()
-    -- m = kind (0 or 1) + depth's wave of variance 1/2 where kind is deep: of kind 1/4, of depth 1/8 (its mean over kinds is half the wave), both 1/8
+    -- m = kind (0 or 1) + depth's wave of variance 1/2 where kind is deep. The variance of kind is 1/4, of depth 1/8
+    -- (its mean over kinds is half the wave), of both 1/8.
     local space = { kind = mr.choice{ "flat", "deep" }, mr.when("kind", "deep", { depth = mr.uniform(0, 1) }) }
     local r = study("when", space, function(t)
       return { m = t.kind == "deep" and 1 + math.sin(2 * math.pi * t.depth) or 0 }
@@ -262,7 +269,8 @@ describe("a study's", function()
     local space = { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }
     local shares = {}
     for _, times in ipairs{ 1, 2 ^ 1020, 2 ^ -1040 } do
-      local r = study(("times %g"):format(times), space, function(t) return { m = times * (t.a + t.b) } end, { trials = 40 })
+      local function sum(t) return { m = times * (t.a + t.b) } end
+      local r = study(("times %g"):format(times), space, sum, { trials = 40 })
       shares[#shares + 1] = by_name(r:importance{}).a
     end
     near(shares, { shares[1], shares[1], shares[1] }, 1e-6)

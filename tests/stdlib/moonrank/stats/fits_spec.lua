@@ -60,15 +60,19 @@ it("curves, their errors and bandwidths are those of weighted least squares", fu
   end
 end)
 
-it("bandwidths that reach a share of the pairs: curves, errors and the choice are those of weighted least squares", function()
+it("bandwidths that reach a share of the pairs: curves, errors and the choice " ..
+  "are those of weighted least squares", function()
   local g = golden.sparse_regression
-  local found = mr.stats.kernel_regression(g.x, g.y, { degree = 1, bandwidth = g.bandwidth, nearest = g.nearest, points = g.points })
+  local found = mr.stats.kernel_regression(g.x, g.y,
+    { degree = 1, bandwidth = g.bandwidth, nearest = g.nearest, points = g.points })
   near(found.y, g.fit, 1e-10)
   near(found.error, g.error, 1e-10)
-  local chosen = mr.stats.kernel_regression(g.x, g.y, { degree = 1, bandwidth = "aicc", least = "silverman", nearest = g.nearest })
+  local chosen = mr.stats.kernel_regression(g.x, g.y,
+    { degree = 1, bandwidth = "aicc", least = "silverman", nearest = g.nearest })
   near(chosen.bandwidth, g.aicc_bandwidth, { rtol = 1e-4 })
   near(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 7 }).bandwidth, 7, { rtol = 1e-6 })
-  equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)  -- beyond all that is searched
+  -- a least bandwidth beyond all that is searched
+  equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)
 end)
 
 it("a curve between far pairs is their line, not steps from one to the next", function()
@@ -81,11 +85,12 @@ it("a curve between far pairs is their line, not steps from one to the next", fu
   o.nearest = 0
   near(mr.stats.kernel_regression(x, y, o).y[4]:item(), -1, 1e-9)  -- without: the step
   -- all x equal: the mean, with any share
-  local same = mr.stats.kernel_regression({ 5, 5 }, { 1, 5 }, { degree = 1, bandwidth = 1, nearest = 1, points = 2, range = { 4, 6 } })
+  local same = mr.stats.kernel_regression({ 5, 5 }, { 1, 5 },
+    { degree = 1, bandwidth = 1, nearest = 1, points = 2, range = { 4, 6 } })
   near(same.y, { 3, 3 }, 1e-9)
   -- one pair apart keeps no curve of its own: the line of the others goes on
   local far = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }
-  local fit = mr.stats.kernel_regression(far, { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }, { degree = 1, bandwidth = 0.1, nearest = 0.5 })
+  local fit = mr.stats.kernel_regression(far, far, { degree = 1, bandwidth = 0.1, nearest = 0.5 })
   near(fit.y, fit.x, 1e-9)
 end)
 
@@ -101,7 +106,8 @@ it("local lines follow a line, and a constant is found at the largest bandwidth"
 end)
 
 it("gaps and equal x leave a curve", function()
-  local gap = mr.stats.kernel_regression({ 0, 0, 1000, nan }, { 1, 3, 7, 1 }, { bandwidth = 0.1, points = 5, degree = 1 })
+  local gap = mr.stats.kernel_regression({ 0, 0, 1000, nan }, { 1, 3, 7, 1 },
+    { bandwidth = 0.1, points = 5, degree = 1 })
   equal({ gap.n, gap.skipped }, { 3, 1 })
   near({ gap.y[1]:item(), gap.y[2]:item(), gap.y[5]:item() }, { 2, 2, 7 }, 1e-9)
   near(mr.stats.kernel_regression({ 0, 1 }, { 0, 1 }).y[1]:item(), 0, 0.5)
@@ -176,7 +182,8 @@ it("refuses what it does not know", function()
   raises(function() s.kernel_regression({ 1, 2 }, { 1 }) end, "1 values, expected 2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { degree = 2 }) end, "degree is 2")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { nearest = 2 }) end, "nearest is 2")
-  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = "scott" }) end, "mr.stats.kernel_regression: least is 'scott'")
+  raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = "scott" }) end,
+    "mr.stats.kernel_regression: least is 'scott'")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { least = 0 }) end, "least is 0")
   raises(function() s.kernel_regression({ 1, 2 }, { 1, 2 }, { bandwidth = 1, least = 1 }) end, "least has no effect")
   raises(function() s.ecdf_compare({ nan }, { 1 }) end, "no values, expected at least one")

@@ -30,7 +30,8 @@ it("every function ends, and says in its own words what it cannot take", functio
 end)
 
 it("wilcoxon ranks infinite differences highest, and drops the same infinity on both sides as SciPy does", function()
-  -- scipy.stats.wilcoxon of the differences {1, 2, -3}: 3 and 1; of {1, -2, 3, 4}, which has the same order: 8 and 0.375
+  -- scipy.stats.wilcoxon of the differences {1, 2, -3}: 3 and 1.
+  -- SciPy of {1, -2, 3, 4}, which has the same order: 8 and 0.375.
   local both = s.wilcoxon({ inf, 1, 2, -inf, 0 }, { inf, 0, 0, -inf, 3 })
   equal({ both.statistic, both.p, both.n, both.equal, both.skipped }, { 3.0, 1.0, 3, 2, 0 })
   local one = s.wilcoxon({ 1, -2, 3, inf }, { 0, 0, 0, 0 })
@@ -43,7 +44,8 @@ it("wilcoxon ranks infinite differences highest, and drops the same infinity on 
 end)
 
 it("what rests on means is NaN where a value is infinite", function()
-  for _, pair in ipairs{ { { inf, 1, 2 }, { 0, 0, 0 } }, { { inf, 1, 2 }, { inf, 0, 0 } }, { { 1, -inf }, { 1, inf } } } do
+  local cases = { { { inf, 1, 2 }, { 0, 0, 0 } }, { { inf, 1, 2 }, { inf, 0, 0 } }, { { 1, -inf }, { 1, inf } } }
+  for _, pair in ipairs(cases) do
     local t, p, e = s.paired_t(pair[1], pair[2]), s.permutation(pair[1], pair[2]), s.effect_size(pair[1], pair[2])
     near({ t.t, t.p, t.mean_difference, t.standard_error }, { nan, nan, nan, nan })
     near({ p.p, p.error, p.mean_difference }, { nan, nan, nan })
@@ -59,13 +61,17 @@ end)
 
 it("tests of pairs do not depend on the unit, however large or small", function()
   local a = { 1, 2.5, -0.75, 3, 4, 0.5, 2, 1.5, -2, 5, 6, 7, 3.5, 2.25, -1, 8, 4.5, 9, 0.25, 1.75, 2.75, 3.25 }
+  local function tests_of(x)
+    local y = zeros(x)
+    return s.paired_t(x, y), s.wilcoxon(x, y), s.permutation(x, y), s.effect_size(x, y)
+  end
   for _, count in ipairs{ 4, #a } do
     local x = { table.unpack(a, 1, count) }
-    local t, w, p, e = s.paired_t(x, zeros(x)), s.wilcoxon(x, zeros(x)), s.permutation(x, zeros(x)), s.effect_size(x, zeros(x))
+    local t, w, p, e = tests_of(x)
     for _, power in ipairs{ 1020, 600, -600, -1000 } do
       local unit = 2.0 ^ power
       local y = scaled(x, unit)
-      local t2, w2, p2, e2 = s.paired_t(y, zeros(y)), s.wilcoxon(y, zeros(y)), s.permutation(y, zeros(y)), s.effect_size(y, zeros(y))
+      local t2, w2, p2, e2 = tests_of(y)
       local where = count .. " pairs, 2^" .. power
       near({ t2.t, t2.p, w2.p, p2.p, e2.d, e2.hedges }, { t.t, t.p, w.p, p.p, e.d, e.hedges }, 1e-14, where)
       near({ t2.mean_difference / unit, t2.standard_error / unit, p2.mean_difference / unit },
@@ -112,7 +118,8 @@ end)
 
 it("one value, equal values and none", function()
   near({ s.ecdf({}).n, #s.ecdf({ nan }).x, s.ecdf({ nan }).skipped }, { 0, 0, 1 })
-  equal({ s.permutation({ 3 }, { 0 }).p, s.wilcoxon({ 3 }, { 0 }).p, s.permutation({ 2, 2 }, { 0, 0 }).p }, { 1.0, 1.0, 0.5 })
+  equal({ s.permutation({ 3 }, { 0 }).p, s.wilcoxon({ 3 }, { 0 }).p, s.permutation({ 2, 2 }, { 0, 0 }).p },
+    { 1.0, 1.0, 0.5 })
   for _, method in ipairs{ "percentile", "bca" } do
     for _, statistic in ipairs{ "mean", "median" } do
       local o = { samples = 30, method = method, statistic = statistic }

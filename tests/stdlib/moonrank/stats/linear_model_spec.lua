@@ -1,4 +1,5 @@
--- Linear models against R (its published output, lm, predict and emmeans) and an unbalanced case against pseudo-inverses.
+-- Linear models against R (its published output, lm, predict and emmeans) and an unbalanced case
+-- against pseudo-inverses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")
@@ -28,15 +29,18 @@ it("warp breaks as lm of R has them", function()
   for _, row in ipairs(breaks) do
     for i = 3, #row do y[#y + 1], wool[#wool + 1], tension[#tension + 1] = row[i], row[1], row[2] end
   end
-  local model = mr.stats.linear_model{ y = y, factors = { wool = wool, tension = tension }, interactions = { { "wool", "tension" } } }
+  local model = mr.stats.linear_model{ y = y, factors = { wool = wool, tension = tension },
+    interactions = { { "wool", "tension" } } }
   -- summary(lm(breaks ~ wool * tension)): 10.94 on 48 degrees of freedom, R squared 0.3778
   near({ model.sigma, model.df, model.r2 }, { 10.94, 48, 0.3778 }, { atol = 5e-3 })
-  near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] }, { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
+  near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] },
+    { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
   near(model.coefficients["wool=B:tension=M"], 21.111, { atol = 5e-4 })
   -- of balanced cells the marginal means are plain means
   local by_cell = model:emmeans("wool", "tension")
-  equal(by_cell[1].level, "A, L")
-  near({ by_cell[1].mean, by_cell[1].error, by_cell[1].low, by_cell[1].high }, { 44.6, 3.65, 37.2, 51.9 }, { atol = 0.05 })
+  local first = by_cell[1]
+  equal(first.level, "A, L")
+  near({ first.mean, first.error, first.low, first.high }, { 44.6, 3.65, 37.2, 51.9 }, { atol = 0.05 })
   near(column(model:emmeans("tension"), "mean"), { 36.39, 26.39, 21.67 }, { atol = 5e-3 })
   check(tostring(model):find("wool=B", 1, true))
 end)
@@ -50,7 +54,8 @@ it("unbalanced rows, an interaction and a number", function()
     longer[#longer + 1] = value
     return longer
   end
-  local model = mr.stats.linear_model{ y = more(more(g.y, 0 / 0), 1), covariates = { nsr = more(more(g.nsr, 1), 0 / 0) },
+  local model = mr.stats.linear_model{ y = more(more(g.y, 0 / 0), 1),
+    covariates = { nsr = more(more(g.nsr, 1), 0 / 0) },
     factors = { loss = more(more(loss, loss[1]), loss[2]), bound = more(more(bound, bound[1]), bound[2]) },
     interactions = { { "bound", "loss" } } }
   equal({ model.n, model.skipped, model.df }, { 70, 2, math.tointeger(g.df) })
@@ -59,7 +64,8 @@ it("unbalanced rows, an interaction and a number", function()
   for i, row in ipairs(means) do order[tonumber(row.level:match "%d") + 1] = i end
   for k = 1, 3 do
     local row = means[order[k]]
-    near({ row.mean, row.error, row.low, row.mean + (row.mean - row.low) }, { g.mean[k], g.error[k], g.low[k], row.high }, 1e-10)
+    near({ row.mean, row.error, row.low, row.mean + (row.mean - row.low) },
+      { g.mean[k], g.error[k], g.low[k], row.high }, 1e-10)
   end
   for _, row in ipairs(model:contrasts("loss")) do
     local i, j = tonumber(row.first:match "%d"), tonumber(row.second:match "%d")
@@ -91,7 +97,8 @@ for _, design in ipairs(designs) do
     local model = mr.stats.linear_model{ y = g[design.y or "z"], interactions = design[2],
       factors = { loss = g.loss, data = g.data, nsr = g.nsr }, covariates = design[3] and { epochs = g.epochs } or nil }
     for i, name in ipairs(g.names) do
-      near({ model.coefficients[name], model.errors[name] }, { g.coefficients[i], g.errors[i] }, { rtol = 1e-9, atol = 1e-11 }, name)
+      near({ model.coefficients[name], model.errors[name] }, { g.coefficients[i], g.errors[i] },
+        { rtol = 1e-9, atol = 1e-11 }, name)
     end
     near({ model.sigma, model.df, model.r2 }, { g.sigma, g.df, g.r2 }, { rtol = 1e-11 })
     local by_loss = model:emmeans "loss"
@@ -107,7 +114,8 @@ for _, design in ipairs(designs) do
     for _, field in ipairs{ "difference", "error", "t", "p", "adjusted" } do
       near(column(contrasts, field), g.contrasts[field], { rtol = 1e-8, atol = 1e-25 }, field)
     end
-    local new = { loss = golden.new.loss, data = golden.new.data, nsr = golden.new.nsr, epochs = design[3] and golden.new.epochs or nil }
+    local new = { loss = golden.new.loss, data = golden.new.data, nsr = golden.new.nsr,
+      epochs = design[3] and golden.new.epochs or nil }
     same_intervals(model:predict(new), g.predictions)
     same_intervals(model:predict(new, { level = 0.8 }), g.predictions_80)
   end)
@@ -148,7 +156,8 @@ it("refuses what it cannot tell apart", function()
   raises(model{ y = { 1, "2" } }, "2", "y", "string")
   raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "nsr", "1", "y", "2")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3", "2", "4")
-  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } }, "factor", "covariate")
+  raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } },
+    "factor", "covariate")
   raises(model{ y = { 0 / 0 } }, "NaN", "rows")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "nsr", "1")
   local both = { loss = two, bound = { "a", "b", "a", "b" } }

@@ -1,4 +1,5 @@
--- Permutation tests, bootstrap intervals, Holm's correction and effect sizes against SciPy's values, enumeration and exact distributions.
+-- Permutation tests, bootstrap intervals, Holm's correction and effect sizes against SciPy's values, enumeration
+-- and exact distributions.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -48,7 +49,8 @@ it("random signs come near the p of all signs", function()
 end)
 
 it("signs whose sum is as far from 0 count, whether all are tried or random ones", function()
-  -- differences of 1 and -1: the sum under random signs is binomial, and one equal to what was found has a large part of p
+  -- The differences are 1 and -1. Their sum under random signs is binomial, and the probability of the sum that was
+  -- found is a large part of p.
   for _, count in ipairs{ 10, 16, 24, 70 } do
     local up = count // 2 + 2
     local a = numbers(count, function(i) return i <= up and 1 or -1 end)
@@ -67,7 +69,7 @@ it("signs whose sum is as far from 0 count, whether all are tried or random ones
 end)
 
 it("a sum exactly at the limit counts", function()
-  -- sums may be smaller by 1e-13 of all sizes, which is what rounding does; a small difference t is made that comes to just that
+  -- Sums may be smaller by 1e-13 of all sizes, which is what rounding does. The small difference t comes to just that.
   for _, case in ipairs{ { ones = 7, up = 5, t = 197 * 2.0 ^ -49 }, { ones = 27, up = 16, t = 95 * 2.0 ^ -46 } } do
     local ones, t, sum = case.ones, case.t, 2 * case.up - case.ones
     equal(sum + t - 1e-13 * (ones + t), sum - t)
@@ -104,7 +106,8 @@ it("does not depend on threads", function()
   local a = numbers(333, function(i) return math.sin(i * i) + 0.05 end)
   local b = numbers(333, function() return 0 end)
   local function all()
-    local p, x = mr.stats.permutation(a, b, { orders = 3001 }), mr.stats.bootstrap({ a, b }, { samples = 701, method = "bca" })
+    local p = mr.stats.permutation(a, b, { orders = 3001 })
+    local x = mr.stats.bootstrap({ a, b }, { samples = 701, method = "bca" })
     return { p.p, x.low, x.high, x.error }
   end
   local was, found = core.threads(), {}

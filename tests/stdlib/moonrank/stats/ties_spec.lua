@@ -1,4 +1,5 @@
--- Paired tests where differences are equal: the oracles count in whole numbers, so that no rounding can tell equal sums apart.
+-- Paired tests where differences are equal: the oracles count in whole numbers, so that rounding cannot tell
+-- equal sums apart.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
@@ -23,7 +24,8 @@ local function differences_of(a, b)
   return out
 end
 
--- Shares of all sign choices whose statistic is at least as far from its mean; `size_of` gives each difference's whole-number weight.
+-- Shares of all sign choices whose statistic is at least as far from its mean. `size_of` gives each difference's
+-- whole-number weight.
 local function p_of_all_signs(differences, weights)
   local observed, signed, far = 0, {}, 0
   for i, d in ipairs(differences) do
@@ -107,7 +109,8 @@ it("the same values in float32 and float64 do not differ by any test", function(
 end)
 
 it("differences that are alike but for rounding have no spread", function()
-  local a, b = mr.tensor({ 0.1, 0.2, 0.3, 0.7 }, { dtype = "float64" }), mr.tensor({ 0.4, 0.5, 0.6, 1.0 }, { dtype = "float64" })
+  local a = mr.tensor({ 0.1, 0.2, 0.3, 0.7 }, { dtype = "float64" })
+  local b = mr.tensor({ 0.4, 0.5, 0.6, 1.0 }, { dtype = "float64" })
   equal(mr.stats.paired_t(a, b).p, 0)
   equal(mr.stats.effect_size(a, b).d, -math.huge)
 end)

@@ -6,8 +6,9 @@ local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
 local function sweep(folder, metric, options)
-  local o = { name = metric or "unnamed", space = { a = mr.choice{ 3, 1, 2 } }, metric = metric, store = folder .. "/r.db", workers = 0,
-    progress = false, run = function(trial) return { [metric or options.number] = trial.a } end }
+  local o = { name = metric or "unnamed", space = { a = mr.choice{ 3, 1, 2 } }, metric = metric,
+    store = folder .. "/r.db", workers = 0, progress = false,
+    run = function(trial) return { [metric or options.number] = trial.a } end }
   for name, value in pairs(options or {}) do
     if name ~= "number" then o[name] = value end
   end
@@ -17,7 +18,8 @@ end
 describe("a sweep", function()
   it("minimizes errors and maximizes qualities by their names", function()
     sweeps.in_folder(function(folder)
-      for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss", "wall" } do
+      for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss",
+        "wall" } do
         equal(sweep(folder, metric):best().value, 1.0, metric)
       end
       for _, metric in ipairs{ "ndcg@10", "valid_map", "mrr", "accuracy", "ndcg[minmax]" } do
@@ -29,7 +31,8 @@ describe("a sweep", function()
   it("refuses a name without a known direction before a trial runs", function()
     sweeps.in_folder(function(folder)
       for _, metric in ipairs{ "profit", "my_rmse_of", "valid_profit", "p", "rmse2" } do
-        local message = raises(function() sweep(folder, metric, { run = function() error "it ran" end }) end, "direction")
+        local function never() error "it ran" end
+        local message = raises(function() sweep(folder, metric, { run = never }) end, "direction")
         check(message:find(metric, 1, true), message)
       end
       equal(sweep(folder, "profit", { direction = "maximize" }):best().value, 3.0)
@@ -39,7 +42,9 @@ describe("a sweep", function()
 
   it("takes a number that only the trial names by the same rule", function()
     sweeps.in_folder(function(folder)
-      local function reason(name) return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1] end
+      local function reason(name)
+        return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1]
+      end
       for _, number in ipairs{ "rmse", "profit" } do
         equal(sweep(folder, nil, { name = number, number = number }):counts(), { failed = 3 })
         check(reason(number):find(number, 1, true) and reason(number):find("direction", 1, true), reason(number))
@@ -59,7 +64,9 @@ it("a store of an older version that maximized an error is read with a warning",
     local was <const> = checks.warn
     checks.warn = function(text) said[#said + 1] = text end
     local r = mr.results(folder .. "/r.db", "rmse")
-    local ok, values = pcall(function() return { r:best().value, r:best(nil, { direction = "minimize" }).value, r:best().value } end)
+    local ok, values = pcall(function()
+      return { r:best().value, r:best(nil, { direction = "minimize" }).value, r:best().value }
+    end)
     checks.warn = was
     equal({ ok, values, #said }, { true, { 3.0, 1.0, 3.0 }, 1 })
     check(said[1]:find("rmse", 1, true), said[1])

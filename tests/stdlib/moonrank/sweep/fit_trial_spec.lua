@@ -8,8 +8,9 @@ local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 1 }
 
 local function fit(trial, options)
-  local all = { model = mr.models.linear{ inputs = 4, seed = trial.seed }, loss = mr.losses.ndcg(), train = queries, valid = queries,
-    test = queries, metrics = { "ndcg", "rr" }, epochs = 4, batch = 8, trial = trial, progress = false }
+  local all = { model = mr.models.linear{ inputs = 4, seed = trial.seed }, loss = mr.losses.ndcg(), train = queries,
+    valid = queries, test = queries, metrics = { "ndcg", "rr" }, epochs = 4, batch = 8, trial = trial,
+    progress = false }
   for name, value in pairs(options or {}) do all[name] = value end
   return mr.fit(all)
 end
@@ -18,11 +19,12 @@ local script = [[
 local mr = require "moonrank"
 local args = mr.args{ kill = false, store = "r.db" }
 local queries = mr.data.synthetic{ kind = "queries", queries = 30, features = 4, seed = 1 }
-mr.sweep{ name = "s", store = args.store, metric = "valid_ndcg", space = { lr = mr.choice{ 0.01, 0.1, 0.5 } }, workers = 2, retry = 3,
-  settings = { kill = args.kill }, progress = false, run = function(trial)
-    local run = mr.fit{ model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = 1 }, loss = mr.losses.ndcg(), train = queries,
-      valid = queries, test = queries, metrics = { "ndcg", "rr" }, epochs = 6, batch = 8, optimizer = mr.optim.adam{ lr = trial.lr },
-      trial = trial, checkpoint = true, progress = false, each_epoch = function(epoch)
+mr.sweep{ name = "s", store = args.store, metric = "valid_ndcg", space = { lr = mr.choice{ 0.01, 0.1, 0.5 } },
+  workers = 2, retry = 3, settings = { kill = args.kill }, progress = false, run = function(trial)
+    local run = mr.fit{ model = mr.models.mlp{ inputs = 4, hidden = { 3 }, seed = 1 }, loss = mr.losses.ndcg(),
+      train = queries, valid = queries, test = queries, metrics = { "ndcg", "rr" }, epochs = 6, batch = 8,
+      optimizer = mr.optim.adam{ lr = trial.lr }, trial = trial, checkpoint = true, progress = false,
+      each_epoch = function(epoch)
         if args.kill and epoch == 2 * trial.attempt then os.exit(9) end
       end }
     local log = io.open(("%s.log"):format(trial.checkpoint), "a")
@@ -61,7 +63,9 @@ end
 
 it("reports every epoch under the names that the result has, and a pruner ends it", function()
   sweeps.in_folder(function(folder)
-    local r = sweep(folder, "plain", {}, function(trial) return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate } }) end)
+    local r = sweep(folder, "plain", {}, function(trial)
+      return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate } })
+    end)
     local reports = r:reports(1)
     equal(reports.valid_ndcg.steps, { 1, 2, 3, 4 })
     check(reports.loss and reports.valid_loss and reports.valid_rr and not reports.ndcg)
@@ -85,12 +89,15 @@ it("a paused trial goes on from its checkpoint, each epoch trained once, to the 
   sweeps.in_folder(function(folder)
     local trained = {}
     local function run(trial)
-      return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate }, epochs = 9, checkpoint = true, each_epoch = function(epoch)
+      local function each_epoch(epoch)
         if epoch > 0 then trained[#trained + 1] = ("%d %d"):format(trial.number, epoch) end
-      end })
+      end
+      return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate }, epochs = 9, checkpoint = true,
+        each_epoch = each_epoch })
     end
     local space = { rate = mr.loguniform(1e-4, 1) }
-    local r = sweep(folder, "halved", { space = space, sampler = "random", pruner = { "hyperband", max_resource = 9 } }, run)
+    local options = { space = space, sampler = "random", pruner = { "hyperband", max_resource = 9 } }
+    local r = sweep(folder, "halved", options, run)
     equal(r:counts(), { done = 1 + 1 + 3, pruned = 8 + 4 })
     check(not core.file_exists(folder .. "/here.db.files"), "no checkpoint is left of trials that ended or were pruned")
     -- 9 to epoch 1, 3 to 3, 1 to 9; 5 to 3, 1 to 9; 3 to 9
@@ -110,7 +117,8 @@ it("a paused trial goes on from its checkpoint, each epoch trained once, to the 
   end)
 end)
 
-it("leaves no checkpoint of trials that are over, whether they ended, failed or were pruned; what the script wrote stays", function()
+it("leaves no checkpoint of trials that are over, whether they ended, failed or were pruned; " ..
+  "what the script wrote stays", function()
   sweeps.in_folder(function(folder)
     local files = folder .. "/here.db.files"
     local function study(name, after, options)

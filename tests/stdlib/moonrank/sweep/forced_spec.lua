@@ -66,7 +66,8 @@ describe("a study that was forced", function()
   it("keeps its metric where trials have results, but may name the only one", function()
     sweeps.in_folder(function(folder)
       local function of_both(metric)
-        return { metric = metric, direction = "maximize", run = function(trial) return { ndcg = trial.x, rmse = 3 - trial.x } end }
+        local function run(trial) return { ndcg = trial.x, rmse = 3 - trial.x } end
+        return { metric = metric, direction = "maximize", run = run }
       end
       sweep(folder, of_both "ndcg")
       local said = raises(function() forced_with(folder, of_both "rmse") end, "'s'", "trials", "force", "metric")
@@ -111,7 +112,8 @@ describe("a study that was forced", function()
   it("names data that trials had, also later", function()
     sweeps.in_folder(function(folder)
       local function folds_of(seed)
-        return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }:binarize(4):folds{ k = 3 }
+        local ratings = mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
+        return ratings:binarize(4):folds{ k = 3 }
       end
       local held = setmetatable({}, { __mode = "v" })  -- not a captured value: only what trials read differs
       local keep = folds_of(1)
@@ -141,7 +143,9 @@ it("a study with trials of several numerics versions names these below its table
       opened:columns "UPDATE trials SET numerics = '2020-01' WHERE number = 1"
     end
     study = mr.results(folder .. "/r.db", "s")
-    for name, text in pairs(tables_of(study)) do check(text:find("2020-01 (1 trial)", 1, true), name .. ": " .. text) end
+    for name, text in pairs(tables_of(study)) do
+      check(text:find("2020-01 (1 trial)", 1, true), name .. ": " .. text)
+    end
     check(not tostring(study:trials{ where = { x = 2 } }):find "2020", "one version among the trials that are shown")
   end)
 end)

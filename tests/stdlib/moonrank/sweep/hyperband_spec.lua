@@ -54,7 +54,8 @@ describe("brackets", function()
   end)
 
   it("tell their options, and name mistakes", function()
-    equal(tostring(pruners.make{ "hyperband", max_resource = 9 }), "hyperband(factor = 3, max_resource = 9, min_resource = 1)")
+    equal(tostring(pruners.make{ "hyperband", max_resource = 9 }),
+      "hyperband(factor = 3, max_resource = 9, min_resource = 1)")
     for _, case in ipairs{
       { "hyperband", "max_resource" },
       { { "hyperband", max_resource = 9.5 }, "max_resource", "9.5" },
@@ -83,7 +84,9 @@ local function expected(params, R, sign)
         local state = rung == #bracket.resources and "done" or "pruned"
         for _, number in ipairs(alive) do by_number[number] = { state = state, step = resource } end
         if rung < #bracket.resources then
-          table.sort(alive, function(a, b) return sign * value_at(params[a], resource) > sign * value_at(params[b], resource) end)
+          table.sort(alive, function(a, b)
+            return sign * value_at(params[a], resource) > sign * value_at(params[b], resource)
+          end)
           local keep = math.max(1, math.floor(size / 3 ^ rung))
           alive = table.move(alive, 1, math.min(keep, #alive), 1, {})
         end
@@ -109,8 +112,8 @@ end
 local folder = sweeps.capture("mktemp -d"):match "%S+"
 
 local function study(name, options)
-  local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = { x = mr.uniform(0, 1) }, metric = "m",
-    direction = "maximize", sampler = "random", pruner = { "hyperband", max_resource = 27 },
+  local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = { x = mr.uniform(0, 1) },
+    metric = "m", direction = "maximize", sampler = "random", pruner = { "hyperband", max_resource = 27 },
     run = function(trial)
       for step = 1, 27 do trial:report(step, { m = value_at(trial.x, step) }) end
       return { m = value_at(trial.x, 27) }
@@ -137,7 +140,8 @@ describe("a sweep", function()
     local tpe = study("tpe", { sampler = { "tpe", startup = 5, generation = 4 }, trials = 60 })
     equal(compare(tpe, 27, 1), 60)
     local random = study("random", { trials = 60 })
-    local a, b = tpe:columns{ "done", "pruned" }:column("spec", "x"), random:columns{ "done", "pruned" }:column("spec", "x")
+    local a = tpe:columns{ "done", "pruned" }:column("spec", "x")
+    local b = random:columns{ "done", "pruned" }:column("spec", "x")
     for number = 1, 27 do equal(a[number], b[number]) end  -- of the first bracket there are no results
     check(a[28] ~= b[28] and a[60] ~= b[60], "later ones are suggested")
   end)
@@ -145,13 +149,16 @@ describe("a sweep", function()
   it("goes on without those that failed, and counts those that ended early", function()
     local r = study("odd", { retry = 1, pruner = { "hyperband", max_resource = 9 }, run = function(trial)
       for step = 1, 9 do
-        if trial.number % 4 == 0 and step == 1 or trial.number == 2 and step == 2 and trial.attempt == 1 then error "bad" end
+        if trial.number % 4 == 0 and step == 1 or trial.number == 2 and step == 2 and trial.attempt == 1 then
+          error "bad"
+        end
         if trial.number == 3 and step == 1 then return { m = 2 } end  -- the best, without a report
         trial:report(step, { m = trial.number == 5 and 5 or trial.number == 2 and 4 or -trial.number })
       end
       return { m = -trial.number }
     end })
-    -- brackets of 9, 5 and 3; of the first one 3 go on from step 1: 5, 2 (which fails there once) and 3, which has ended; then 5 alone
+    -- Brackets are of 9, 5 and 3 trials. Of the first bracket 3 go on from step 1: 5, 2 (which fails there once)
+    -- and 3, which has ended. Then 5 goes on alone.
     local states = {}
     for i, row in ipairs(r:trials{ columns = { "number", "state" } }.rows) do states[i] = row[2] end
     equal(states, { "pruned", "pruned", "done", "failed", "done", "pruned", "pruned", "failed", "pruned",
@@ -205,7 +212,8 @@ describe("a study that was begun otherwise", function()
   end
 
   it("ends under another pruner, and under other brackets", function()
-    for i, pruner in ipairs{ "median", { "hyperband", max_resource = 9 }, { "hyperband", max_resource = 27, factor = 2 } } do
+    for i, pruner in ipairs{ "median", { "hyperband", max_resource = 9 },
+      { "hyperband", max_resource = 27, factor = 2 } } do
       local name = "switched" .. i
       interrupted(name, { trials = 49 }, 30)
       check(mr.results(folder .. "/r.db", name):counts().paused == 2, "two of the second bracket wait")
@@ -228,12 +236,12 @@ end)
 -- A schedule of brackets of 3 and 2 trials, over steps 1 and 3.
 local function schedule_of(name)
   local opened = require("moonrank.sweep.store").open(folder .. "/schedule.db", "write")
-  local row = opened:study(name) or opened:set_study{ name = name, space = "", sampler = "", seed = 1, direction = "maximize", metric = "m",
-    script = "", script_name = "", settings = "", data = "", version = "" }
+  local row = opened:study(name) or opened:set_study{ name = name, space = "", sampler = "", seed = 1,
+    direction = "maximize", metric = "m", script = "", script_name = "", settings = "", data = "", version = "" }
   local space = require("moonrank.sweep.space").new{ x = mr.uniform(0, 1) }
-  return require("moonrank.sweep.schedule").new{ store = opened, study = row, space = space, retry = 1, trials = 5, metric = "m",
-    sampler = require("moonrank.sweep.samplers").make("random", space, 1), pruner = pruners.make{ "hyperband", max_resource = 3 },
-    folder = folder }
+  return require("moonrank.sweep.schedule").new{ store = opened, study = row, space = space, retry = 1, trials = 5,
+    metric = "m", sampler = require("moonrank.sweep.samplers").make("random", space, 1),
+    pruner = pruners.make{ "hyperband", max_resource = 3 }, folder = folder }
 end
 
 it("a trial that is killed when it comes to a rung waits there, in this run and in the next", function()
@@ -262,8 +270,9 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ workers = 2, wait = 0.001, retry = 0, checkpoint = false }
-mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, seed = 4, progress = false, sampler = "random",
-  space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", pruner = { "hyperband", max_resource = 27 },
+mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, seed = 4, progress = false,
+  sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize",
+  pruner = { "hyperband", max_resource = 27 },
   run = function(trial)
     local from = 0
     if args.checkpoint then
@@ -358,8 +367,9 @@ end)
 it("a trial that reports NaN at a rung takes no place of those that go on", function()
   for _, broken in ipairs{ 1, 2, 3 } do
     local path = ("%s/nan_%d.db"):format(folder, broken)
-    local r = mr.sweep{ name = "nan", store = path, workers = 0, progress = false, space = { x = mr.range(1, 3) }, metric = "v",
-      direction = "maximize", pruner = { "hyperband", max_resource = 3 }, trials = 3, run = function(trial)
+    local r = mr.sweep{ name = "nan", store = path, workers = 0, progress = false, space = { x = mr.range(1, 3) },
+      metric = "v", direction = "maximize", pruner = { "hyperband", max_resource = 3 }, trials = 3,
+      run = function(trial)
         for step = 1, 3 do trial:report(step, trial.x == broken and 0 / 0 or trial.x) end
         return { v = trial.x }
       end }

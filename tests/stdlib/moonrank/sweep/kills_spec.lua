@@ -1,4 +1,5 @@
--- Sweeps whose processes are killed at random points, and stores that cannot be written: nothing is lost, counted twice or damaged.
+-- Sweeps whose processes are killed at random points, and stores that cannot be written: nothing is lost,
+-- counted twice or damaged.
 -- MOONRANK_KILLS says how often (default 24 of each kind).
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -38,15 +39,24 @@ local function done_in(folder)
   local _, version = database:run("PRAGMA user_version", {}, 0)
   local done = {}
   if version[1][1] == 0 then return done end
-  local _, columns = database:run([[SELECT t.number, t.seed, t.value, (SELECT count(*) FROM reports WHERE trial = t.id),
-    (SELECT sum(length(scores)) FROM lists WHERE trial = t.id), (SELECT count(*) FROM numbers WHERE trial = t.id), t.attempts
-    FROM trials t WHERE state = 'done']], {}, 0)
+  local _, columns = database:run([[SELECT t.number, t.seed, t.value,
+    (SELECT count(*) FROM reports WHERE trial = t.id), (SELECT sum(length(scores)) FROM lists WHERE trial = t.id),
+    (SELECT count(*) FROM numbers WHERE trial = t.id), t.attempts FROM trials t WHERE state = 'done']], {}, 0)
   for i, number in ipairs(columns[1]) do
     check(not done[number], "counted twice")
     done[number] = true
-    equal({ columns[3][i], columns[4][i], columns[5][i], columns[6][i], columns[7][i] }, { columns[2][i] % 1000 / 1000, 20, 800, 1, 1 })
+    equal({ columns[3][i], columns[4][i], columns[5][i], columns[6][i], columns[7][i] },
+      { columns[2][i] % 1000 / 1000, 20, 800, 1, 1 })
   end
   return done
+end
+
+-- The store has the 200 trials of the study, each of them once.
+local function all_are_done(folder)
+  equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
+  local count = 0
+  for _ in pairs(done_in(folder)) do count = count + 1 end
+  equal(count, 200)
 end
 
 -- A number in [0, 1) that is the same in every run of the spec, unless the spec is asked for more.
@@ -61,8 +71,8 @@ local function wait_for_trials(folder, log, count)
   end
 end
 
--- Starts the study and kills its parent after a while, counted from its start or from its third trial, before which the first one was
--- stored; returns whether it had ended before.
+-- Starts the study and kills its parent after a while, counted from its start or from its third trial, before which
+-- the first one was stored. Returns whether it had ended before.
 local function kill_parent(folder, seconds, log)
   local id = sweeps.start(folder, "sweep.lua")
   if log then wait_for_trials(folder, log, 3) end
@@ -89,7 +99,9 @@ it("kill -9 of the parent: what was done stays done, and is not done again", fun
       local log = #sweeps.read(folder .. "/ran.log")
       if kill_parent(folder, 0.01 + 0.25 * chance(i), i % 2 == 0 and log or nil) then finished = finished + 1 end
       local ran = sweeps.read(folder .. "/ran.log"):sub(log + 1)
-      for number in ran:gmatch "%d+" do check(not before[math.tointeger(tonumber(number))], "trial " .. number .. " was done already") end
+      for number in ran:gmatch "%d+" do
+        check(not before[math.tointeger(tonumber(number))], "trial " .. number .. " was done already")
+      end
       local done, count = done_in(folder), 0
       for number in pairs(before) do check(done[number], ("trial %d was lost"):format(number)) end
       for number in pairs(done) do count = count + (before[number] and 0 or 1) end
@@ -102,10 +114,7 @@ it("kill -9 of the parent: what was done stays done, and is not done again", fun
     end
     check(went_on >= kills // 8, went_on .. " of the runs came anywhere")
     equal((sweeps.run(folder, "sweep.lua")), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
-    local count = 0
-    for _ in pairs(done_in(folder)) do count = count + 1 end
-    equal(count, 200)
+    all_are_done(folder)
   end)
 end)
 
@@ -114,7 +123,8 @@ it("kill -9 of workers: their trials are done by others", function()
     local id = sweeps.start(folder, "sweep.lua", ("--retry 1000 --trials %d"):format(100 + 4 * kills))
     local killed, ended = 0, 0
     for i = 1, 100 * kills do
-      -- between two kills a trial ends, else a slow machine's workers would all die before they take one, which a sweep takes for a fault
+      -- Between two kills a trial ends. Else a slow machine's workers would all die before they take a trial, which
+      -- a sweep takes for a fault.
       for _ = 1, 500 do
         if #sweeps.read(folder .. "/ran.log") > ended or sweeps.read(folder .. "/status") ~= "" then break end
         sweeps.wait(0.01)
@@ -149,7 +159,8 @@ it("kill -9 of a worker without retries: its trial is recorded as killed", funct
     equal((sweeps.finish(folder)), 0)
     local r = mr.results(folder .. "/r.db")
     equal(r:counts(), { done = 3, killed = 1 })
-    equal(r:trials{ columns = { "number", "reason" }, states = { "killed" } }.rows, { { 2, "its process ended: signal 9 (Killed)" } })
+    equal(r:trials{ columns = { "number", "reason" }, states = { "killed" } }.rows,
+      { { 2, "its process ended: signal 9 (Killed)" } })
   end)
 end)
 
@@ -173,10 +184,7 @@ it("kill -9 of a rank: mpirun ends the others; what was done stays done, and is 
       before = done
     end
     equal((sweeps.run(folder, "sweep.lua", "--wait 0.05", mpirun)), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 200 })
-    local count = 0
-    for _ in pairs(done_in(folder)) do count = count + 1 end
-    equal(count, 200)
+    all_are_done(folder)
   end)
 end)
 
@@ -185,7 +193,8 @@ it("a disk that is full: one error, and what was there stays", function()
     equal((sweeps.run(folder, "sweep.lua", "--trials 5")), 0)
     local before = done_in(folder)
     -- files may be 400 blocks of 512 bytes; a trial takes some 40 kB
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 5 --lists 5000", "rm -rf r.db* ran.log; ulimit -f 400;")
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 5 --lists 5000",
+      "rm -rf r.db* ran.log; ulimit -f 400;")
     equal(status, 1)
     check(err:find "r.db: [^\n]*\n" and select(2, err:gsub("\n", "")) <= 12, err)
     check(err:find "full" or err:find "I/O error", err)
@@ -206,7 +215,8 @@ it("a store that cannot be written: one error, and nothing changes", function()
     local changes = "rm -f r.db-*; touch out err; chmod -R a+rX .; chmod a-w r.db; chmod a+w . out err"
     os.execute(("cd %s; %s"):format(folder, changes))
     -- the superuser may write everything
-    local before = sweeps.capture("id -u"):match "%d+" == "0" and "setpriv --reuid=65534 --regid=65534 --clear-groups" or ""
+    local superuser = sweeps.capture("id -u"):match "%d+" == "0"
+    local before = superuser and "setpriv --reuid=65534 --regid=65534 --clear-groups" or ""
     if before ~= "" and not os.execute(before .. " " .. sweeps.moonrank .. " --version >/dev/null 2>&1") then
       return test.skip "no other user can run the program here"
     end

@@ -1,4 +1,5 @@
--- Studies and checkpoints record by which numerics they were made, and do not go on under another one without being told to.
+-- Studies and checkpoints record by which numerics they were made, and do not go on under another one
+-- without being told to.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local store = require "moonrank.sweep.store"
@@ -26,7 +27,9 @@ end
 local function numerics_of(folder)
   local opened <close> = store.open(folder .. "/r.db", "read")
   local out = {}
-  for _, each in ipairs(opened:numerics(opened:study "s")) do out[#out + 1] = ("%s %d"):format(each.numerics or "none", each.trials) end
+  for _, each in ipairs(opened:numerics(opened:study "s")) do
+    out[#out + 1] = ("%s %d"):format(each.numerics or "none", each.trials)
+  end
   return out
 end
 
@@ -50,9 +53,9 @@ describe("a study", function()
       change(folder, "UPDATE trials SET numerics = '2020-01' WHERE number = 1")
       change(folder, "UPDATE trials SET numerics = NULL WHERE number = 2")
       local message = raises(function() sweep(folder) end, "'s'", "study", "numerics")
-      for _, words in ipairs{ "not recorded (1 trial), '2020-01' (1 trial)", "now:  '" .. core.numerics() .. "'", "mix_numerics = true" } do
-        check(message:find(words, 1, true), message)
-      end
+      local parts = { "not recorded (1 trial), '2020-01' (1 trial)", "now:  '" .. core.numerics() .. "'",
+        "mix_numerics = true" }
+      for _, words in ipairs(parts) do check(message:find(words, 1, true), message) end
       raises(function() sweep(folder, { force = true }) end, "'s'", "numerics")
       equal(ran, 3, "no trial ran")
       equal({ sweep(folder, { mix_numerics = true }):counts(), ran }, { { done = 4 }, 4 })
@@ -64,8 +67,10 @@ describe("a study", function()
     in_folder(function(folder)
       sweep(folder)
       change(folder, "UPDATE trials SET numerics = '2020-01'")
-      equal({ sweep(folder):counts(), mr.results(folder .. "/r.db", "s"):counts(), ran }, { { done = 4 }, { done = 4 }, 4 })
-      raises(function() sweep(folder, { space = { i = mr.range(1, 5) }, force = true }) end, "then: '2020-01' (4 trials)")
+      equal({ sweep(folder):counts(), mr.results(folder .. "/r.db", "s"):counts(), ran },
+        { { done = 4 }, { done = 4 }, 4 })
+      raises(function() sweep(folder, { space = { i = mr.range(1, 5) }, force = true }) end,
+        "then: '2020-01' (4 trials)")
     end)
   end)
 
@@ -89,8 +94,8 @@ end)
 local script = [[
 local mr = require "moonrank"
 local args = mr.args{ trials = 2, workers = 2, mix_numerics = false }
-mr.sweep{ name = "s", store = "r.db", workers = args.workers, trials = args.trials, progress = false, mix_numerics = args.mix_numerics,
-  space = { i = mr.range(1, 4) }, run = function(trial) return trial.i end }
+mr.sweep{ name = "s", store = "r.db", workers = args.workers, trials = args.trials, progress = false,
+  mix_numerics = args.mix_numerics, space = { i = mr.range(1, 4) }, run = function(trial) return trial.i end }
 print "done"
 ]]
 
