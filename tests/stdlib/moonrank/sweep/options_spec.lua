@@ -15,11 +15,13 @@ local function warnings_of(body, ...)
   return said
 end
 
--- A sweep whose trials read --lr, --notes and --rates; the script alone reads --trials. `make` gives mr.sweep's further options.
+-- A sweep whose trials read --lr, --notes and --rates; the script alone reads --trials. `make` gives further options
+-- of mr.sweep.
 local function sweep(folder, words, make)
   local args = mr.args({ lr = 0.1, trials = 2, notes = "a", rates = { 1, 2 } }, words)
   local options = make and make(args) or {}
-  local o = { name = "s", store = folder .. "/r.db", workers = 0, progress = false, space = { x = mr.range(1, 9) }, trials = args.trials,
+  local o = { name = "s", store = folder .. "/r.db", workers = 0, progress = false, space = { x = mr.range(1, 9) },
+    trials = args.trials,
     run = function(trial)
       local _ = args["notes"]
       return trial.x * args.lr + #args.rates
@@ -96,8 +98,8 @@ it("warns in the process of a script alone, and once for all studies of a store"
 local mr = require "moonrank"
 local args = mr.args{ lr = 0.1, trials = 2 }
 for _, name in ipairs{ "a", "b" } do
-  mr.sweep{ name = name, store = "r.db", workers = 2, trials = args.trials, progress = false, space = { i = mr.range(1, 4) },
-    run = function(trial) return trial.i * args.lr end }
+  mr.sweep{ name = name, store = "r.db", workers = 2, trials = args.trials, progress = false,
+    space = { i = mr.range(1, 4) }, run = function(trial) return trial.i * args.lr end }
 end
 ]])
 end)

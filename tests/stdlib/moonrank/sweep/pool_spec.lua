@@ -17,7 +17,9 @@ local role = require("moonrank.sweep.worker").role()
 local deep = {}
 for _ = 1, 100 do deep = { deep } end
 local turn = 0  -- of this process's trials
-local function report(values) return frame.pack{ kind = "report", turn = turn, report = { step = 1, values = values } } end
+local function report(values)
+  return frame.pack{ kind = "report", turn = turn, report = { step = 1, values = values } }
+end
 local function ended(outcome) return frame.pack{ kind = "end", turn = turn, outcome = outcome } end
 local function done(more)
   local outcome = { state = "done", value = 1.0 }
@@ -33,17 +35,23 @@ local garbage = {
   reported = function() return report{ ndcg = "x" } end,
   again = function() return frame.pack{ kind = "ready", fingerprint = "other", numerics = "other" } end,
   outcome = function() return frame.pack{ kind = "end", turn = turn } end,
-  state = function() return ended{ state = "won", value = 1.0 } end, value = function() return ended{ state = "done" } end,
-  numbers = function() return done{ numbers = { a = "x" } } end, lists = function() return done{ lists = { a = 7 } } end,
+  state = function() return ended{ state = "won", value = 1.0 } end,
+  value = function() return ended{ state = "done" } end,
+  numbers = function() return done{ numbers = { a = "x" } } end,
+  lists = function() return done{ lists = { a = 7 } } end,
   data = function() return done{ data = { { role = "train", fingerprint = {} } } } end,
   reason = function() return ended{ state = "failed", reason = {} } end,
   nan = function() return done{ value = 0 / 0 } end, infinite = function() return done{ value = 1 / 0 } end,
   wall = function() return done{ wall = 1 / 0 } end, wall_nan = function() return done{ wall = 0 / 0 } end,
   bytes = function() return done{ memory = -1 } end,
   no_turn = function() return frame.pack{ kind = "end", outcome = { state = "done", value = 1.0 } } end,
-  other_turn = function() return frame.pack{ kind = "end", turn = turn + 1, outcome = { state = "done", value = 1.0 } } end,
+  other_turn = function()
+    return frame.pack{ kind = "end", turn = turn + 1, outcome = { state = "done", value = 1.0 } }
+  end,
   pruned = function() return ended{ state = "pruned", value = 1.0 } end,
-  paused = function() return ended{ state = "paused", value = 1.0, reports = { { step = 99, values = { ndcg = 1 } } } } end,
+  paused = function()
+    return ended{ state = "paused", value = 1.0, reports = { { step = 99, values = { ndcg = 1 } } } }
+  end,
 }
 local kinds = {}
 for kind in pairs(garbage) do kinds[#kinds + 1] = kind end
@@ -57,15 +65,17 @@ local oops = {
   empty = function() error() end,
   object = function() error(setmetatable({}, { __name = {} })) end,
   raising = function() error(setmetatable({}, { __tostring = function() error "more" end })) end,
-  result = function() return setmetatable({}, { __index = function() error {} end, __pairs = function() error {} end }) end,
+  result = function()
+    return setmetatable({}, { __index = function() error {} end, __pairs = function() error {} end })
+  end,
   escapes = function() error("\27[2Jgone", 0) end,
   idle = function() core.wait_for({}, 600) end,
   stubborn = function() while true do pcall(core.wait_for, {}, 600) end end,
   interrupted = function() error("interrupted", 0) end,
   long = function() error(("x"):rep(300000), 0) end,
 }
-print(mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, progress = false, metric = "ndcg",
-  trials = args.trials, space = { x = mr.range(1, args.points) }, run = function(trial)
+print(mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.retry, progress = false,
+  metric = "ndcg", trials = args.trials, space = { x = mr.range(1, args.points) }, run = function(trial)
     turn = turn + 1
     if args.oops == "late" and turn > 1 then
       role.channel:send(frame.pack{ kind = "end", turn = turn - 1, outcome = { state = "done", value = -1.0 } })
@@ -134,7 +144,8 @@ it("what a worker sends twice, the second time when it has another trial, is not
   end)
 end)
 
-it("a worker that someone else interrupts is ended, and its trial done again; the sweep neither hangs nor ends", function()
+it("a worker that someone else interrupts is ended, and its trial done again; " ..
+  "the sweep neither hangs nor ends", function()
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
     equal(status, 0, err)
@@ -143,7 +154,8 @@ it("a worker that someone else interrupts is ended, and its trial done again; th
     os.execute(("rm -rf %s/r.db*"):format(folder))
     local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
     for _ = 1, 2000 do
-      local logs = sweeps.read(folder .. "/r.db.files/study/worker_1.log") .. sweeps.read(folder .. "/r.db.files/study/worker_2.log")
+      local log = folder .. "/r.db.files/study/worker_%d.log"
+      local logs = sweeps.read(log:format(1)) .. sweeps.read(log:format(2))
       if logs:find "trial 3" then break end
       sweeps.wait(0.01)
     end
@@ -192,7 +204,8 @@ end)
 local function start(folder, oops, workers)
   local id = sweeps.start(folder, "sweep.lua", ("--oops %s --workers %d"):format(oops, workers))
   for _ = 1, 2000 do
-    local counts = core.file_exists(folder .. "/r.db") and select(2, pcall(function() return mr.results(folder .. "/r.db"):counts() end))
+    local path, counts = folder .. "/r.db", nil
+    if core.file_exists(path) then counts = select(2, pcall(function() return mr.results(path):counts() end)) end
     if type(counts) == "table" and counts.done == 5 and counts.running == 1 then return id end
     sweeps.wait(0.01)
   end

@@ -12,22 +12,25 @@ local code_of, nothing <const> = code.of, function() end
 local constant = code_of(nothing)
 code.of = function() return constant end
 
-local function ratings_of(seed) return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed } end
+local function ratings_of(seed)
+  return mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
+end
 local function folds_of(seed) return ratings_of(seed):binarize(4):min_relevant(5):folds{ k = 3, seed = 1 } end
 
 -- Trains and tests on a fold, as a trial; `trained` counts the calls that came to the end.
 local trained
 local function fit(fold, more)
-  local run = mr.fit{ model = mr.models.mf{ users = 24, items = 100, factors = 2, seed = 1 }, loss = mr.losses.ap(), train = fold.train,
-    valid = fold.valid, test = not (more and more.without_test) and fold.test or nil, epochs = 1, metrics = { "ap" }, progress = false }
+  local run = mr.fit{ model = mr.models.mf{ users = 24, items = 100, factors = 2, seed = 1 }, loss = mr.losses.ap(),
+    train = fold.train, valid = fold.valid, test = not (more and more.without_test) and fold.test or nil,
+    epochs = 1, metrics = { "ap" }, progress = false }
   trained = trained + 1
   return run
 end
 
 -- A sweep over folds whose function is `run(trial)`.
 local function sweep(folder, run, options)
-  local o = { name = "s", space = { fold = mr.range(1, 3) }, metric = "valid_ap", store = folder .. "/r.db", workers = 0, progress = false,
-    run = run }
+  local o = { name = "s", space = { fold = mr.range(1, 3) }, metric = "valid_ap", store = folder .. "/r.db",
+    workers = 0, progress = false, run = run }
   for name, value in pairs(options or {}) do o[name] = value end
   return mr.sweep(o)
 end
@@ -50,7 +53,8 @@ describe("a trial", function()
       local r = sweep(folder, function(trial) return fit(folds[trial.fold]) end)
       for number = 1, 3 do
         local fold = folds[number]
-        equal(roles(r:data(number)), { train = fold.train.fingerprint, valid = fold.valid.fingerprint, test = fold.test.fingerprint })
+        equal(roles(r:data(number)),
+          { train = fold.train.fingerprint, valid = fold.valid.fingerprint, test = fold.test.fingerprint })
       end
       check(r:data(1)[1].what:find "^%d+ lists, %d+ rows$" ~= nil, r:data(1)[1].what)
     end)
@@ -64,7 +68,8 @@ describe("a trial", function()
         if trial.fold == 2 then fold.test:batches{}() end
         return { valid_ap = 1 }
       end)
-      equal({ roles(r:data(1)), roles(r:data(2)), r:data(3) }, { { other = fingerprint.of(lists) }, { other = fold.test.fingerprint }, {} })
+      equal({ roles(r:data(1)), roles(r:data(2)), r:data(3) },
+        { { other = fingerprint.of(lists) }, { other = fold.test.fingerprint }, {} })
     end)
   end)
 end)
@@ -90,7 +95,8 @@ describe("a finished study", function()
   it("is not returned for other data, wherever they are loaded; the error has both", function()
     in_folder(function(folder)
       local a, b = folds_of(1), folds_of(2)
-      local ok, message = again(folder, function(trial) return fit(a[trial.fold]) end, function(trial) return fit(b[trial.fold]) end)
+      local ok, message = again(folder, function(trial) return fit(a[trial.fold]) end,
+        function(trial) return fit(b[trial.fold]) end)
       check(not ok, "the first data's results were returned")
       for _, words in ipairs{ "'s'", "trial 1", "then: train " .. a[1].train.fingerprint,
         "now:  train " .. b[1].train.fingerprint, "force = true" } do check(message:find(words, 1, true), message) end
@@ -132,9 +138,7 @@ describe("a finished study", function()
       local a, b, steps = folds_of(1), folds_of(2), 0
       local function own(folds)
         return function(trial)
-          for batch in folds[trial.fold].train:batches{ size = 4 } do
-            steps = steps + batch.size
-          end
+          for batch in folds[trial.fold].train:batches{ size = 4 } do steps = steps + batch.size end
           return { valid_ap = 1 }
         end
       end
@@ -160,7 +164,8 @@ describe("a finished study", function()
       rawset(_G, "print", was_print)
       equal({ said, trained }, { 3, 3 })
       raises(function() sweep(folder, run, { data = { a[1].train } }) end, "data", a[1].train.fingerprint)
-      raises(function() sweep(folder, run, { settings = { on = ratings_of(3) } }) end, "on = " .. ratings_of(3).fingerprint)
+      raises(function() sweep(folder, run, { settings = { on = ratings_of(3) } }) end,
+        "on = " .. ratings_of(3).fingerprint)
     end)
   end)
 
@@ -265,20 +270,23 @@ local study = mr.sweep{ name = "study", store = "r.db", workers = args.workers, 
   space = { fold = mr.range(1, 2), lr = mr.choice{ 0.01, 0.1 } },
   run = function(trial)
     local fold = (folds or load())[trial.fold]
-    return mr.fit{ model = mr.models.mf{ users = 99, items = 99, factors = 2, seed = 1 }, loss = mr.losses.ap(), train = fold.train,
-      valid = fold.valid, test = fold.test, epochs = 1, metrics = { "ap" }, optimizer = mr.optim.adam{ lr = trial.lr }, progress = false }
+    return mr.fit{ model = mr.models.mf{ users = 99, items = 99, factors = 2, seed = 1 }, loss = mr.losses.ap(),
+      train = fold.train, valid = fold.valid, test = fold.test, epochs = 1, metrics = { "ap" },
+      optimizer = mr.optim.adam{ lr = trial.lr }, progress = false }
   end }
 print(study:pivot{ rows = "fold", columns = "lr" })
 ]]
 
 local function table_of(seed)
-  local lines, r = { "user,item,rating" }, mr.data.synthetic{ kind = "ratings", users = 20, items = 60, mean_activity = 30, seed = seed }
+  local lines = { "user,item,rating" }
+  local r = mr.data.synthetic{ kind = "ratings", users = 20, items = 60, mean_activity = 30, seed = seed }
   local users, items, values = r.user:totable(), r.item:totable(), r.value:totable()
   for i = 1, #users do lines[i + 1] = ("%d,%d,%g"):format(users[i], items[i], values[i]) end
   return table.concat(lines, "\n") .. "\n"
 end
 
-it("a script run again on other data ends with an error, from workers and with data loaded in the trial, too", function()
+it("a script run again on other data ends with an error, " ..
+  "from workers and with data loaded in the trial, too", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   for _, where in ipairs{ "--no-inside", "--inside" } do
     sweeps.in_folder(function(folder)

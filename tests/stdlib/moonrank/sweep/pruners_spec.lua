@@ -12,7 +12,8 @@ end
 
 describe("median", function()
   -- at step 2: 0.2, 0.4, 0.6, 0.8; their median is 0.5
-  local others = { trial(1, { 0.9, 0.2, 0.9 }), trial(2, { 0, 0.4, 0 }), trial(3, { 0, 0.6 }, nil, "pruned"), trial(4, { 0, 0.8, 0.7 }) }
+  local others = { trial(1, { 0.9, 0.2, 0.9 }), trial(2, { 0, 0.4, 0 }), trial(3, { 0, 0.6 }, nil, "pruned"),
+    trial(4, { 0, 0.8, 0.7 }) }
   local pruner = pruners.make{ "median", startup = 4, generation = 1, warmup = 0 }
   it("gives up below the median of the others at the same step", function()
     equal(pruner:decide(trial(5, { 0.1, 0.49 }), others), true)
@@ -28,8 +29,8 @@ describe("median", function()
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.7 }), others), false)
   end)
   it("takes what the others had last where their steps differ", function()
-    local sparse = { trial(1, { 0.2, 0.9 }, { 1, 10 }), trial(2, { 0.4, 0.9 }, { 2, 10 }), trial(3, { 0.6, 0.9 }, { 3, 10 }),
-      trial(4, { 0.8, 0.9 }, { 4, 10 }) }
+    local sparse = { trial(1, { 0.2, 0.9 }, { 1, 10 }), trial(2, { 0.4, 0.9 }, { 2, 10 }),
+      trial(3, { 0.6, 0.9 }, { 3, 10 }), trial(4, { 0.8, 0.9 }, { 4, 10 }) }
     equal(pruner:decide(trial(5, { 0.49 }, { 5 }), sparse), true)
     equal(pruner:decide(trial(5, { 0.51 }, { 5 }), sparse), false)
   end)
@@ -100,7 +101,8 @@ describe("asha", function()
   end)
   it("counts at a rung whoever came there, and their values there", function()
     -- rung 3: the pruned one never came there, so that two and this one are compared; a later value does not count
-    local others = { trial(1, { 0.9 }, nil, "pruned"), trial(2, { 0.1, 0.1, 0.5, 0.9 }), trial(3, { 0.1, 0.1, 0.6, 0.1 }) }
+    local others = { trial(1, { 0.9 }, nil, "pruned"), trial(2, { 0.1, 0.1, 0.5, 0.9 }),
+      trial(3, { 0.1, 0.1, 0.6, 0.1 }) }
     equal(pruner:decide(trial(4, { 1, 1, 0.55 }), others), true)
     equal(pruner:decide(trial(4, { 1, 1, 0.65 }), others), false)
   end)
@@ -156,7 +158,9 @@ describe("every pruner", function()
     for i = 1, 20 do others[i] = trial(i, { i <= 10 and 0.1 or 0.9 }) end
     for _, how in ipairs{ { "median", warmup = 0 }, "asha" } do
       local pruner = pruners.make(how)
-      equal({ pruner:generation_of(1), pruner:generation_of(10), pruner:generation_of(11), pruner:generation_of(25) }, { 1, 1, 11, 21 })
+      local generations = {}
+      for i, number in ipairs{ 1, 10, 11, 25 } do generations[i] = pruner:generation_of(number) end
+      equal(generations, { 1, 1, 11, 21 })
       -- the first ten are alone; the next see 0.1 ten times; those after that 0.9 as well
       equal(pruner:decide(trial(10, { 0 }), others), false)
       equal(pruner:decide(trial(11, { 0.5 }), others), false)

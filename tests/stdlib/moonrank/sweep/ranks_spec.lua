@@ -69,8 +69,9 @@ local function has_ended(id)
   return not state or state == "" or state:find(") Z", 1, true) ~= nil
 end
 
--- Waits until the job has ended; its status and errors. Open MPI 4.1.4's mpirun at times never ends although its ranks have: its PMIx
--- server waits, while it finalizes, for a lock that it holds itself. It is killed after ten seconds, and the status is nil.
+-- Waits until the job has ended; returns its status and errors. Open MPI 4.1.4's mpirun at times never ends although
+-- its ranks have: its PMIx server waits, while it finalizes, for a lock that it holds itself. It is killed after
+-- ten seconds, and the status is nil.
 local function finish_ranks(folder, id, ranks)
   local idle = 0
   while sweeps.read(folder .. "/status") == "" and idle < 10 do
@@ -99,11 +100,14 @@ end
 
 it("a rank that says nothing is given up, its trial is done by another", function() lose_rank(3, "STOP", mpirun) end)
 
-it("with --enable-recovery a rank can be killed", function() lose_rank(2, "KILL", sweeps.mpirun(3, "--enable-recovery")) end)
+it("with --enable-recovery a rank can be killed", function()
+  lose_rank(2, "KILL", sweeps.mpirun(3, "--enable-recovery"))
+end)
 
 it("Ctrl-C of mpirun: trials end as they are, to be done again later", function()
   in_folder(function(folder)
-    -- It wakes the ranks, asks them to end and kills them, so many seconds apart: one, its default, is short on a busy machine
+    -- It wakes the ranks, asks them to end and kills them, so many seconds apart. One second, its default, is short
+    -- on a busy machine.
     local id = sweeps.start(folder, "sweep.lua", "--wait 2", sweeps.mpirun(3, "--mca odls_base_sigkill_timeout 4"))
     first_trial(folder, 1)
     sweeps.signal(id, "TERM")
@@ -146,7 +150,9 @@ it("each worker has its own GPU", function()
     sweeps.write(folder .. "/gpus.lua", [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
-core.device, core.cuda_count, core.cuda = function() return "cuda" end, function() return 2 end, function() return "made up" end
+core.device = function() return "cuda" end
+core.cuda_count = function() return 2 end
+core.cuda = function() return "made up" end
 local r = mr.sweep{ name = "study", store = arg[1], progress = false, space = { a = mr.range(1, 12) }, metric = "gpu",
   direction = "maximize", run = function()
   core.wait_for({}, 0.1)

@@ -1,4 +1,5 @@
--- Trials in several parts: what they took is the sum of the parts, and no trial goes on from the checkpoint of another study.
+-- Trials in several parts: what they took is the sum of the parts, and no trial goes on from the checkpoint
+-- of another study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -16,8 +17,9 @@ end
 local function sweep(folder)
   return mr.sweep{ name = "parts", store = folder .. "/results.db", metric = "ndcg", workers = 0, progress = false,
     space = { x = mr.choice{ 1 } }, run = function(trial)
-      local run = mr.fit{ model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries, test = queries, epochs = 4,
-        metrics = { "ndcg" }, progress = false, trial = trial, checkpoint = true, each_epoch = function(epoch)
+      local run = mr.fit{ model = mr.models.linear{ inputs = 5 }, loss = mr.losses.ndcg{}, train = queries,
+        test = queries, epochs = 4, metrics = { "ndcg" }, progress = false, trial = trial, checkpoint = true,
+        each_epoch = function(epoch)
           wait(0.1)
           if epoch == 2 and core.file_exists(folder .. "/cut") then error("interrupted", 0) end
         end }
@@ -41,7 +43,8 @@ describe("a trial that was interrupted", function()
       interrupt(folder)
       local results = sweep(folder)
       equal(column(results, "resumed"), 1.0)
-      check(column(results, "wall") >= 0.5, ("three waits of 0.1 s, then three more: %g s"):format(column(results, "wall")))
+      local wall = column(results, "wall")
+      check(wall >= 0.5, ("three waits of 0.1 s, then three more: %g s"):format(wall))
     end)
   end)
   it("leaves a checkpoint that a new study of the name refuses", function()

@@ -16,15 +16,19 @@ local function belongs(s, params)
 end
 
 local mixed = space.new{
-  lr = mr.loguniform(1e-4, 1), width = mr.integer(16, 512, { log = true }), fold = mr.range(1, 9, 2), x = mr.uniform(-1, 1),
+  lr = mr.loguniform(1e-4, 1), width = mr.integer(16, 512, { log = true }), fold = mr.range(1, 9, 2),
+  x = mr.uniform(-1, 1),
   loss = mr.choice{ "ndcg", "ap", "rr" }, mr.when("loss", { "ap", "rr" }, { gain = mr.choice{ 1, 2 } }),
 }
 
--- The largest distance between the values' distribution and the expected one (Kolmogorov), and its 0.1 % critical value.
+-- The largest distance between the values' distribution and the expected one (Kolmogorov),
+-- and its 0.1 % critical value.
 local function kolmogorov(values, cdf)
   table.sort(values)
   local n, d = #values, 0
-  for i, value in ipairs(values) do d = math.max(d, math.abs(i / n - cdf(value)), math.abs((i - 1) / n - cdf(value))) end
+  for i, value in ipairs(values) do
+    d = math.max(d, math.abs(i / n - cdf(value)), math.abs((i - 1) / n - cdf(value)))
+  end
   return d, 1.95 / math.sqrt(n)
 end
 
@@ -84,7 +88,8 @@ describe("every sampler", function()
   end)
   it("tells its options and how many trials it has", function()
     equal(samplers.make("random", mixed, 1):describe(), "random")
-    equal(samplers.make({ "tpe", generation = 5 }, mixed, 1):describe(), "tpe(candidates = 8, generation = 5, good = 0.15, startup = 10)")
+    equal(samplers.make({ "tpe", generation = 5 }, mixed, 1):describe(),
+      "tpe(candidates = 8, generation = 5, good = 0.15, startup = 10)")
     equal(samplers.make("grid", finite, 1):count(), 40)
     equal(samplers.make("random", finite, 1):count(), nil)
   end)
@@ -122,7 +127,9 @@ describe("random", function()
       equal(params.gain ~= nil, params.loss ~= "ndcg")
     end
     for _, fold in ipairs{ 1, 3, 5, 7, 9 } do near(counts[fold] / n, 1 / 5, { atol = 4 * math.sqrt(0.16 / n) }) end
-    for _, loss in ipairs{ "ndcg", "ap", "rr" } do near(counts[loss] / n, 1 / 3, { atol = 4 * math.sqrt(2 / 9 / n) }) end
+    for _, loss in ipairs{ "ndcg", "ap", "rr" } do
+      near(counts[loss] / n, 1 / 3, { atol = 4 * math.sqrt(2 / 9 / n) })
+    end
   end)
   it("draws parameters and trials independently", function()
     local x, lr, sums = column "x", column "lr", { 0, 0 }
@@ -141,8 +148,9 @@ describe("Sobol's sequence", function()
   it("begins as published", function()
     -- the example that comes with new-joe-kuo-6.21201: three dimensions, ten points
     local published = {
-      { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 }, { 0.375, 0.375, 0.625 }, { 0.875, 0.875, 0.125 },
-      { 0.625, 0.125, 0.875 }, { 0.125, 0.625, 0.375 }, { 0.1875, 0.3125, 0.9375 }, { 0.6875, 0.8125, 0.4375 },
+      { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 }, { 0.375, 0.375, 0.625 },
+      { 0.875, 0.875, 0.125 }, { 0.625, 0.125, 0.875 }, { 0.125, 0.625, 0.375 }, { 0.1875, 0.3125, 0.9375 },
+      { 0.6875, 0.8125, 0.4375 },
     }
     for i, point in ipairs(published) do equal({ at(i - 1, 1), at(i - 1, 2), at(i - 1, 3) }, point) end
   end)
@@ -232,8 +240,8 @@ describe("tpe", function()
   end)
   it("finds the right values of all kinds of parameters, in both directions", function()
     local s = space.new{
-      lr = mr.loguniform(1e-5, 1), n = mr.range(1, 9), m = mr.choice{ "a", "b", "c" }, w = mr.integer(1, 1000, { log = true }),
-      mr.when("m", "b", { k = mr.uniform(0, 1) }),
+      lr = mr.loguniform(1e-5, 1), n = mr.range(1, 9), m = mr.choice{ "a", "b", "c" },
+      w = mr.integer(1, 1000, { log = true }), mr.when("m", "b", { k = mr.uniform(0, 1) }),
     }
     local function loss(p)
       return math.log(p.lr / 1e-2, 10) ^ 2 + (p.n - 7) ^ 2 / 4 + (p.m == "b" and p.k or 2) + math.log(p.w / 100, 10) ^ 2
@@ -253,7 +261,9 @@ describe("tpe", function()
   end)
   it("sees results of earlier generations only, in whatever order", function()
     local sampler = samplers.make({ "tpe", generation = 5, startup = 5 }, plane, 7, "minimize")
-    equal({ sampler:generation_of(1), sampler:generation_of(5), sampler:generation_of(6), sampler:generation_of(15) }, { 1, 1, 6, 11 })
+    local generations = {}
+    for i, number in ipairs{ 1, 5, 6, 15 } do generations[i] = sampler:generation_of(number) end
+    equal(generations, { 1, 1, 6, 11 })
     local history = study(sampler, 20, bowl)
     local changed = {}
     for i, trial in ipairs(history) do
@@ -271,7 +281,8 @@ describe("tpe", function()
       for number = 1, 80 do
         local params = sampler:suggest(number, history)
         local good = params.x >= 0.5
-        history[number] = { number = number, params = params, state = good and "done" or state, value = good and 1 or nil }
+        history[number] = { number = number, params = params, state = good and "done" or state,
+          value = good and 1 or nil }
         if number > 40 and not good then below = below + 1 end
       end
       check(below <= 8, ("%s: %d of 40"):format(state, below))
@@ -280,7 +291,8 @@ describe("tpe", function()
   it("goes on where nothing has succeeded, or results are NaN", function()
     local history = {}
     for i = 1, 12 do
-      history[i] = { number = i, params = { x = i / 3, y = 0.5 }, state = i > 6 and "done" or "failed", value = i > 6 and 0 / 0 or nil }
+      history[i] = { number = i, params = { x = i / 3, y = 0.5 }, state = i > 6 and "done" or "failed",
+        value = i > 6 and 0 / 0 or nil }
     end
     belongs(plane, samplers.make("tpe", plane, 1):suggest(21, history))
   end)

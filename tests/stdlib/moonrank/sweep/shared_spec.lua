@@ -1,4 +1,5 @@
--- Stores in folders that several machines share: SQLite's systems "unix-none" and "unix-dotfile" have no shared memory, as network folders.
+-- Stores in folders that several machines share: SQLite's systems "unix-none" and "unix-dotfile" have no shared
+-- memory, as network folders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -11,8 +12,8 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ name = "study", workers = 0, trials = 40, wait = 0.0 }
-print(mr.sweep{ name = args.name, store = "r.db", workers = args.workers, progress = false, metric = "ndcg", trials = args.trials,
-  space = { x = mr.range(1, 10000) }, run = function(trial)
+print(mr.sweep{ name = args.name, store = "r.db", workers = args.workers, progress = false, metric = "ndcg",
+  trials = args.trials, space = { x = mr.range(1, 10000) }, run = function(trial)
     core.wait_for({}, args.wait)
     return { ndcg = trial.x, per_list = mr.full({ 1000 }, trial.x, { dtype = "float64" }) }
   end })
@@ -87,7 +88,8 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
       local text = sweeps.capture(("cd %s && %s %s results r.db 2>&1"):format(folder, before, sweeps.moonrank))
       check(text:find("r.db.view", 1, true) and text:find("process " .. id, 1, true), text)
       sweeps.write(folder .. "/second.lua", (sweeps.read(folder .. "/sweep.lua")))
-      local second = sweeps.capture(("cd %s && %s %s second.lua --name other 2>&1"):format(folder, before, sweeps.moonrank))
+      local command = "cd %s && %s %s second.lua --name other 2>&1"
+      local second = sweeps.capture(command:format(folder, before, sweeps.moonrank))
       check(second:find("process " .. id, 1, true), second)
       check(wait_for(reads, last + 1) > last, "the first writer goes on")
       sweeps.signal(id, "KILL")
@@ -117,7 +119,8 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
-  it(system .. ": a kill between the removal of a stale writer's file and the next one leaves the copy to read", function()
+  it(system .. ": a kill between the removal of a stale writer's file and the next one " ..
+    "leaves the copy to read", function()
     on(system, function(folder, before, reads)
       local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.001", before)
       local seen = wait_for(reads, 10)
@@ -162,8 +165,8 @@ rawset(opened, "copy", function(...)
   copy(...)
   copying, copies = copying + core.clock() - start, copies + 1
 end)
-local study = opened:set_study{ name = "s", space = "x", sampler = "grid", seed = 1, direction = "maximize", script = "s",
-  script_name = "s", settings = "", data = "", version = "0" }
+local study = opened:set_study{ name = "s", space = "x", sampler = "grid", seed = 1, direction = "maximize",
+  script = "s", script_name = "s", settings = "", data = "", version = "0" }
 local number = 0
 while core.clock() - began < 4 do
   number = number + 1

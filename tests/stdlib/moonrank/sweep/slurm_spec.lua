@@ -33,8 +33,9 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ workers = 2, wait = 0.0, store = "r.db" }
-local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = 20, seed = 4, progress = false,
-  sampler = {"tpe", generation = 8}, space = { x = mr.uniform(-1, 1), kind = mr.choice{"p", "q"} },
+local results = mr.sweep{ name = "study", store = args.store, workers = args.workers, trials = 20, seed = 4,
+  progress = false, sampler = {"tpe", generation = 8},
+  space = { x = mr.uniform(-1, 1), kind = mr.choice{"p", "q"} },
   run = function(trial)
     core.wait_for({}, args.wait)
     print "runs"  -- a log without output is removed

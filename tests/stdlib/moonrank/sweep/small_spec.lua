@@ -5,8 +5,9 @@ local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 local function sweep(folder, options)
-  local o = { name = "s", store = folder .. "/r.db", space = { x = mr.uniform(0, 1), lr = mr.loguniform(1e-4, 1) }, metric = "ndcg",
-    sampler = "tpe", pruner = "median", trials = 24, workers = 0, progress = false, run = function(trial)
+  local o = { name = "s", store = folder .. "/r.db", space = { x = mr.uniform(0, 1), lr = mr.loguniform(1e-4, 1) },
+    metric = "ndcg", sampler = "tpe", pruner = "median", trials = 24, workers = 0, progress = false,
+    run = function(trial)
       local best = 1 - (trial.x - 0.3) ^ 2 - (math.log(trial.lr, 10) + 2) ^ 2 / 16
       for step = 1, 20 do trial:report(step, { ndcg = best * (1 - 0.5 ^ step) }) end
       return { ndcg = best }
@@ -15,11 +16,13 @@ local function sweep(folder, options)
   return mr.sweep(o)
 end
 
-it("of 24 trials with tpe and median none is pruned before its fourth step, and no generation has near-copies", function()
+it("of 24 trials with tpe and median none is pruned before its fourth step, " ..
+  "and no generation has near-copies", function()
   sweeps.in_folder(function(folder)
     for seed = 1, 3 do
       local r = sweep(folder, { name = "s" .. seed, seed = seed })
-      local points = r:trials{ columns = { "number", "state", "x", "lr", "reason" }, states = { "done", "pruned" } }.rows
+      local columns = { "number", "state", "x", "lr", "reason" }
+      local points = r:trials{ columns = columns, states = { "done", "pruned" } }.rows
       equal(#points, 24)
       local near = 0
       for i, a in ipairs(points) do
@@ -34,14 +37,16 @@ it("of 24 trials with tpe and median none is pruned before its fourth step, and 
   end)
 end)
 
-it("a study goes on with the generation with which it began; a new one has the size of its trials and workers", function()
+it("a study goes on with the generation with which it began; " ..
+  "a new one has the size of its trials and workers", function()
   sweeps.in_folder(function(folder)
     local function sampler(name) return mr.results(folder .. "/r.db", name).study.sampler end
     sweep(folder)
     check(sampler "s":find("generation = 4", 1, true) and not sampler "s":find("generation = 10", 1, true), sampler "s")
     equal(sweep(folder, { trials = 90 }):counts().running, nil)
     check(sampler "s":find("generation = 4", 1, true), sampler "s")
-    sweep(folder, { name = "old", sampler = { "tpe", generation = 10 }, pruner = { "median", generation = 10, warmup = 0 } })
+    local pruner = { "median", generation = 10, warmup = 0 }
+    sweep(folder, { name = "old", sampler = { "tpe", generation = 10 }, pruner = pruner })
     sweep(folder, { name = "old" })
     check(sampler "old":find("generation = 10", 1, true) and sampler "old":find("warmup = 0", 1, true), sampler "old")
     raises(function() sweep(folder, { name = "old", sampler = { "tpe", generation = 5 } }) end, "sampler")
@@ -74,7 +79,8 @@ it("first gives the first points, and other parameters are the sampler's", funct
     for _, bad in ipairs{ { { lr = 2 } }, { { rate = 0.1 } }, { 0.1 }, { lr = 0.1 }, 5 } do
       raises(function() sweep(folder, { name = "bad", first = bad }) end, "first")
     end
-    raises(function() sweep(folder, { name = "bad", first = first, sampler = "grid", space = { lr = mr.choice{ 1 } } }) end, "first")
+    local grid = { name = "bad", first = first, sampler = "grid", space = { lr = mr.choice{ 1 } } }
+    raises(function() sweep(folder, grid) end, "first")
   end)
 end)
 

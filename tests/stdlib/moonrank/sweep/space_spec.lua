@@ -20,7 +20,8 @@ end
 describe("a grid", function()
   it("takes each combination once, the last name changing first", function()
     equal(all(space.new{ loss = mr.choice{ "ndcg", "ap" }, fold = mr.range(1, 3) }), {
-      "fold=1 loss=ndcg", "fold=1 loss=ap", "fold=2 loss=ndcg", "fold=2 loss=ap", "fold=3 loss=ndcg", "fold=3 loss=ap" })
+      "fold=1 loss=ndcg", "fold=1 loss=ap", "fold=2 loss=ndcg", "fold=2 loss=ap", "fold=3 loss=ndcg",
+      "fold=3 loss=ap" })
   end)
   it("is what loops over all values give, however the table was written", function()
     local a, b, c = { true, false }, { 1, 3, 5, 7 }, { "x", 2, 0.5 }
@@ -51,7 +52,8 @@ describe("a grid", function()
       mr.when("model", { "linear" }, { bias = mr.choice{ "yes", "no" } }),
     }
     local expected = {}
-    for _, middle in ipairs{ "bias=yes model=linear", "bias=no model=linear", "depth=1 model=mlp", "depth=2 model=mlp" } do
+    for _, middle in ipairs{ "bias=yes model=linear", "bias=no model=linear", "depth=1 model=mlp",
+      "depth=2 model=mlp" } do
       for seed = 1, 2 do
         for _, skip in ipairs(middle:find "depth=2" and { " skip=true", " skip=false" } or { "" }) do
           expected[#expected + 1] = ("%s seed=%d%s"):format(middle, seed, skip)
@@ -65,8 +67,10 @@ describe("a grid", function()
     equal(found, expected)
   end)
   it("of two conditions on one value is their product", function()
-    local s = space.new{ a = mr.choice{ 1, 2 }, mr.when("a", 1, { b = mr.range(1, 3) }), mr.when("a", { 1, 2 }, { c = mr.range(1, 2) }) }
-    equal(all(s), { "a=1 b=1 c=1", "a=1 b=1 c=2", "a=1 b=2 c=1", "a=1 b=2 c=2", "a=1 b=3 c=1", "a=1 b=3 c=2", "a=2 c=1", "a=2 c=2" })
+    local s = space.new{ a = mr.choice{ 1, 2 },
+      mr.when("a", 1, { b = mr.range(1, 3) }), mr.when("a", { 1, 2 }, { c = mr.range(1, 2) }) }
+    equal(all(s), { "a=1 b=1 c=1", "a=1 b=1 c=2", "a=1 b=2 c=1", "a=1 b=2 c=2", "a=1 b=3 c=1", "a=1 b=3 c=2",
+      "a=2 c=1", "a=2 c=2" })
   end)
   it("lets conditions that exclude each other share a name", function()
     local one, other = mr.when("m", "a", { k = mr.choice{ 1 } }), mr.when("m", "b", { k = mr.choice{ 2, 3 } })
@@ -90,8 +94,10 @@ end)
 
 describe("a description", function()
   it("is the same for equal spaces however they were written", function()
-    local a = space.new{ x = mr.choice{ 1, 2 }, y = mr.range(1, 10, 3), mr.when("x", { 1, 2 }, { z = mr.uniform(0, 1) }) }
-    local b = space.new{ mr.when("x", { 2, 1 }, { z = mr.uniform(0.0, 1.0) }), y = mr.range(1, 12, 3), x = mr.choice{ 1.0, 2.0 } }
+    local a = space.new{ x = mr.choice{ 1, 2 }, y = mr.range(1, 10, 3),
+      mr.when("x", { 1, 2 }, { z = mr.uniform(0, 1) }) }
+    local b = space.new{ mr.when("x", { 2, 1 }, { z = mr.uniform(0.0, 1.0) }),
+      y = mr.range(1, 12, 3), x = mr.choice{ 1.0, 2.0 } }
     equal(a:describe(), b:describe())
     check(a:describe():find("y = range(1, 10, 3)", 1, true), a:describe())
   end)
@@ -99,8 +105,8 @@ describe("a description", function()
     local seen = {}
     for _, t in ipairs{
       { a = mr.choice{ 1, 2 } }, { a = mr.choice{ 2, 1 } }, { a = mr.choice{ "1", "2" } }, { b = mr.choice{ 1, 2 } },
-      { a = mr.range(1, 2) },
-      { a = mr.integer(1, 2) }, { a = mr.uniform(1, 2) }, { a = mr.loguniform(1, 2) }, { a = mr.integer(1, 2, { log = true }) },
+      { a = mr.range(1, 2) }, { a = mr.integer(1, 2) }, { a = mr.uniform(1, 2) }, { a = mr.loguniform(1, 2) },
+      { a = mr.integer(1, 2, { log = true }) },
       { a = mr.uniform(1, 2, { points = 3 }) }, { a = mr.choice{ true, "true" } }, { a = mr.choice{ "true", true } },
       { a = mr.choice{ n = { 1 } } }, { a = mr.choice{ n = { 2 } } }, { a = mr.choice{ "n" } },
       { a = mr.choice{ 1, 2 }, mr.when("a", 1, { b = mr.range(1, 2) }) },
@@ -116,7 +122,8 @@ end)
 describe("named values", function()
   it("are stored by name and seen as what they are", function()
     local made = function() end
-    local s = space.new{ net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }, n = mr.range(1, 2) }
+    local net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }
+    local s = space.new{ net = net, n = mr.range(1, 2) }
     equal(all(space.new{ net = s:entries()[2].part }), { "net=none", "net=f", "net=off", "net=small" })
     equal(s:values{ net = "small", n = 2 }, { net = { hidden = { 46 } }, n = 2 })
     check(s:values{ net = "f", n = 1 }.net == made)
@@ -128,7 +135,9 @@ end)
 describe("a part", function()
   it("contains its values and no others", function()
     local function contains(part, values, expected)
-      for _, value in ipairs(values) do equal(part:contains(value), expected, tostring(part) .. " " .. tostring(value)) end
+      for _, value in ipairs(values) do
+        equal(part:contains(value), expected, tostring(part) .. " " .. tostring(value))
+      end
     end
     contains(mr.loguniform(1e-3, 1), { 1e-3, 1, 0.5 }, true)
     contains(mr.loguniform(1e-3, 1), { 2, 0 / 0, "0.5" }, false)

@@ -1,4 +1,5 @@
--- The store's file: copies, links, a file or folder that vanishes while a sweep runs, results that are too large for it.
+-- The store's file: copies, links, a file or folder that vanishes while a sweep runs,
+-- results that are too large for it.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -11,8 +12,8 @@ local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ store = "r.db", workers = 2, trials = 6, wait = 0.0, numbers = 5 }
-mr.sweep{ name = "study", store = args.store, workers = args.workers, progress = false, metric = "ndcg", trials = args.trials,
-  space = { x = mr.range(1, 200) }, run = function(trial)
+mr.sweep{ name = "study", store = args.store, workers = args.workers, progress = false, metric = "ndcg",
+  trials = args.trials, space = { x = mr.range(1, 200) }, run = function(trial)
     core.wait_for({}, args.wait)
     return { ndcg = trial.x, per_list = mr.full({ args.numbers }, trial.x, { dtype = "float64" }) }
   end }
@@ -114,7 +115,8 @@ it("a message with a text that no field can hold is none", function()
   local frame, message = require "moonrank.sweep.frame", require "moonrank.sweep.message"
   local busy = { turn = 1, job = {}, metric = "ndcg", prunes = false }
   local function read(length)
-    return message.read(frame.pack{ kind = "end", turn = 1, outcome = { state = "failed", reason = ("x"):rep(length) } }, busy)
+    local outcome = { state = "failed", reason = ("x"):rep(length) }
+    return message.read(frame.pack{ kind = "end", turn = 1, outcome = outcome }, busy)
   end
   check(read(5))
   equal(read(require("moonrank.sweep.store").longest + 1), nil)
@@ -124,8 +126,8 @@ it("a sweep leaves one file, however it ends, and reading leaves nothing beside 
   local untidy = [[
 local mr = require "moonrank"
 local args = mr.args{ workers = 0, how = "" }
-local results = mr.sweep{ name = "study", store = "r.db", workers = args.workers, progress = false, space = { x = mr.range(1, 9) },
-  run = function(trial)
+local results = mr.sweep{ name = "study", store = "r.db", workers = args.workers, progress = false,
+  space = { x = mr.range(1, 9) }, run = function(trial)
     if trial.number == 5 and args.how == "exit" then os.exit(3) end
     if trial.number == 5 and args.how == "wait" then
       io.open("waits", "w"):close()
@@ -141,7 +143,8 @@ if args.how == "error" then error "it fails" end
     table.sort(names)
     return names
   end
-  for how, expected in pairs{ [""] = 0, ["--workers 2"] = 0, ["--how open"] = 0, ["--how error"] = 1, ["--how exit"] = 3 } do
+  local status_of = { [""] = 0, ["--workers 2"] = 0, ["--how open"] = 0, ["--how error"] = 1, ["--how exit"] = 3 }
+  for how, expected in pairs(status_of) do
     sweeps.in_folder(function(folder)
       equal((sweeps.run(folder, "sweep.lua", how)), expected)
       equal(files(folder), { "err", "out", "r.db", "sweep.lua" }, how)

@@ -106,6 +106,12 @@ print(second:best().value)
   end)
 end)
 
+-- The study of 24 trials goes on to its end.
+local function goes_on(folder, workers)
+  equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers " .. workers)), 0)
+  equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+end
+
 -- Waits until a worker has begun a trial.
 local function began_in(folder, store)
   for _ = 1, 1000 do
@@ -128,8 +134,7 @@ it("Ctrl-C: trials end as they are, to be done again; a second one stops at once
     local counts = r:counts()
     check(counts.interrupted and not counts.running and not counts.killed, "interrupted: " .. tostring(r))
     for _, each in ipairs(workers) do equal(sweeps.read(("/proc/%d/cmdline"):format(each)), "") end
-    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2")), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+    goes_on(folder, 2)
     id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 20 --store s.db")
     began_in(folder, "s.db")
     sweeps.signal(id, "INT")
@@ -153,8 +158,7 @@ it("Ctrl-C in a trial of this process is the same", function()
     equal((sweeps.finish(folder)), 130)
     local counts = mr.results(folder .. "/r.db"):counts()
     check(counts.done >= 1 and counts.interrupted == 1 and not counts.running, "one is interrupted")
-    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 0")), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+    goes_on(folder, 0)
   end)
 end)
 
@@ -165,13 +169,13 @@ it("one process at a time runs a study", function()
       if #sweeps.children(id) > 0 then break end
       sweeps.wait(0.01)
     end
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --workers 1 >/dev/null 2>other; cat other >err; exit 1 #")
+    local status, _, err = sweeps.run(folder, "sweep.lua",
+      "--sampler random --workers 1 >/dev/null 2>other; cat other >err; exit 1 #")
     equal(status, 1)
     check(sweeps.read(folder .. "/other"):find("'study'", 1, true), err .. sweeps.read(folder .. "/other"))
     sweeps.signal(id, "KILL")
     sweeps.finish(folder)
-    equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2")), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 24 })
+    goes_on(folder, 2)
   end)
 end)
 

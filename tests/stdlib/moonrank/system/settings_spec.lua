@@ -1,4 +1,5 @@
--- Settings as texts: what is in tables counts, and what has no text of its own is refused, in sweeps and in checkpoints.
+-- Settings as texts: what is in tables counts, and what has no text of its own is refused, in sweeps
+-- and in checkpoints.
 local mr = require "moonrank"
 local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
@@ -20,16 +21,18 @@ describe("settings", function()
     local function linear(seed) return mr.models.linear{ inputs = 3, seed = seed } end
     local makers = {
       function() return 1 end, function() return "1" end, function() return { 1 } end, function() return { "1" } end,
-      function() return 0.1 + 0.2 end, function() return 0.3 end, function() return true end, function() return "true" end,
-      function() return {} end, function() return "" end, function() return "{}" end, function() return { "a", "b" } end,
-      function() return "a,b" end, function() return { "a,b", "c" } end, function() return { "a", "b,c" } end,
+      function() return 0.1 + 0.2 end, function() return 0.3 end, function() return true end,
+      function() return "true" end, function() return {} end, function() return "" end, function() return "{}" end,
+      function() return { "a", "b" } end, function() return "a,b" end,
+      function() return { "a,b", "c" } end, function() return { "a", "b,c" } end,
       function() return { [1] = 1, x = 1 } end, function() return { ["1"] = 1, x = 1 } end, function() return "nil" end,
       function() return losses.ndcg{} end, function() return losses.ndcg{ steepness = 2 } end,
       function() return losses.ndcg{ bound = "minmax" } end,
       function() return losses.ndcg{ steepness = 1 + 1e-9 } end, function() return losses.warp{ trials = 3 } end,
       function() return losses.warp{ trials = 4 } end, function() return losses.approx_ndcg{ alpha = 10 } end,
       function() return optim.adam{ lr = 0.01 } end, function() return optim.adam{ lr = 0.01 + 1e-12 } end,
-      function() return schedule.step{ every = 2, factor = 0.5 } end, function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
+      function() return schedule.step{ every = 2, factor = 0.5 } end,
+      function() return schedule.step{ every = 2, factor = 0.5 + 1e-9 } end,
       function() return schedule.warmup{ steps = 2 } end,
       function() return schedule.warmup{ steps = 2, after = schedule.cosine{ low = 0.1 } } end,
       function() return mr.clip_gradients{ norm = 1 } end, function() return mr.clip_gradients{ norm = 1 + 1e-9 } end,
@@ -58,7 +61,8 @@ describe("settings", function()
       end
       equal(texts[1] ~= texts[2], true, texts[1])
     end
-    raises(function() text("mr.sweep", "of", losses.ndcg{ bound = function(score) return score * 2 end }) end, "function")
+    local twice = losses.ndcg{ bound = function(score) return score * 2 end }
+    raises(function() text("mr.sweep", "of", twice) end, "function")
     local moved = linear(1)
     local before = text("mr.sweep", "of", moved)
     moved:parameters()[1]:requires_grad()
@@ -113,9 +117,14 @@ describe("settings", function()
   it("are refused where they do not say what they are", function()
     local round = {}
     round.round = { round }
-    for _, case in ipairs{ { print, "is or contains a function" }, { { a = { nothing } }, "is or contains a function" },
-      { setmetatable({}, {}), "is or contains a table" }, { io.stdout, "is or contains a userdata" }, { round, "contains itself" },
-      { { [true] = 1 }, "has a boolean as a key" } } do
+    for _, case in ipairs{
+      { print, "is or contains a function" },
+      { { a = { nothing } }, "is or contains a function" },
+      { setmetatable({}, {}), "is or contains a table" },
+      { io.stdout, "is or contains a userdata" },
+      { round, "contains itself" },
+      { { [true] = 1 }, "has a boolean as a key" },
+    } do
       raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep: setting 'of' " .. case[2])
     end
   end)
@@ -123,8 +132,8 @@ describe("settings", function()
     local path = os.tmpname()
     os.remove(path)
     local function sweep(settings)
-      return mr.sweep{ name = "a", store = path .. ".db", metric = "v", workers = 0, settings = settings, space = { x = mr.choice{ 1 } },
-        direction = "maximize", run = function() return { v = 1 } end, progress = false }
+      return mr.sweep{ name = "a", store = path .. ".db", metric = "v", direction = "maximize", workers = 0,
+        settings = settings, space = { x = mr.choice{ 1 } }, run = function() return { v = 1 } end, progress = false }
     end
     local function keep(settings) return mr.checkpoint(path, settings, nothing) end
     for _, kept in ipairs{ sweep, keep } do
