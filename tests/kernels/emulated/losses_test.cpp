@@ -171,7 +171,7 @@ void check_near(const Results& found, const Results& expected, double tolerance)
     for (const double x : values) scale = std::isfinite(x) ? std::max(scale, std::fabs(x)) : scale;
     for (size_t i = 0; i < values.size(); ++i) {
       CAPTURE(i, mine[i], values[i]);
-      const bool same = mine[i] == values[i] || std::isnan(mine[i]) == std::isnan(values[i]) && std::isnan(mine[i]);
+      const bool same = mine[i] == values[i] || (std::isnan(mine[i]) && std::isnan(values[i]));
       REQUIRE((same || std::fabs(mine[i] - values[i]) <= tolerance * scale));
     }
   }
