@@ -1,4 +1,4 @@
-// The CUDA driver, except recordings (capture.cu) and matrix products (matmul.cu).
+// The CUDA driver, except recordings (capture.cpp) and matrix products (matmul.cpp).
 #include <algorithm>
 #include <cstring>
 #include <new>
