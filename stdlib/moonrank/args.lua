@@ -90,12 +90,30 @@ local function declared_of(name, value)
   return declared
 end
 
+-- Like `tonumber`, but nil for a hexadecimal integer above the largest integer, which Lua wraps around: it reads
+-- 0xffffffffffffffff as -1.
+local function number_of(text)
+  local digits = text:match "^%s*[+-]?0[xX]0*(%x*)%s*$"
+  if digits and (#digits > 16 or math.tointeger(tonumber("0x0" .. digits)) < 0) then return nil end
+  return tonumber(text)
+end
+
+-- Floats of at least this size may differ from the integer that was typed.
+local inexact_from <const> = 2 ^ 53
+
+-- Returns the integer that a text is; nil if it is not an integer, or one that 64 bits do not hold.
+local function integer_of(text)
+  local value = number_of(text)
+  if math.type(value) == "float" and math.abs(value) >= inexact_from then return nil end
+  return math.tointeger(value)
+end
+
 -- Converts the text of a command line argument to a value of type `kind`; nil if the text is not such a value.
 local function read(kind, text)
   if kind == "string" then return text end
   if kind == "boolean" then return ({ ["true"] = true, ["false"] = false })[text] end
-  if kind == "integer" then return math.tointeger(tonumber(text)) end
-  return tonumber(text)
+  if kind == "integer" then return integer_of(text) end
+  return number_of(text)
 end
 
 local function written(value)
@@ -144,14 +162,11 @@ local function convert(name, declared, text)
   end
   local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
   for part in (text .. ","):gmatch "([^,]*)," do
-    if part ~= "" then
-      local element = element_of(declared, declared.element, part)
-      if element == nil then bad(several, text) end
-      if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
-      values[#values + 1] = element
-    end
+    local element = part ~= "" and element_of(declared, declared.element, part) or nil
+    if part == "" or element == nil then bad(several, text) end
+    if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
+    values[#values + 1] = element
   end
-  if #values == 0 then bad(several, text) end
   return values
 end
 
@@ -307,9 +322,10 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of
 ---equivalent. Every script has `--device`, which sets mr.device. A flag may set or ignore other
 ---options, as in `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`. Passing
 ---`--smoke` together with `--epochs` or `--data` is then an error. Numbers outside `least` to
----`most`, empty lists, and paths of another kind than `path` ("file", "folder", "new file", ...)
----are errors, too. A wrong command line ends the script with status 2, and `--help` ends it with
----status 0. Reading an option that was not declared is an error.
+---`most`, integers that 64 bits do not hold, lists with an empty value, and paths of another kind
+---than `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
+---script with status 2, and `--help` ends it with status 0. Reading an option that was not declared
+---is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>

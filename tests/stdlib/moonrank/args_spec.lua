@@ -123,6 +123,36 @@ describe("args", function()
     end
     says(select(2, fails({}, { data = { type = "string", required = true } })), "--data")
   end)
+  it("refuses integers that 64 bits do not hold, and takes the largest and the smallest", function()
+    local own = { seed = 1, rate = 0.5, folds = { 1, 2 } }
+    local wrong = { "-9223372036854775809", "9223372036854775808", "-0x8000000000000001", "0x8000000000000000",
+      "0xffffffffffffffff", "0xffffffffffffffffff", "-9223372036854775808.0", "9007199254740993.0", "1e300", "inf", "" }
+    for _, word in ipairs(wrong) do
+      for _, name in ipairs{ "--seed", "--folds" } do
+        local status, message = fails({ name, word }, own)
+        test.equal(status, 2)
+        says(message, name, "integer", "'" .. word .. "'")
+      end
+    end
+    says(select(2, fails({ "--rate", "0xffffffffffffffffff" }, own)), "--rate", "number", "'0xffffffffffffffffff'")
+    local right = { ["-9223372036854775808"] = math.mininteger, ["9223372036854775807"] = math.maxinteger,
+      ["0x7fffffffffffffff"] = math.maxinteger, ["0x0"] = 0, ["-0x10"] = -16, ["0x000000000000000000ff"] = 255,
+      ["+5"] = 5, ["1e3"] = 1000, ["2.0"] = 2 }
+    for word, value in pairs(right) do
+      local args = read(own, { "--seed", word, "--folds", word })
+      test.equal({ args.seed, args.folds, math.type(args.seed) }, { value, { value }, "integer" }, word)
+    end
+    test.equal(read(own, { "--rate", "0x1p-2" }).rate, 0.25)
+    test.equal(read(own, { "--rate", "1e300" }).rate, 1e300)
+  end)
+  it("refuses lists in which a value is empty", function()
+    for _, word in ipairs{ "1,,2", ",1", "1,", ",", "" } do
+      local status, message = fails({ "--folds=" .. word })
+      test.equal(status, 2)
+      says(message, "--folds", "integer", "'" .. word .. "'")
+    end
+    says(select(2, fails{ "--bounds", "none,,minmax" }), "--bounds", "'none,,minmax'")
+  end)
   it("takes what a flag says of other options, and refuses them beside it", function()
     local with_smoke = { epochs = 40, losses = { "ndcg", "ap" }, data = "movielens", lr = 0.1,
       smoke = { default = false, help = "to see that it runs",
