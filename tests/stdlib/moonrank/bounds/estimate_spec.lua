@@ -19,8 +19,8 @@ mr.losses.define("spec_wrong_pairs", { direction = "minimize", smooth = mr.smoot
 local twins = { spec_rr = "rr", spec_wrong_pairs = "nrbp_loss" }
 local loss_of = { spec_rr = "rr", spec_wrong_pairs = "nrbp" }
 
-describe("orders", function()
-  it("are all there, once each, where they are few", function()
+describe("rank arrangements", function()
+  it("core.arrangement_ranks lists every distinct arrangement exactly once if there are few", function()
     local ranks = core.arrangement_ranks({ 2, 0, 1, 0 }, 100):totable()
     equal(#ranks, 12 * 4)
     local seen = {}
@@ -36,8 +36,7 @@ describe("orders", function()
     equal(#core.arrangement_ranks({}, 5), 0)
   end)
 
-  it("drawn at random are permutations, equally likely, " ..
-    "the same for every number of threads and from any start", function()
+  it("core.random_ranks draws uniform permutations that do not depend on thread count or start index", function()
     local counts = {}
     local ranks = core.random_ranks(3, 0, 60000, 1):totable()
     for o = 0, 59999 do
@@ -59,9 +58,9 @@ describe("orders", function()
   end)
 end)
 
-describe("a metric that a script defines", function()
+describe("a metric defined by a script", function()
   for name, twin in pairs(twins) do
-    it(name .. " has the statistics of its twin in closed form", function()
+    it(name .. " gets the same bound statistics as the equal built-in metric with closed forms", function()
       for _, shape in ipairs{ { n = 2, p = 1 }, { n = 9, p = 3 }, { n = 12, p = 6 } } do
         local found, expected = mr.bounds.of(name, shape), mr.bounds.of(twin, shape)
         equal({ found.method, found.error }, { "enumerated", 0 })
@@ -78,7 +77,7 @@ describe("a metric that a script defines", function()
       check(found.error > 0 and found.error < expected.sd / 100)
     end)
 
-    it(name .. " takes every bound, as its twin does", function()
+    it(name .. " gets the same values under every bound as the equal built-in loss", function()
       local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 }, { 1, 0, 0, 1, 0, 1, 0, 0 } }
       local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
       local bounds = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
@@ -98,14 +97,15 @@ describe("a metric that a script defines", function()
     end)
   end
 
-  it("is a metric for evaluations, and a name for reports", function()
+  it("can be used in mr.evaluate and in mr.bounds.check", function()
     local lists, scores = mr.lists{ { 0, 1, 0 } }, mr.tensor({ 3, 2, 1 }, f64)
     equal(mr.evaluate(scores, lists, { "spec_rr" }).mean.spec_rr, 0.5)
     local report = mr.bounds.check("minmax", { metrics = { "spec_wrong_pairs" }, nsr = { 1, 2 }, quiet = true })
     check(report.ok, tostring(report))
   end)
 
-  it("is measured from its mean to its best end, also where the other end is farther", function()
+  it("is divided by the distance from mean to best value under expectation_max, even if the worst is " ..
+    "farther", function()
     local function square(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end
     mr.metrics.define("spec_square_of_rank", square, { minimize = true })
     -- one relevant row of three is worth 1, 4 or 9, in the mean 14/3: the best end is 11/3 away, the worst 13/3
@@ -114,8 +114,7 @@ describe("a metric that a script defines", function()
     near(e["spec_square_of_rank[expectation_max]"], { -1, -2 / 11, 13 / 11 }, 1e-6)
   end)
 
-  it("needs no conversion: ranks, scores and the relevance beside them are of one type, " ..
-    "also under every bound", function()
+  it("gets ranks, scores and relevance in the same dtype, under every bound", function()
     local types = {}
     local function seen(x, lists)
       types[#types + 1] = x.dtype == lists.relevance.dtype and lists:with_relevance(lists.relevance).relevance.dtype
@@ -150,20 +149,20 @@ describe("a metric that a script defines", function()
     raises(function() lists:to("int64") end, "dtype", "int64")
   end)
 
-  it("has a distribution that says how it was found", function()
+  it("has a distribution whose method() says enumerated, sampled or values", function()
     equal(mr.bounds.distribution("spec_rr", { n = 5, p = 2 }):method(), "enumerated")
     equal(mr.bounds.distribution("spec_rr", { n = 60, p = 20 }):method(), "sampled")
     equal(mr.bounds.distribution("err", { n = 5, p = 2, beta = 0.5 }):method(), "sampled")
     equal(mr.bounds.distribution_of({ 1, 2 }):method(), "values")
   end)
 
-  it("takes cut-offs of metrics that have closed forms without them", function()
+  it("has bounds with a cutoff, even if only the metric without cutoff has closed forms", function()
     near(mr.bounds.of("rr@2", { n = 4, p = 1 }).expectation, (1 + 1 / 2) / 4, 1e-15)
     near(mr.bounds.of("rbp(0.5)@1", { n = 4, p = 1 }).max, 0.5, 1e-15)
     equal(mr.bounds.of("ap@3", { n = 5, p = 2 }).method, "enumerated")
   end)
 
-  it("is found anew where it is defined anew", function()
+  it("gets new bound statistics when it is defined again", function()
     mr.losses.define("spec_again", { direction = "maximize", smooth = mr.smooth.rr, exact = reciprocal })
     local before = mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation
     local function doubled(ranks, lists) return reciprocal(ranks, lists) * 2 end
@@ -171,7 +170,7 @@ describe("a metric that a script defines", function()
     near(mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation, 2 * before, 1e-15)
   end)
 
-  it("says what its function returned where that is not one value per list", function()
+  it("raises an error if its function returns a wrong shape or the list shape is invalid", function()
     mr.metrics.define("spec_shapeless", function(ranks) return ranks end)
     raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "shape", "tensor")
     raises(function() mr.bounds.of("spec_rr", { n = 4 }) end, "n", "4", "p", "nil")
@@ -182,7 +181,7 @@ describe("a metric that a script defines", function()
 end)
 
 describe("built-in metrics without closed forms", function()
-  it("are estimated too: expected reciprocal rank by hand, graded", function()
+  it("have enumerated statistics that match a hand calculation for err on graded lists", function()
     -- three rows of grades 2, 0, 0: stop probability (2^2 - 1) / 2^2 at ranks 1, 2, 3
     local found = mr.bounds.of("err", { grades = { 2, 0, 0 } })
     near({ found.min, found.max, found.expectation }, { 0.75 / 3, 0.75, 0.75 * (1 + 1 / 2 + 1 / 3) / 3 }, 1e-12)

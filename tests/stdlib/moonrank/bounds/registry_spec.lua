@@ -13,7 +13,7 @@ local function value_of(name, M, stats)
 end
 
 describe("the registry of bounds", function()
-  it("has a text with formula and source for every bound that comes with the library", function()
+  it("has help with formula and source for every built-in bound", function()
     local names = mr.bounds.names()
     check(#names >= 8)
     for _, name in ipairs(names) do
@@ -24,7 +24,7 @@ describe("the registry of bounds", function()
     end
   end)
 
-  it("prints the formulas of affine bounds as they are", function()
+  it("documents formulas of affine bounds that match the computed values", function()
     for _, case in ipairs{ { "ap", 0.7 }, { "ndcg", 0.6 }, { "nrbp_loss", 3 } } do
       local metric, score = table.unpack(case)
       local lists = mr.lists{ { 1, 0, 0, 1, 0 } }
@@ -36,7 +36,7 @@ describe("the registry of bounds", function()
     end
   end)
 
-  it("takes the bounds of scripts, with what they say of themselves", function()
+  it("shows the formula, source and text of bounds that scripts define, and rejects invalid definitions", function()
     local about = { formula = "M / 2", source = "a spec", text = "Halves it." }
     mr.bounds.define("registry_spec_half", function(score) return score / 2 end, about)
     local text = help.about "registry_spec_half"

@@ -48,7 +48,7 @@ local function exp2(grade) return 2 ^ grade - 1 end
 local function linear(grade) return grade end
 local own, of_trec_eval = mean_of(exp2), mean_of(linear, 0)
 
-it("tensors beside a run are measured under its conventions, alone under those of trec_eval or the options", function()
+it("mr.compare measures tensors by the conventions of a run, else by those of trec_eval or its options", function()
   check(math.abs(own - of_trec_eval) > 0.02)
   near(run.test.mean["ndcg@3"], own, 1e-6)
   local beside = mr.compare{ fit = run, tensor = scores, qrels = data }
@@ -72,7 +72,7 @@ it("tensors beside a run are measured under its conventions, alone under those o
   near(evaluation.mean["ndcg@3"], own, 1e-12)
 end)
 
-it("every table of metrics says gain, ties, empty lists and cutoff, also in LaTeX", function()
+it("every table of metrics prints gain, ties, empty lists and cutoff, also in LaTeX", function()
   local line = "gain exp2; ties mean; empty lists skip; cutoff 3 (ndcg@3), none (rr); relevant 1"
   local c = mr.compare{ fit = run, tensor = scores, qrels = data }
   for name, text in pairs{ evaluation = tostring(run.test), latex = run.test:to_latex(), run = tostring(run),
@@ -88,7 +88,7 @@ it("every table of metrics says gain, ties, empty lists and cutoff, also in LaTe
   check(tostring(bounded):find("empty lists skip", 1, true) and bounded.skipped["rr[minmax]"] == 2, tostring(bounded))
 end)
 
-it("runs of different conventions are an error that names both; so is an option that asks for another one", function()
+it("mr.compare rejects evaluations or options with different conventions and names both", function()
   local name = "ndcg@3"
   local function evaluated(options) return mr.evaluate(scores, lists, { name }, options) end
   local options = { gain = { "exp2", "linear" }, ties = { "mean", "worst" }, empty = { "skip", "one" },
@@ -110,7 +110,7 @@ it("runs of different conventions are an error that names both; so is an option 
   raises(function() mr.compare{ a = evaluated(), b = of_file } end, "gain linear")
 end)
 
-it("scores beside an evaluation of other rows are refused", function()
+it("mr.compare rejects scores whose rows differ from those of the evaluation", function()
   local fold = mr.data.synthetic{ users = 20, items = 60, mean_activity = 20, seed = 1 }:binarize(4):folds{ k = 2 }[1]
   local popular = mr.models.popularity{ fold = fold }
   local function refused(evaluation, scored, qrels, word)
@@ -122,7 +122,7 @@ it("scores beside an evaluation of other rows are refused", function()
   refused(mr.evaluate(mr.ones(4), lists_of_a, { "rr" }), mr.ones(4), other, "qrels")
 end)
 
-it("identical rankings do not differ, whatever type scored them and wherever they come from", function()
+it("mr.compare reports difference 0 and p 1 for identical rankings from float32, float64 or a tensor", function()
   local many, shuffled = {}, {}
   for q = 1, 60 do many[q] = grades[(q - 1) % 9 + 1] end
   for i = 1, 300 do shuffled[i] = i * 37 % 101 + i / 1000 end
@@ -140,7 +140,7 @@ it("identical rankings do not differ, whatever type scored them and wherever the
   for _, pair in ipairs(c.pairs) do equal(pair.p, 1.0, pair.metric) end
 end)
 
-it("scores that float32 cannot tell apart keep their order", function()
+it("mr.compare keeps the order of float64 scores that are equal in float32", function()
   local close, judged = {}, mr.lists{ { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }
   for i = 1, 9 do close[i] = 1 + i * 1e-12 end
   local x = mr.tensor(close, { dtype = "float64" })

@@ -18,7 +18,7 @@ end
 local ids = { "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8" }
 local good, bad = { 1, 1, 2, 1, 1, 1, 3, 1 }, { 2, 1, 3, 4, 1, 2, 3, 2 }
 
-it("a run that is repeated is no further evidence", function()
+it("mr.compare gives the same p value if every run is repeated", function()
   local a, b = evaluation(ids, good), evaluation(ids, bad)
   local once, five = mr.compare{ a = a, b = b }, mr.compare{ a = { a, a, a, a, a }, b = { b, b, b, b, b } }
   equal({ five.count, five.queries }, { 8, ids })
@@ -29,7 +29,7 @@ it("a run that is repeated is no further evidence", function()
   check(not tostring(once):find "averaged")
 end)
 
-it("queries are matched by their ids, in whatever order they stand; each has the mean of its values", function()
+it("mr.compare matches queries by id in any order and averages the values of each query over runs", function()
   local backwards, reversed_good, reversed_bad = {}, {}, {}
   for i, id in ipairs(ids) do
     backwards[9 - i], reversed_good[9 - i], reversed_bad[9 - i] = id, good[i] == 1 and 2 or 1, bad[i]
@@ -62,7 +62,7 @@ local function fitted(fold, loss, each_epoch)
     each_epoch = each_epoch }
 end
 
-it("runs of mr.fit on the folds of ratings are of users, beside files and scores, too", function()
+it("mr.compare matches users over folds of mr.fit runs, also beside scored files", function()
   local folds = folds_of(3)
   local a, b, scores, qrels, sums = {}, {}, {}, {}, {}
   for f = 1, 3 do
@@ -88,7 +88,7 @@ it("runs of mr.fit on the folds of ratings are of users, beside files and scores
   near(beside.cells.ndcg.a.mean, c.cells.ndcg.a.mean, 1e-12)
 end)
 
-it("a user with several lists in one evaluation counts once", function()
+it("mr.compare counts a user with several lists in one evaluation once", function()
   local fold = folds_of(3)[1]
   local options = { candidates = "one", negatives = 20 }
   local a = fold:evaluate(mr.models.popularity{ fold = fold }, { "rr" }, options)
@@ -103,7 +103,7 @@ it("a user with several lists in one evaluation counts once", function()
   check(tostring(c):find(("%d lists are of %d users"):format(a.count, users), 1, true), tostring(c))
 end)
 
-it("a system of which a training was interrupted is marked in every table, and has no values", function()
+it("mr.compare marks a system with an interrupted run in every table and leaves out its values", function()
   local fold = folds_of(3)[1]
   local whole, other = fitted(fold, "ndcg"), fitted(fold, "ap")
   local cut = fitted(fold, "ap", function(epoch) if epoch == 1 then error("interrupted", 0) end end)
@@ -124,7 +124,7 @@ it("a system of which a training was interrupted is marked in every table, and h
   check(not tostring(mr.compare{ a = whole, b = whole }):find "interrupted")
 end)
 
-it("runs that cannot be matched are refused", function()
+it("mr.compare rejects runs that cannot be matched", function()
   local function refuses(options, ...) raises(function() mr.compare(options) end, ...) end
   local a, b = evaluation(ids, good), evaluation(ids, bad)
   refuses({ a = { a, a }, b = { b } }, "'b'", "1")
@@ -142,7 +142,7 @@ it("runs that cannot be matched are refused", function()
   refuses({ a = { "one.run", "two.run" }, metric = { "ap" } }, "metrics")
 end)
 
-it("tables say what stands in brackets, and how many runs are averaged", function()
+it("comparison tables state the interval level and how many runs are averaged", function()
   local lists = {}
   for i = 1, 8 do lists[i] = { 1, 0, 0 } end
   local judged, scores = mr.lists(lists), { {}, {} }

@@ -64,7 +64,8 @@ end
 local names = { "ndcg", "ndcg@10", "ap", "rr", "hit@5", "recall@20", "nrbp(0.95)", "auc", "precision@3" }
 
 for name, model in pairs(models) do
-  it("the full catalogue of " .. name .. " is what lists made user by user give, whatever counts as known", function()
+  it("fold:evaluate of " .. name .. " on the full catalogue " ..
+    "equals lists built by hand, for every value of known", function()
     for part, case in pairs{ test = { tested, { train, valid } }, valid = { valid, { train } } } do
       for known, sets in pairs(known_from) do
         local found = fold:evaluate(model, names, { part = part, known = known })
@@ -85,7 +86,7 @@ for name, model in pairs(models) do
   end)
 end
 
-it("places of relevant rows by counting are those by sorting", function()
+it("metrics from counted ranks of relevant rows equal metrics from sorted rows", function()
   local state = 11
   local function below(n)
     state = (state * 1103515245 + 12345) % 2147483648
@@ -118,7 +119,7 @@ it("places of relevant rows by counting are those by sorting", function()
   raises(function() core.relevant_ranking(mr.tensor{ 1, 0 / 0 }, mr.lists{ { 1, 0 } }, 1) end, "scores", "NaN", "2")
 end)
 
-it("has the reciprocal rank that counting gives, tied items in all orders", function()
+it("fold:evaluate with ties = 'worst' gives the reciprocal rank that counting gives", function()
   local found = fold:evaluate(models.mf, { "rr" }, { ties = "worst" })
   for l, user in ipairs(found.users:totable()) do
     local items = catalogue(user, { train, valid, low })
@@ -134,7 +135,7 @@ it("has the reciprocal rank that counting gives, tied items in all orders", func
   end
 end)
 
-it("is the same for any size of block and number of threads", function()
+it("fold:evaluate gives the same values for any block size and number of threads", function()
   local candidates = require "moonrank.data.candidates"
   local blocks, whole = candidates.blocks, fold:evaluate(models.item_knn, names)
   candidates.blocks = function(users, _, device, make) return blocks(users, 1 << 18, device, make) end
@@ -156,8 +157,7 @@ local function memory()
   end
 end
 
-it("a block of lists is let go before the next but one: " ..
-  "memory does not grow with the number of users", on_cpu(function()
+it("fold:evaluate uses memory that does not grow with the number of users", on_cpu(function()
   local users, items, each = 8000, 20000, 2
   local rows = users * each
   local sizes = mr.full({ users }, each):to("int64"):totable()
@@ -178,7 +178,7 @@ it("a block of lists is let go before the next but one: " ..
   check(grown < 600, ("%.0f MiB more after %d blocks of 8 MiB and more"):format(grown, #seen - 10))
 end))
 
-it("samples are new to the user, all different, and there for everyone", function()
+it("core.sampled_lists draws distinct items that the user does not know, the same for the same seed", function()
   local function of(parts)
     return require("moonrank.data.known_items").of("test", parts, "relevant", ratings.users, ratings.items)
   end
@@ -214,7 +214,7 @@ it("samples are new to the user, all different, and there for everyone", functio
   end
 end)
 
-it("samples by popularity follow it, and take all that there are where few are left", function()
+it("core.sampled_lists draws in proportion to popularity, and all items if too few are left", function()
   -- item 1 of twelve users, item 2 of four, item 5 of one; those of user 13 are known to him
   local lists, of_user, items = {}, {}, {}
   for user = 1, 14 do
@@ -238,8 +238,7 @@ it("samples by popularity follow it, and take all that there are where few are l
   equal(rest, { 1, 2, 5 })
 end)
 
-it("corrected metrics are those of the estimated rank: exact where all items are sampled, " ..
-  "and right in the mean", function()
+it("correct = true gives exact metrics if all items are sampled and an unbiased auc otherwise", function()
   local metrics = { "rr", "ap", "ndcg", "ndcg@10", "hit@5", "recall@5", "precision@5", "auc" }
   local model = models.item_knn
   local exact = {}  -- each relevant item alone against all that are in no part
@@ -279,7 +278,7 @@ it("corrected metrics are those of the estimated rank: exact where all items are
   raises(function() fold:evaluate(model, { "err" }, { candidates = "one", correct = true }) end, "correction", "err")
 end)
 
-it("evaluations say what was ranked", function()
+it("evaluations print candidates, known items and ties", function()
   local text = tostring(fold:evaluate(models.popularity, { "hit@5" }))
   local said = text:find("150 items", 1, true) and text:find("known = rated", 1, true)
   check(said and text:find("ties mean", 1, true), text)
@@ -289,7 +288,7 @@ it("evaluations say what was ranked", function()
   check(text:find("full catalogue", 1, true), text)
 end)
 
-it("a function from a batch to scores is evaluated as a model is", function()
+it("fold:evaluate accepts a function from a batch to scores and rejects invalid models", function()
   local own = fold:evaluate(function(batch) return models.mf(batch) end, names)
   for _, name in ipairs(names) do equal(own[name]:totable(), fold:evaluate(models.mf, names)[name]:totable(), name) end
   raises(function() fold:evaluate(function() return 3 end, names) end, "returned", "number")
@@ -304,7 +303,7 @@ it("a function from a batch to scores is evaluated as a model is", function()
   raises(function() fold:evaluate(models.mf, {}) end, "metrics", "empty")
 end)
 
-it("a model on the GPU is measured there, to the numbers of the CPU, and recommends the same", function()
+it("fold:evaluate and model:recommend give the same results on the GPU as on the CPU", function()
   if not mr.has_cuda() then return test.skip("no CUDA device") end
   local function model()
     return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 5, init = 0.5 }
@@ -334,7 +333,7 @@ it("a model on the GPU is measured there, to the numbers of the CPU, and recomme
     { { 2, 3, 1, 4, 5, 6, 8 }, { 2.0, 2.0, 1.0, 5.0, 0.0, 0.0, 0.0 }, { 3, 0, 1, 3 } })
 end)
 
-it("blocks of users are freed one after the other", on_cpu(function()
+it("fold:evaluate frees each block of users before the next one", on_cpu(function()
   local many = mr.data.synthetic{ kind = "ratings", users = 300, items = 20000, mean_activity = 8, seed = 3 }
   many = many:binarize(3)
   local held = {}
@@ -346,7 +345,7 @@ it("blocks of users are freed one after the other", on_cpu(function()
   check(held[#held] < held[1] + 20, ("%.0f MB in the first block, %.0f in the last"):format(held[1], held[#held]))
 end))
 
-it("options and metrics are checked before work begins", function()
+it("fold:evaluate checks options and metrics before it scores", function()
   local function evaluate(metrics, options) return function() fold:evaluate(models.popularity, metrics, options) end end
   raises(evaluate({ "ndgc" }), "ndgc", "ndcg")
   raises(evaluate({ "rr" }, { candidates = "all" }), "fold:evaluate", "candidates", "'all'")
@@ -358,7 +357,7 @@ end)
 
 test.describe("recommendations", function()
   for name, model in pairs(models) do
-    it("of " .. name .. " are the first of all items, the lower number first where tied", function()
+    it("of " .. name .. " are the top items of the catalogue, lower item numbers first among ties", function()
       local seen = { fold.train, fold.valid }
       local all = model:recommend{ k = 9, seen = seen, users = ratings.users, items = ratings.items }
       equal(#all.items, 9 * ratings.users)
@@ -378,7 +377,7 @@ test.describe("recommendations", function()
     end)
   end
 
-  it("are as many as there are, print with names, and say what is wrong", function()
+  it("contain all items if k is too large, print names, and reject invalid arguments", function()
     local all_items = models.popularity:recommend{ user = 1, k = 1000, seen = fold.train }
     equal(all_items.sizes:totable(), { #catalogue(1, { train, low }) })
     local function left(seen, known)
@@ -427,7 +426,7 @@ test.describe("recommendations", function()
   end)
 end)
 
-it("edges: no item left out, one item, one user, nothing to find", function()
+it("fold:evaluate handles a catalogue of one item and rejects parts without relevant items", function()
   local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
   local function part(lists, users, items, name)
     return mr.data.dataset{ lists = mr.lists(lists), users = int64(users), items = int64(items), name = name }
@@ -447,7 +446,7 @@ it("edges: no item left out, one item, one user, nothing to find", function()
   raises(function() mr.models.popularity{ fold = letor } end, "fold", "users", "items")
 end)
 
-it("popularity counts users, whatever the user", function()
+it("mr.models.popularity scores items by their number of training users, for any user", function()
   local counts = {}
   for _, items in pairs(train) do
     for item in pairs(items) do counts[item] = (counts[item] or 0) + 1 end
@@ -457,7 +456,7 @@ it("popularity counts users, whatever the user", function()
   for i, score in ipairs(scores_of(models.popularity, 3, items):totable()) do equal(score, (counts[i] or 0) + 0.0) end
 end)
 
-it("scores of nearest items are those of all pairs looked at", function()
+it("mr.models.item_knn gives the scores of a brute-force search over all pairs of items", function()
   local users_of = {}
   for item = 1, ratings.items do users_of[item] = {} end
   for user, items in pairs(train) do
@@ -489,7 +488,7 @@ it("scores of nearest items are those of all pairs looked at", function()
   end
 end)
 
-it("a script's model gets the batches that mr.models.define promises, here and in recommendations", function()
+it("script models get batches with row_users and items in fold:evaluate and model:recommend", function()
   mr.models.define("spec_rows", {
     required = { users = "integer", items = "integer" },
     parameters = function(o) return { users = mr.zeros(o.users, 5), items = mr.zeros(o.items, 5) } end,

@@ -26,8 +26,8 @@ local function features(text, options)
   return read
 end
 
-describe("comparisons", function()
-  it("are lists of two rows; winners by id, by side, or none", function()
+describe("mr.data.comparisons", function()
+  it("reads lists of two rows with winners by id, by side or as a tie", function()
     local set = comparisons 'item_b,winner,item_a,note\r\n"q, r",q,q,1\ny,b,"q, r",\ny,tie,q,\nq,a,a,\na,a,q,\n'
     equal(set.ids.items, { "q", "q, r", "y", "a" })
     equal(set.items:totable(), { 1, 2, 2, 3, 1, 3, 4, 1, 1, 4 })
@@ -39,7 +39,7 @@ describe("comparisons", function()
     equal(numbers.items:totable(), { 3, 2, 1, 3 })
   end)
 
-  it("with features they train pairwise models", function()
+  it("trains pairwise models after item features are joined", function()
     local rows, wins = {}, { "item_a,item_b,winner" }
     local x = mr.normal({ 300, 3 }, { seed = 4 }):totable()
     local function worth(i) return 2 * x[i][1] - x[i][2] end
@@ -60,7 +60,7 @@ describe("comparisons", function()
       mr.stats.pairwise_accuracy(scores(model, tested), tested.lists), 1e-12)
   end)
 
-  it("name what is wrong", function()
+  it("names the row and the value of a mistake", function()
     raises(function() comparisons "item_a,item_b,winner\nx,y,z\n" end, "1", "'z'")
     raises(function() comparisons "item_a,item_b,winner\nx,x,a\n" end, "1", "'x'", "itself")
     raises(function() comparisons "item_a,item_b\nx,y\n" end, "winner")
@@ -69,8 +69,8 @@ describe("comparisons", function()
   end)
 end)
 
-describe("features of items", function()
-  it("are read with or without a header, in blocks", function()
+describe("mr.data.item_features", function()
+  it("reads files with or without a header, in several blocks", function()
     local tabs = features("id\tf1\tf2\r\nx\t1\t-2e3\r\n\r\ny\t0\t4\r\n", { delimiter = "\t" })
     equal(tabs:of{ "y", "x", "y" }:totable(), { { 0, 4 }, { 1, -2000 }, { 0, 4 } })
     local rows = {}
@@ -79,7 +79,7 @@ describe("features of items", function()
     equal(many:of{ "i600", "i257" }:totable(), { { 600, -600 }, { 257, -257 } })
   end)
 
-  it("join interactions by the ids of their file", function()
+  it("joins interactions by the item ids of their file", function()
     with_file("user,item\nu,b\nu,a\nv,c\nv,a\nu,c\nv,b\n", function(path)
       local fold = mr.data.interactions(path):binarize(1):folds{ k = 2, seed = 1, nsr = 1 }[1]
       local joined = features "a,1\nb,2\nc,3\nunused,4\n":join(fold.train)
@@ -92,7 +92,7 @@ describe("features of items", function()
     end)
   end)
 
-  it("name line and number of what is wrong", function()
+  it("names the line and the value of a mistake", function()
     raises(function() features "x,1,2\ny,1\n" end, "1", ":2:", "numbers")
     raises(function() features "x,1\ny,one\n" end, "1", ":2:", "number", "one")
     raises(function() features "x,1\ny,inf\n" end, "1", ":2:", "number", "inf")

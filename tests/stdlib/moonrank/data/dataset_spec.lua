@@ -50,7 +50,7 @@ local function walk(set, options)
   return order, batch_sizes
 end
 
-it("batches hold every list once, rows with their list, the last one short", function()
+it("dataset:batches yields every list once with its own rows and a short last batch", function()
   for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129 } do
     local set = dataset(sizes_of(n))
     for _, size in ipairs{ 1, 32, n, n + 1 } do
@@ -67,7 +67,7 @@ it("batches hold every list once, rows with their list, the last one short", fun
   end
 end)
 
-it("the order of batches depends on seed and epoch, and on nothing else", function()
+it("dataset:batches shuffles by seed and epoch only", function()
   local set = dataset(sizes_of(50))
   local function order(options)
     options.shuffle = true
@@ -97,7 +97,7 @@ local function stretches(sizes, order, rows, total)
   return batches
 end
 
-it("batches by rows have the lists that begin in a stretch of rows, each list once and whole", function()
+it("dataset:batches with rows = n yields whole lists, each once, grouped by the row where they begin", function()
   for _, sizes in ipairs{ { 1 }, { 5, 0, 1, 1 }, { 3, 3, 0, 0 }, { 1, 1, 40, 1, 1 }, { 40, 1, 40 }, sizes_of(50) } do
     local set, total, longest = dataset(sizes), 0, 0
     for _, size in ipairs(sizes) do total, longest = total + size, math.max(longest, size) end
@@ -127,7 +127,7 @@ it("batches by rows have the lists that begin in a stretch of rows, each list on
   end
 end)
 
-it("pointwise data have each row as a list, with what belongs to it", function()
+it("dataset:pointwise makes a list of each row and keeps its features, item and user", function()
   for _, sizes in ipairs{ { 1 }, { 3, 0, 2 }, sizes_of(40) } do
     local whole, found = dataset(sizes), {}
     local rows = whole:pointwise()
@@ -146,7 +146,7 @@ it("pointwise data have each row as a list, with what belongs to it", function()
   end
 end)
 
-it("a loss of single rows is trained on rows from anywhere", function()
+it("mr.fit trains a pointwise loss on dataset:pointwise rows", function()
   local x, squares = mr.normal({ 60, 2 }, { seed = 1 }), { count = function(_, lists) return lists.count end }
   local grades = x:matmul(mr.tensor{ { 2 }, { -1 } }):reshape(60) + 20
   setmetatable(squares, { __call = function(_, scores, lists) return (scores - lists.relevance) ^ 2 end })
@@ -158,7 +158,7 @@ it("a loss of single rows is trained on rows from anywhere", function()
   check(run.history[60].loss < 1e-6, run.history[60].loss)
 end)
 
-it("options of batches are checked", function()
+it("dataset:batches checks its options", function()
   local set = dataset{ 1, 2 }
   raises(function() set:batches{ size = 0 } end, "size", "0")
   raises(function() set:batches{ size = 1.5 } end, "size", "1.5")
@@ -168,7 +168,7 @@ it("options of batches are checked", function()
   raises(function() set:batches{ sise = 2 } end, "sise", "size")
 end)
 
-it("parts that do not fit the lists are refused", function()
+it("mr.data.dataset rejects features, items and users that do not fit the lists", function()
   local lists, int64 = mr.lists{ { 1, 0 }, { 1 } }, { dtype = "int64" }
   raises(function() mr.data.dataset{ lists = lists, features = mr.ones(2, 4) } end, "features", "2 rows", "lists", "3")
   raises(function() mr.data.dataset{ lists = lists, items = mr.tensor({ 1, 2 }, int64) } end,
@@ -177,7 +177,7 @@ it("parts that do not fit the lists are refused", function()
   raises(function() return mr.data.dataset{ lists = lists }.feature end, "mr.Dataset", "feature")
 end)
 
-it("binarize keeps everything but the grades", function()
+it("dataset:binarize changes the grades only", function()
   local set = dataset{ 3, 2 }
   equal(set:binarize "top".lists.relevance:totable(), { 0.0, 1.0, 0.0, 0.0, 1.0 })
   equal(set:binarize(1).lists.relevance:totable(), { 1.0, 1.0, 0.0, 1.0, 1.0 })
@@ -190,7 +190,7 @@ it("binarize keeps everything but the grades", function()
   raises(function() set:binarize "best" end, "threshold", "best")
 end)
 
-it("standardize gives mean 0 and deviation 1, by this dataset or another", function()
+it("dataset:standardize gives mean 0 and deviation 1, or uses the scaling of another dataset", function()
   local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, seed = 6 }
   local scaled = set:standardize().features:totable()
   for column = 1, 4 do
@@ -209,7 +209,7 @@ it("standardize gives mean 0 and deviation 1, by this dataset or another", funct
   raises(function() mr.data.dataset{ lists = mr.lists{ { 1 } } }:standardize() end, "dataset", "features")
 end)
 
-it("standardize leaves missing values out and lets them be; float64 stays so", function()
+it("dataset:standardize ignores and keeps missing values, and keeps float64", function()
   local nan, infinity = 0 / 0, math.huge
   for _, dtype in ipairs{ "float32", "float64" } do
     local rows = { { 1, nan, 3, 5 }, { 4, nan, nan, 5 }, { nan, nan, 9, nan }, { 1e8 + 8, nan, 2.5, 5 } }
@@ -239,7 +239,7 @@ it("standardize leaves missing values out and lets them be; float64 stays so", f
   end
 end)
 
-it("features that are constant, tiny or huge stay finite", function()
+it("dataset:standardize keeps constant, tiny and huge features finite", function()
   local rows = {}
   for i = 1, 1000 do rows[i] = { 0.1, 1e-30 * i, 1e8 + 8 * (i % 2), 7 } end
   local lists = mr.lists{ relevance = mr.ones(1000), sizes = { 1000 } }
@@ -250,7 +250,7 @@ it("features that are constant, tiny or huge stay finite", function()
   near(x:mean(1), { 0, 0, 0, 0 }, { atol = 1e-6 })
 end)
 
-it("split takes whole lists, a rounded share, in the order of the dataset", function()
+it("dataset:split takes a rounded share of whole lists and keeps their order", function()
   for _, n in ipairs{ 1, 2, 31, 100 } do
     local set = dataset(sizes_of(n))
     local others, part = set:split{ share = 0.1, seed = 4 }

@@ -56,7 +56,7 @@ local function rows_near(found, expected, tolerance)
   for r, row in ipairs(expected) do near(found[r], row, tolerance, "row " .. r) end
 end
 
-it("are scaled within lists, constants to 0, missing values left out", function()
+it("min_max_lists and standardize_lists scale within lists, set constants to 0 and ignore missing values", function()
   for _, missing in ipairs{ false, true } do
     local set, rows = made(missing)
     rows_near(set:min_max_lists().features, by_lists(rows, function(values, v)
@@ -74,7 +74,7 @@ it("are scaled within lists, constants to 0, missing values left out", function(
   end
 end)
 
-it("are limited and made less skewed, missing values stay missing", function()
+it("clip and log1p transform features and keep missing values", function()
   local set, rows = made(true)
   local logs, clipped = {}, {}
   for r, row in ipairs(rows) do
@@ -93,7 +93,7 @@ it("are limited and made less skewed, missing values stay missing", function()
   raises(function() set:log1p(1) end, "columns", "number")
 end)
 
-it("missing values are filled by a number, by mean or median, or by train's", function()
+it("dataset:fill replaces missing values by a number, the mean, the median or another dataset's values", function()
   local set, rows = made(true)
   local there = {}
   for _, row in ipairs(rows) do there[#there + 1] = row[3] == row[3] and row[3] or nil end
@@ -118,7 +118,7 @@ it("missing values are filled by a number, by mean or median, or by train's", fu
   raises(function() set:fill(mr.ones(2)) end, "with", "2 entries", "3 columns")
 end)
 
-it("NaN and infinite ones are found by row and column, before anything else", function()
+it("mr.data.dataset names row and column of NaN and infinite features", function()
   local lists = mr.lists{ { 1, 0 }, { 1 } }
   local function refuses(features, words, missing)
     raises(function() mr.data.dataset{ lists = lists, features = features, missing = missing } end, table.unpack(words))
@@ -130,7 +130,7 @@ it("NaN and infinite ones are found by row and column, before anything else", fu
   refuses(mr.ones(2, 2), { "features", "2", "lists", "3" })
 end)
 
-it("lists are chosen by name or number with all that is theirs, columns by number", function()
+it("dataset:select takes lists by id or number, with all their fields, and columns by number", function()
   local int64 = { dtype = "int64" }
   local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 2, 0, 1 }, ids = { "a", "a", "b", "c", "c" },
     documents = { "1", "2", "3", "4", "5" } }
@@ -158,7 +158,7 @@ it("lists are chosen by name or number with all that is theirs, columns by numbe
     "'set'", "'dataset'", "users")
 end)
 
-it("columns become categories with train's levels, which batches, selections and other devices keep", function()
+it("dataset:categorical maps columns to training levels, which batches and selections keep", function()
   local lists = mr.lists{ { 1, 0 }, { 0, 1, 0 } }
   local function set(rows) return mr.data.dataset{ lists = lists, features = mr.tensor(rows), missing = true } end
   local of_both = { 3, 1 }
@@ -187,7 +187,7 @@ it("columns become categories with train's levels, which batches, selections and
   raises(function() train:categorical{} end, "columns")
 end)
 
-it("a model of a script may embed categories", function()
+it("script models can embed the categories of a batch", function()
   local rows, relevance, lengths = {}, {}, {}
   for l = 1, 60 do
     lengths[l] = 8
@@ -211,7 +211,7 @@ it("a model of a script may embed categories", function()
   near(run.test.mean.ndcg, 1, 1e-6)
 end)
 
-it("keep float64, and sets of one type are put together", function()
+it("feature transforms keep float64, and concat rejects mixed dtypes", function()
   local lists = mr.lists{ { 0, 1, 1 }, { 1, 0 } }
   local rows = { { 1, 1 / 3 }, { 4, 0 / 0 }, { 2, 0.1 }, { 5, 7 }, { 1e300, 3 } }
   local function set_of(dtype, of)
@@ -232,7 +232,7 @@ it("keep float64, and sets of one type are put together", function()
     "float64", "float32")
 end)
 
-it("without features, what needs them says so", function()
+it("feature transforms raise an error on a dataset without features", function()
   local set = mr.data.dataset{ lists = mr.lists{ { 1 } } }
   for _, name in ipairs{ "min_max_lists", "standardize_lists", "log1p", "typical" } do
     raises(function() set[name](set) end, name, "features")

@@ -20,7 +20,7 @@ local function packed(values, format)
 end
 
 describe("core.fingerprint_of_tensor", function()
-  it("is SHA-256 of type, shape and pieces, with one thread and with several", function()
+  it("is the SHA-256 of dtype, shape and pieces, for any number of threads", function()
     local n = 300000  -- 2.4 MB: three pieces
     local many = {}
     for i = 1, n do many[i] = string.pack("<d", i) end
@@ -37,7 +37,7 @@ describe("core.fingerprint_of_tensor", function()
     core.threads(before)
   end)
 
-  it("tells shapes, types and parts apart", function()
+  it("differs between shapes, dtypes and slices", function()
     local x = mr.tensor{ 1, 2, 3, 4, 5, 6 }
     local seen = {}
     for _, each in ipairs{ x, x:reshape(2, 3), x:double(), x:narrow(1, 1, 3), x:narrow(1, 4, 3), mr.zeros(0) } do
@@ -63,8 +63,8 @@ local function fold_of(change)
   return liked:folds{ k = o.k, seed = o.seed, nsr = o.nsr, valid = o.valid }[o.number]
 end
 
-describe("fingerprints", function()
-  it("of a fold: the same when it is made again, another when any step is", function()
+describe("data fingerprints", function()
+  it("of folds are equal if the fold is made again and differ if any step differs", function()
     local first = fold_of()
     equal(first.fingerprint, fold_of().fingerprint)
     equal(#first.fingerprint, 16)
@@ -78,7 +78,7 @@ describe("fingerprints", function()
     end
   end)
 
-  it("of ratings: content, ids and who counts, not the file or how it is packed", function()
+  it("of ratings depend on values, ids and filters, not on file name or compression", function()
     sweeps.in_folder(function(folder)
       local function read(name, text)
         sweeps.write(folder .. "/" .. name, text)
@@ -101,8 +101,7 @@ describe("fingerprints", function()
     end)
   end)
 
-  it("of a dataset: lists, names, features, and the steps that change them; " ..
-    "not the name, the device or the object", function()
+  it("of datasets depend on lists, ids, features and transforms, not on name, device or object", function()
     local function queries(seed)
       return mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = seed }
     end
@@ -127,7 +126,7 @@ describe("fingerprints", function()
     check(named{ "a", "a", "bc" }.fingerprint ~= named{ "aa", "aa", "c" }.fingerprint, "names")
   end)
 
-  it("of what is no data there are none", function()
+  it("are nil for values that are not data", function()
     equal({ fingerprint.of(3), fingerprint.of{}, fingerprint.of "x", fingerprint.of(mr.tensor{ 1 }) }, {})
     check(fingerprint.of(mr.lists{ { 1, 0 } }) ~= fingerprint.of(mr.lists{ { 0, 1 } }))
     local combined = fingerprint.combined
@@ -135,7 +134,7 @@ describe("fingerprints", function()
   end)
 end)
 
-it("mr.fit says which data it had; settings of a checkpoint take data by their fingerprint", function()
+it("are recorded by mr.fit and compared in the settings of mr.checkpoint", function()
   local fold = fold_of()
   local function fit(options)
     local r = ratings()
@@ -157,7 +156,7 @@ it("mr.fit says which data it had; settings of a checkpoint take data by their f
   os.remove(path:match("^(.*)/"))
 end)
 
-it("what changes has another fingerprint: tensors that an optimiser moved, tables of names", function()
+it("data fingerprints change when an optimizer changes the features", function()
   local x, lists = mr.zeros({ 4, 2 }):requires_grad(), mr.lists{ { 1, 0 }, { 0, 1 } }
   local data = mr.data.dataset{ lists = lists, features = x }
   local before, optimizer = data.fingerprint, mr.optim.sgd{ lr = 1 }:bind{ x }

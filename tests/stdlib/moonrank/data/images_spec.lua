@@ -13,8 +13,8 @@ local function write(path, text)
   file:write(text)
 end
 
-describe("pictures", function()
-  it("of every kind have the means that Pillow and NumPy have", function()
+describe("core.read_images", function()
+  it("resizes every picture format to the values of Pillow and NumPy", function()
     local expected = json.read(folder .. "/means.json")
     local count = 0
     for name, numbers in pairs(expected.pictures) do
@@ -28,7 +28,7 @@ describe("pictures", function()
     equal(count, 13)
   end)
 
-  it("in grey have their luma", function()
+  it("converts to grey by luma weights", function()
     local paths = { folder .. "/colour.png", folder .. "/alpha.png" }
     local rgb, grey = core.read_images(paths, 5, 7, false), core.read_images(paths, 5, 7, true)
     equal(grey:shape(), { 2, 1, 5, 7 })
@@ -37,7 +37,7 @@ describe("pictures", function()
     end
   end)
 
-  it("become larger by repetition, and keep their mean", function()
+  it("enlarges by repeating pixels and keeps the mean", function()
     local x = core.read_images({ folder .. "/colour.png" }, 74, 106, false)
     local own = core.read_images({ folder .. "/colour.png" }, 37, 53, false)
     equal(x[1][2][4][5]:item(), own[1][2][2][3]:item())
@@ -45,7 +45,7 @@ describe("pictures", function()
     near(core.read_images({ folder .. "/colour.png" }, 50, 9, false)[1][3]:mean():item(), own[1][3]:mean():item(), 1e-6)
   end)
 
-  it("are the same with any number of threads; the first that cannot be read is named", function()
+  it("gives the same pixels for any number of threads and names the first file it cannot read", function()
     local paths = {}
     for i = 1, 40 do paths[i] = folder .. "/" .. (i % 2 == 0 and "colour.jpg" or "interlaced.png") end
     local a = core.read_images(paths, 8, 8, false)
@@ -54,7 +54,7 @@ describe("pictures", function()
     raises(function() core.read_images(paths, 8, 8, false) end, "missing9.png")
   end)
 
-  it("are written as PNG files to the nearest of 256 levels", function()
+  it("reads back what core.encode_png wrote, rounded to 256 levels", function()
     sweeps.in_folder(function(place)
       write(place .. "/a.png", core.encode_png(mr.tensor{ { 0.0, 0.2999, 1.5 }, { -1.0, 0.5, 1.0 } }))
       local x = core.read_images({ place .. "/a.png" }, 2, 3, true)
@@ -77,8 +77,8 @@ local function with_labels(labels, body)
   end)
 end
 
-describe("a folder of images", function()
-  it("is read by its table, in the table's order", function()
+describe("mr.data.images", function()
+  it("reads files and labels in the order of the label table", function()
     with_labels('label,file,note\n30,b.png,"x, y"\n2.5,./a.png,\n', function(place)
       local images = mr.data.images(place, { size = { 3, 2 } })
       equal(images.files, { "b.png", "./a.png" })
@@ -96,7 +96,7 @@ describe("a folder of images", function()
     end)
   end)
 
-  it("mistakes are said by file and row", function()
+  it("names the file and row of a mistake", function()
     local cases = {
       { "file,label\na.png,1\na.png,2\n", "1", "2", "'a.png'" },
       { "file,label\na.png,1\n.//./a.png,2\n", "1", "2", "'.//./a.png'" },
@@ -129,7 +129,7 @@ describe("a folder of images", function()
     end)
   end)
 
-  it("that was saved is read again", function()
+  it("reads back what images:save wrote", function()
     sweeps.in_folder(function(place)
       local drawn = mr.data.drawn_faces{ count = 7, size = 16 }
       drawn:save(place .. "/faces")
@@ -142,8 +142,8 @@ describe("a folder of images", function()
   end)
 end)
 
-describe("drawn faces", function()
-  it("are saved under names of their own, whatever stands in them", function()
+describe("mr.data.drawn_faces", function()
+  it("saves images under unusual file names and rejects equal names", function()
     sweeps.in_folder(function(place)
       local one = mr.data.drawn_faces{ count = 2, size = 4 }
       local function named(...)
@@ -162,7 +162,7 @@ describe("drawn faces", function()
     end)
   end)
 
-  it("depend on the seed and their number alone, and are of all ages", function()
+  it("draws faces that depend on seed and index only, with ages from 2 to 80", function()
     local few, many = mr.data.drawn_faces{ count = 5, size = 12 }, mr.data.drawn_faces{ count = 400, size = 12 }
     equal((few.images - many.images:narrow(1, 1, 5)):abs():max():item(), 0.0)
     check((few.images - mr.data.drawn_faces{ count = 5, size = 12, seed = 2 }.images):abs():max():item() > 0.1)
@@ -172,7 +172,7 @@ describe("drawn faces", function()
     for _, age in ipairs(ages) do check(age >= 2 and age <= 80 and age % 1 == 0) end
   end)
 
-  it("get grey hair: old ones are lighter and less coloured at the top of the head", function()
+  it("draws older faces with less coloured hair", function()
     local faces = mr.data.drawn_faces{ count = 600, size = 20, noise = 0 }
     local colour = {}
     for i, age in ipairs(faces.labels:totable()) do
@@ -187,7 +187,7 @@ describe("drawn faces", function()
     check(colour.young[1] / colour.young[2] > colour.old[1] / colour.old[2] + 0.05)
   end)
 
-  it("options that cannot be are errors", function()
+  it("rejects sizes and counts that are too large", function()
     raises(function() mr.data.drawn_faces{ count = 1, size = 1 << 31 } end, "size", "2147483648")
     raises(function() mr.data.drawn_faces{ count = 1000000000 } end, "count", "1000000000")
   end)
@@ -206,10 +206,10 @@ local function named_pairs(set)
   return found
 end
 
-describe("parts and pairs", function()
+describe("image sets", function()
   local faces = mr.data.drawn_faces{ count = 60, size = 8 }
 
-  it("of a split share no image", function()
+  it("share no image between the parts of images:split", function()
     local seen, total = {}, 0
     for _, part in ipairs{ faces:split{ seed = 3 } } do
       for i, file in ipairs(part.files) do
@@ -226,7 +226,7 @@ describe("parts and pairs", function()
     raises(function() faces:split{ valid = 1 } end, "valid", "1")
   end)
 
-  it("differ by more than the margin, none twice, and all there are can be had", function()
+  it("give distinct pairs that differ by more than the margin, up to all possible pairs", function()
     local labels, possible = faces.labels:totable(), 0
     for i = 1, 60 do
       for j = 1, 60 do
@@ -246,7 +246,7 @@ describe("parts and pairs", function()
     raises(function() faces:comparisons{ pairs = 1, margin = 78 } end, "pairs", "0")
   end)
 
-  it("are drawn evenly", function()
+  it("draw all possible pairs with equal probability", function()
     local few = faces:select{ 1, 2, 3, 4, 5, 6 }
     local counts, possible, labels = {}, 0, few.labels:totable()
     for i = 1, 6 do
@@ -267,7 +267,7 @@ describe("parts and pairs", function()
     equal(kinds, possible)
   end)
 
-  it("have pixels or other features", function()
+  it("use pixels or given features as the features of pairs and items", function()
     local pairs_of, other = faces:comparisons{ pairs = 9 }, mr.normal({ 60, 4 }, { seed = 1 })
     equal(pairs_of.features:shape(), { 18, 192 })
     local with = faces:comparisons{ pairs = 9, features = other }

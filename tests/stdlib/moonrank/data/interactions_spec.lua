@@ -17,8 +17,8 @@ local function with_files(texts, body)
   if not ok then error(message, 0) end
 end
 
-test.describe("timestamps", function()
-  it("are kept exactly, as whole numbers of 64 bits", function()
+test.describe("timestamps in mr.data.interactions", function()
+  it("are read exactly as int64", function()
     local times = { 9007199254740993, 0, -5, math.maxinteger, math.mininteger }
     local text = "user,item,rating,timestamp\n"
     for i, time in ipairs(times) do text = text .. ("1,%d,4,%d\n"):format(i, time) end
@@ -40,7 +40,7 @@ test.describe("timestamps", function()
   end)
 
   for _, word in ipairs{ "1.5", "", "today", "9223372036854775808", "1e9", " 7" } do
-    it(("'%s' is an error at its place"):format(word), function()
+    it(("raise an error with line and column for '%s'"):format(word), function()
       with_files({ "user,item,timestamp\n1,2,3\n1,3," .. word .. "\n" }, function(path)
         raises(function() mr.data.interactions(path) end, ":3:5", ("'%s'"):format(word), "timestamp")
       end)
@@ -76,7 +76,7 @@ local function settled(rows, rule, timed)
   return out
 end
 
-test.describe("repeated pairs", function()
+test.describe("repeated pairs in mr.data.interactions", function()
   local rows, state = {}, 7
   local function below(n)
     state = (state * 1103515245 + 12345) % 2147483648
@@ -90,7 +90,8 @@ test.describe("repeated pairs", function()
   end
   for _, timed in ipairs{ true, false } do
     for _, rule in ipairs{ "last", "first", "max", "sum" } do
-      it(("'%s' is what looking through them gives, %s"):format(rule, timed and "with times" or "by line"), function()
+      it(("are settled by duplicates = '%s' as in a brute-force search, %s"):format(rule,
+        timed and "by time" or "by line"), function()
         with_files({ text(timed) }, function(path)
           local r, expected = mr.data.interactions(path, { duplicates = rule }), settled(rows, rule, timed)
           equal(r.rows, #expected)
@@ -104,7 +105,7 @@ test.describe("repeated pairs", function()
     end
   end
 
-  it("are an error by default, and of a rule that is not there", function()
+  it("raise an error by default, with an unknown rule, or if their sum overflows", function()
     with_files({ text(true) }, function(path)
       raises(function() mr.data.interactions(path) end, ":10:1", "'3'", "'9'")
       raises(function() mr.data.interactions(path, { duplicates = "mean" }) end, "duplicates", "'mean'")
@@ -115,8 +116,8 @@ test.describe("repeated pairs", function()
   end)
 end)
 
-test.describe("files of one split", function()
-  it("are read with the same ids, and folds are as they say", function()
+test.describe("train, valid and test files in mr.data.interactions", function()
+  it("share user and item ids, and folds{by = 'given'} uses the files as parts", function()
     local texts = { "user,item\n7,a\n7,b\n9,b\n", "user,item\n7,c\n", "user,item\n9,a\n8,d\n" }
     with_files(texts, function(train, valid, tested)
       local r = mr.data.interactions{ train = train, valid = valid, test = tested }
@@ -135,7 +136,7 @@ test.describe("files of one split", function()
     end)
   end)
 
-  it("may not share a pair, whatever duplicates says, and need train and test", function()
+  it("are rejected if they share a pair or if train or test is missing", function()
     with_files({ "user,item\n1,1\n", "user,item\n1,2\n1,1\n" }, function(train, tested)
       for _, rule in ipairs{ "error", "last" } do
         raises(function() mr.data.interactions({ train = train, test = tested }, { duplicates = rule }) end,
@@ -150,10 +151,10 @@ test.describe("files of one split", function()
   end)
 end)
 
-test.describe("a number among the columns is a place, and a text is a name", function()
+test.describe("the columns option of mr.data.interactions", function()
   local columns = { user = 1, item = 2, rating = 3, timestamp = 4 }
 
-  it("where names of columns are other columns' numbers", function()
+  it("reads numbers as positions and strings as names, even if the header has numbers as names", function()
     with_files({ "2,1,4,3\n10,20,5,100\n" }, function(path)
       local by_name = { columns = { user = "2", item = "1", rating = "4", timestamp = "3" } }
       for _, options in ipairs{ { header = true, columns = columns }, by_name } do
@@ -173,7 +174,7 @@ test.describe("a number among the columns is a place, and a text is a name", fun
     end)
   end)
 
-  it("and numbers alone do not say whether the first line is data", function()
+  it("needs the header option if all columns are numbers", function()
     with_files({ "1,1,5,10\n1,2,3,11\n2,1,4,12\n2,3,2,13\n" }, function(path)
       equal(#mr.data.interactions(path, { header = false, columns = columns }).value, 4)
       for _, form in ipairs{ "header = true", "header = false" } do
@@ -187,8 +188,8 @@ test.describe("a number among the columns is a place, and a text is a name", fun
   end)
 end)
 
-test.describe("columns without names", function()
-  it("are asked for, where one may be the rating", function()
+test.describe("mr.data.interactions", function()
+  it("asks for columns if a file without header may have ratings", function()
     with_files({ "7\t3\t4.5\t100\n8\t3\t2\t160\n" }, function(path)
       local function read(columns)
         return mr.data.interactions(path, { header = false, delimiter = "\t", columns = columns })
@@ -227,7 +228,7 @@ test.describe("columns without names", function()
     end)
   end)
 
-  it("and columns whose names are not known are asked for, where one may be the rating", function()
+  it("asks for the rating column if the header has an unknown name", function()
     with_files({ "user,item,stars,when\n7,3,4.5,100\n8,3,2,160\n" }, function(path)
       local function read(columns) return mr.data.interactions(path, { columns = columns }) end
       for _, columns in ipairs{ {}, { timestamp = "when" } } do
@@ -249,7 +250,7 @@ test.describe("columns without names", function()
     end)
   end)
 
-  it("and what was read are printed", function()
+  it("prints counts, rating range and time range", function()
     local function shown(text, change)
       local printed
       with_files({ text }, function(path) printed = tostring(change(mr.data.interactions(path))) end)

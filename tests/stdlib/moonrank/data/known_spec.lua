@@ -101,7 +101,7 @@ local before = {
 before.user_time, before.share, before.one = before.last, before.user, before.user
 
 for by, is_before in pairs(before) do
-  it("known = rated leaves out what was rated before the part: by = " .. by, function()
+  it("known = 'rated' leaves out items rated before the part, with by = '" .. by .. "'", function()
     local fold = binary:folds{ by = by, nsr = 0, valid = 0.2 }[1]
     local parts = parts_of(fold)
     for number, part in pairs{ [2] = "valid", [3] = "test" } do
@@ -123,7 +123,7 @@ for by, is_before in pairs(before) do
   end)
 end
 
-it("files of one split place low ratings, too", function()
+it("known = 'rated' leaves out low ratings of the train file if the parts are given files", function()
   local train, tested = written{ "1,1,5,1", "1,2,1,2", "2,1,5,3" }, written{ "1,3,5,4", "1,4,1,5", "2,2,5,6" }
   local given = mr.data.interactions{ train = train, test = tested }
   os.remove(train)
@@ -132,7 +132,7 @@ it("files of one split place low ratings, too", function()
   equal({ of[1], of[2] }, { { [3] = true, [4] = true }, { [2] = true, [3] = true, [4] = true } })
 end)
 
-it("of folds of grades what was rated in earlier parts is known, whatever its grade", function()
+it("known = 'rated' leaves out items of earlier parts with any grade in folds with grades = true", function()
   local fold = ratings:folds{ by = "user", grades = true, nsr = 1 }[1]:binarize(4)
   local part = {}
   for _, name in ipairs{ "train", "valid", "test" } do
@@ -143,7 +143,7 @@ it("of folds of grades what was rated in earlier parts is known, whatever its gr
   end
 end)
 
-it("fingerprints of folds and candidates know of ratings below the threshold", function()
+it("fingerprints of folds and candidates change with ratings below the threshold", function()
   local function made(low)
     local own = ("1,%d,1,4"):format(low)
     local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", own, "2,4,1,5", "2,5,1,6" }
@@ -165,7 +165,7 @@ it("fingerprints of folds and candidates know of ratings below the threshold", f
   check(noted(a) ~= noted(b) and noted(a) ~= noted(a, { known = "none" }))
 end)
 
-it("users without enough relevant items have known items, too", function()
+it("model:recommend leaves out rated items of users that min_relevant removed", function()
   local fold = binary:min_relevant(20):folds{ by = "user" }[1]
   local few
   for _, row in ipairs(rows) do
@@ -175,7 +175,7 @@ it("users without enough relevant items have known items, too", function()
   for _, item in ipairs(best) do check(item ~= few[2]) end
 end)
 
-it("sampled candidates are none that the user rated, by popularity among relevant ones", function()
+it("sampled candidates leave out items that the user rated", function()
   local fold = binary:folds{ by = "user", nsr = 0 }[1]
   for _, by in ipairs{ "uniform", "popularity" } do
     local of = offered(fold, { candidates = "sampled", negatives = 70, by = by })
@@ -192,7 +192,7 @@ it("sampled candidates are none that the user rated, by popularity among relevan
   end
 end)
 
-it("negatives = unrated are none that the user rated; by default low ratings may be among them", function()
+it("negatives = 'unrated' never draws rated items, and the default may draw low ratings", function()
   for _, by in ipairs{ "user", "last", "cold_item" } do
     for negatives, expected in pairs{ unrated = false, not_relevant = true } do
       local fold, met = binary:folds{ by = by, nsr = 3, negatives = negatives }[1], false
@@ -211,7 +211,7 @@ it("negatives = unrated are none that the user rated; by default low ratings may
   raises(function() binary:folds{ negatives = "low" } end, "negatives", "'low'")
 end)
 
-it("the latest share of each user's items is test, at least n", function()
+it("folds{by = 'user_time'} tests the latest share of each user's items, at least n", function()
   local fold = binary:folds{ by = "user_time", test = 0.25, n = 2, valid = 0.2, nsr = 0 }[1]
   local parts, own, whole = parts_of(fold), {}, 0
   for i, row in ipairs(rows) do
@@ -248,7 +248,7 @@ local function cold()
   return given:binarize(4):folds{ by = "given", nsr = 1 }[1]
 end
 
-it("users that training never saw are counted below every table, and left out by users = known", function()
+it("evaluations count users that are not in training, and users = 'known' leaves them out", function()
   local fold = cold()
   local model = mr.models.popularity{ fold = fold }
   local all, known = fold:evaluate(model, { "rr" }), fold:evaluate(model, { "rr" }, { users = "known" })
@@ -283,7 +283,7 @@ local function warnings(f)
   return table.concat(text)
 end
 
-it("queries with names that are new to training are counted", function()
+it("mr.fit counts test queries that are not in training", function()
   local function queries(ids)
     local lists = mr.lists{ relevance = mr.tensor{ 1, 0, 0, 1 }, ids = ids }
     return mr.data.dataset{ lists = lists, features = mr.normal({ 4, 3 }) }
@@ -294,7 +294,7 @@ it("queries with names that are new to training are counted", function()
   for _, text in ipairs{ tostring(run), run.test:to_latex() } do check(text:find("1 of 2 queries", 1, true), text) end
 end)
 
-it("mr.fit warns where validation chooses the epoch on unknown users", function()
+it("mr.fit warns if validation chooses the epoch on users that are not in training", function()
   local fold = cold()
   local run
   local function fit(o)
@@ -330,8 +330,7 @@ it("mr.fit warns where validation chooses the epoch on unknown users", function(
   end), "")
 end)
 
-it("on MovieLens by time most users of test are counted as unknown, " ..
-  "and no recommendation was rated below the threshold", function()
+it("MovieLens folds by time count unknown test users, and recommendations leave out low ratings", function()
   local found, whole = pcall(mr.data.movielens)
   if not found then return test.skip "no MovieLens" end
   local movies = whole:binarize(4)

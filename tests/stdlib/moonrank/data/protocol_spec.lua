@@ -86,7 +86,7 @@ local function rounded(share, n) return n < 2 and 0 or math.max(1, math.min(n - 
 
 local liked = interactions(3)
 
-it("the last of each user are by time, of equal times by row", function()
+it("folds{by = 'last'} tests the last n items of each user by time, later rows first if times are equal", function()
   for n = 1, 3 do
     local fold = binary:folds{ by = "last", n = n, nsr = 2 }[1]
     local whole = 0
@@ -123,7 +123,7 @@ it("the last of each user are by time, of equal times by row", function()
   end
 end)
 
-it("leave-one-out takes any one of each user, another in each repetition", function()
+it("folds{by = 'one'} tests one random item of each user, drawn again for each fold", function()
   local folds = binary:folds{ by = "one", k = 40, nsr = 1 }
   local times = {}
   for _, fold in ipairs(folds) do
@@ -141,7 +141,7 @@ it("leave-one-out takes any one of each user, another in each repetition", funct
   equal(folds[3].test.items:totable(), binary:folds{ by = "one", k = 3, nsr = 1 }[3].test.items:totable())
 end)
 
-it("a random share of each user's items is test, of the rest one validation", function()
+it("folds{by = 'share'} tests a random share of each user's items and validates on a share of the rest", function()
   for _, fold in ipairs(binary:folds{ by = "share", test = 0.3, valid = 0.25, k = 3 }) do
     for _, own in pairs(by_user(divided(fold, interactions(3)))) do
       local n = #own.train + #own.valid + #own.test
@@ -151,7 +151,7 @@ it("a random share of each user's items is test, of the rest one validation", fu
   end
 end)
 
-it("by time nothing in train is later than anything in validation, nor that than test", function()
+it("folds{by = 'time'} has no training item later than validation and no validation item later than test", function()
   for _, o in ipairs{ { by = "time" }, { by = "time", at = 1020 }, { by = "time", test = 0.5, valid = 0.3 } } do
     local bounds = { train = { 1e9, -1e9, 0 }, valid = { 1e9, -1e9, 0 }, test = { 1e9, -1e9, 0 } }
     for _, each in ipairs((divided(binary:folds(o)[1], interactions(3)))) do
@@ -176,7 +176,7 @@ it("by time nothing in train is later than anything in validation, nor that than
   raises(function() return binary:folds{ by = "time", at = 0 }[1] end, "time", "0")
 end)
 
-it("cold users and items are in one part with all that is theirs, each tested once", function()
+it("folds{by = 'cold_user' or 'cold_item'} keep each user or item in one part and test each once", function()
   for _, what in ipairs{ "user", "item" } do
     local tested = {}
     for _, fold in ipairs(binary:folds{ by = "cold_" .. what, k = 3, nsr = 2 }) do
@@ -198,7 +198,7 @@ it("cold users and items are in one part with all that is theirs, each tested on
   end
 end)
 
-it("grades are kept, and all rated items are dealt out", function()
+it("folds{grades = true} keep the grades and put every rated item in a part", function()
   for _, by in ipairs{ "user", "share", "one", "last", "time", "cold_user", "cold_item" } do
     local fold = ratings:folds{ by = by, grades = true }[1]
     local rated = 0
@@ -210,7 +210,7 @@ it("grades are kept, and all rated items are dealt out", function()
   raises(function() ratings:folds{} end, "ratings:binarize", "4", "grades = true")
 end)
 
-it("options are checked before a fold is made", function()
+it("ratings:folds checks its options before it makes a fold", function()
   local bad = {
     { { by = "last", k = 3 }, "'last'", "k" }, { { n = 2 }, "'user'", "n" },
     { { by = "time", test = 0 }, "test", "0" }, { { by = "one", n = 0 }, "n", "0" },

@@ -6,7 +6,7 @@ local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 400, mean_activity = 80, seed = 3 }
 local binary = ratings:binarize(4):min_relevant(10)
 
-it("binarize and min_relevant leave the original as it is", function()
+it("binarize and min_relevant do not change the original ratings", function()
   local before = ratings.value:totable()
   equal(ratings:binarize(4).value:totable()[1], before[1] >= 4 and 1.0 or 0.0)
   equal(ratings.value:totable(), before)
@@ -17,7 +17,7 @@ it("binarize and min_relevant leave the original as it is", function()
   raises(function() return ratings.ratings end, "ratings", "mr.Ratings")
 end)
 
-it("folds have every user with enough relevant items in each part", function()
+it("ratings:folds puts every user with enough relevant items in each part", function()
   local liked, kept = {}, 0
   for i, user in ipairs(ratings.user:totable()) do
     liked[user] = (liked[user] or 0) + (ratings.value[i]:item() >= 4 and 1 or 0)
@@ -31,7 +31,7 @@ it("folds have every user with enough relevant items in each part", function()
   end
 end)
 
-it("folds are the same for the same seed and others for another", function()
+it("ratings:folds is reproducible for a seed and differs between seeds and options", function()
   local function items(options) return binary:folds(options)[2].test.items:totable() end
   equal(items{ k = 3, seed = 9 }, items{ k = 3, seed = 9 })
   check(not pcall(equal, items{ k = 3, seed = 9 }, items{ k = 3, seed = 10 }))
@@ -40,7 +40,7 @@ it("folds are the same for the same seed and others for another", function()
   check(rawequal(folds[1], folds[1]), "a fold is made once")
 end)
 
-it("what is changed after folds were made makes other folds", function()
+it("min_relevant and binarize called after folds give new folds", function()
   local function users(r) return r:folds{ k = 2 }[1].test.count end
   local some = binary:min_relevant(10)
   local many = users(some)
@@ -50,7 +50,7 @@ it("what is changed after folds were made makes other folds", function()
   equal(users(some), many)
 end)
 
-it("options of folds are checked before a fold is made", function()
+it("ratings:folds checks its options before it makes a fold", function()
   local bad = {
     { { k = 1 }, "k", "1" }, { { k = 2.5 }, "k", "2.5" },
     { { nsr = -1 }, "nsr", "-1" }, { { nsr = 1.5 }, "nsr", "1.5" },
@@ -64,7 +64,7 @@ it("options of folds are checked before a fold is made", function()
   raises(function() return binary:folds{ k = 3 }[5] end, "fold", "5")
 end)
 
-it("ratings that a script made say which part is of the wrong type", function()
+it("ratings:folds names the field with a wrong dtype in ratings that a script changed", function()
   local expected = { user = "int64", item = "int64", value = "float32" }
   for field, right in pairs(expected) do
     for _, type in ipairs{ "float32", "float64", "int64" } do
@@ -79,7 +79,7 @@ it("ratings that a script made say which part is of the wrong type", function()
   end
 end)
 
-it("a summary counts lists, rows and users without enough items", function()
+it("fold:summary counts lists, rows and users with too few items", function()
   local path = os.tmpname()
   local file <close> = assert(io.open(path, "w"))
   file:write "user,item,rating\n"

@@ -29,14 +29,14 @@ describe("names in run files", function()
   local lists = named(sizes, grades, ids, documents)
   local scored = mr.data.scored(mr.arange(1, #grades), lists)
 
-  it("with blanks are refused before a file is written, unless they are escaped", function()
+  it("with blanks raise an error before a file is written, unless escape = true", function()
     with_file("kept", function(path)
       raises(function() scored:to_trec_run(path) end, "escape = true")
       equal(io.open(path):read "a", "kept")
     end)
   end)
 
-  it("come back when they are escaped", function()
+  it("are read back unchanged if they were written with escape = true", function()
     with_file(nil, function(path)
       scored:to_trec_run(path, { escape = true })
       for line in io.lines(path) do equal(select(2, line:gsub("%S+", "")), 6, line) end
@@ -51,7 +51,7 @@ describe("names in run files", function()
     end)
   end)
 
-  it("of other programs stay as they are", function()
+  it("from other programs are not unescaped", function()
     local odd = { "%", "%%", "%%x", "%20", "%%a%2", "%%a%20b%zz", "100%25", "%%a%2fb" }
     local text = {}
     for _, name in ipairs(odd) do text[#text + 1] = ("q Q0 %s 1 %d t\n"):format(name, #text) end
@@ -61,13 +61,13 @@ describe("names in run files", function()
   end)
 end)
 
-describe("metrics under bounds of runs", function()
+describe("run:evaluate with bounds", function()
   local lists = mr.lists({ { 1, 0, 0, 2, 0 }, { 0, 1, 1 }, { 1, 1 }, { 0, 0 } })
   local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
   local wanted = { { "ap", bound = "minmax" }, { "rr", bound = "expectation" },
     { "nrbp(0.8)", bound = "expectation_max" }, { "ndcg@3", bound = "zscore" }, "ap[expectation]" }
 
-  it("are those of scores and lists, where the run has all that is judged", function()
+  it("equals mr.evaluate if the run has every judged document", function()
     local run = mr.data.scored(scores, lists):evaluate(lists, wanted, { gain = "exp2" })
     local plain = mr.evaluate(scores, lists, wanted)
     equal(run.names, plain.names)
@@ -78,7 +78,7 @@ describe("metrics under bounds of runs", function()
     end
   end)
 
-  it("count documents that are not judged as rows, and relevant ones that are not in the run as never found", function()
+  it("counts unjudged documents as rows and relevant documents missing from the run as not retrieved", function()
     -- The run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant.
     -- The best ranking is a, c, ...
     local run = mr.data.scored(mr.tensor{ 3, 2, 1 }, named({ 3 }, { 0, 0, 0 }, { "q" }, { "b", "a", "x" }))
@@ -91,7 +91,7 @@ describe("metrics under bounds of runs", function()
     near(found["map[expectation]"]:item(), ap / of.expectation, 1e-12)
   end)
 
-  it("take the conventions of the run, and metrics without closed forms", function()
+  it("uses linear gain like the run and accepts metrics without closed forms", function()
     local run = mr.data.scored(scores, lists)
     local metrics = { { "ndcg", bound = "minmax" }, { "err", bound = "expectation" } }
     local found = run:evaluate(lists, metrics)
@@ -103,7 +103,7 @@ describe("metrics under bounds of runs", function()
     check(linear["ndcg[minmax]"]:totable()[1] ~= exp2["ndcg[minmax]"]:totable()[1])
   end)
 
-  it("name what is wrong with them", function()
+  it("rejects unknown and missing bounds by name", function()
     local run = mr.data.scored(scores, lists)
     raises(function() run:evaluate(lists, { { "ap", bound = "minmx" } }) end, "'minmx'", "'minmax'")
     raises(function() run:evaluate(lists, { { "ap" } }) end, "bound")
@@ -111,7 +111,7 @@ describe("metrics under bounds of runs", function()
 end)
 
 describe("mr.evaluate of a run", function()
-  it("is the run's own evaluation", function()
+  it("equals run:evaluate", function()
     local lists = mr.lists{ { 1, 0, 2 }, { 0, 1 } }
     local run = mr.data.scored(mr.tensor{ 3, 2, 1, 0, 1 }, lists)
     for _, metrics in ipairs{ { "map", "ndcg@2" }, { { "ap", bound = "minmax" } } } do
@@ -123,7 +123,7 @@ describe("mr.evaluate of a run", function()
   end)
 end)
 
-it("queries that a run and its judgments do not share are counted below the table of its evaluation", function()
+it("run:evaluate counts queries that only the run or only the judgments have below its table", function()
   local function lists(ids)
     local relevance, names = {}, {}
     for i in ipairs(ids) do

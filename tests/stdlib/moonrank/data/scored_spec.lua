@@ -32,7 +32,7 @@ for _, k in ipairs{ 1, 3, 5, 10, 50 } do
 end
 for _, k in ipairs{ 1, 3, 10 } do measures["success_" .. k] = "hit@" .. k end
 
-it("every measure of every query is trec_eval's", function()
+it("run:evaluate gives the value of trec_eval for every measure and query", function()
   local golden = json.read "tests/golden/trec.json"
   local qrels, names, ours = file(golden.qrels), {}, {}
   for name, own in pairs(measures) do names[#names + 1], ours[#ours + 1] = name, own end
@@ -61,7 +61,7 @@ it("every measure of every query is trec_eval's", function()
   check(compared > 1000)
 end)
 
-it("a run that was written and read again is the same run, in trec_eval's order", function()
+it("trec_run reads back the run that to_trec_run wrote, in the order of trec_eval", function()
   local golden = json.read "tests/golden/trec.json"
   for _, text in pairs(golden.runs) do
     local run, path = mr.data.trec_run(file(text)), new_path()
@@ -91,7 +91,7 @@ it("a run that was written and read again is the same run, in trec_eval's order"
   end
 end)
 
-it("queries that a run lacks count 0 where asked", function()
+it("run:evaluate counts queries missing from the run as 0 with missing = 'zero'", function()
   local qrels = file "1 0 a 1\n2 0 a 1\n3 0 a -1\n"
   local run = mr.data.trec_run(file "2 Q0 a 1 0.5 t\n9 Q0 a 1 0.5 t\n3 Q0 a 1 1 t\n")
   equal(run:evaluate(qrels, { "map" }).ids, { "2", "3" })
@@ -107,7 +107,7 @@ it("queries that a run lacks count 0 where asked", function()
   end
 end)
 
-it("metrics that trec_eval does not have follow from what is missing", function()
+it("run:evaluate measures metrics that trec_eval lacks, and rejects auc if documents are missing", function()
   local judged = mr.data.trec_qrels(file "q 0 a 2\nq 0 b 1\nq 0 c 0\nq 0 d 1\n")
   local run = mr.data.trec_run(file "q Q0 c 0 3 t\nq Q0 a 0 2 t\nq Q0 x 0 1 t\n")
   local e = run:evaluate(judged, { "f1@2", "nrbp(0.5)", "rbp(0.5)", "err",
@@ -124,7 +124,7 @@ it("metrics that trec_eval does not have follow from what is missing", function(
   raises(function() run:evaluate(judged, { "mapp" }) end, "'mapp'")
 end)
 
-it("tables of scores by name or number, rows of a query apart", function()
+it("mr.data.scores reads columns by name or number and joins separate rows of a query", function()
   local expected = { { "x y", "2" }, { "a", "c", "b" }, { 1.5, -2, 3 } }
   local function same(set) equal({ set.lists.ids, set.lists.documents, set.scores:totable() }, expected) end
   same(mr.data.scores(file 'qid,docid,score\n"x y",a,1.5\n2,b,3\n"x y",c,-2\n'))
@@ -134,7 +134,7 @@ it("tables of scores by name or number, rows of a query apart", function()
     { delimiter = ";", columns = { qid = "q", docid = "d", score = "s" } }))
 end)
 
-it("what is wrong in a file is said with its place", function()
+it("mr.data.trec_run, trec_qrels and scores name the line and column of a mistake", function()
   local function refuses(reader, text, place, ...)
     local path = file(text)
     raises(function() mr.data[reader](path) end, path .. place, ...)
@@ -158,7 +158,7 @@ it("what is wrong in a file is said with its place", function()
   raises(function() mr.data.trec_run "/nowhere" end, "/nowhere")
 end)
 
-it("names that a run file cannot hold, and scores that are no numbers, are refused before it is written", function()
+it("to_trec_run rejects invalid names and scores before it writes the file", function()
   local path = new_path()
   local function refuses(scores, ids, documents, ...)
     local lists = mr.lists{ relevance = mr.zeros(2), ids = ids, documents = documents }
@@ -180,7 +180,7 @@ it("names that a run file cannot hold, and scores that are no numbers, are refus
   os.remove(folder .. "/made.run")
 end)
 
-it("scores of folds have the ids of the file, in a run file, too", function()
+it("mr.data.scored uses user and item ids of the file, also in run files", function()
   local rows = { "user,item" }
   for u = 1, 6 do
     for i = 1, 6 do rows[#rows + 1] = ("u%d,i%d"):format(7 - u, 10 + (u * i) % 7) end
@@ -199,7 +199,7 @@ it("scores of folds have the ids of the file, in a run file, too", function()
   equal(mr.data.trec_run(path):evaluate(fold.test, { "map" }).count, fold.test.count)
 end)
 
-it("a model's scores of a dataset have the names of users and items", function()
+it("mr.data.scored names lists and documents by user and item numbers without file ids", function()
   local liked = mr.data.synthetic{ users = 20, items = 60, mean_activity = 12 }:binarize(4)
   local set = liked:min_relevant(2):folds{ k = 2, seed = 1 }[1].test
   local users, items = set.users:totable(), set.items:totable()

@@ -19,7 +19,7 @@ local function numbered(sizes)
     users = mr.arange(1, #sizes, { dtype = "int64" }) }
 end
 
-it("shares of batches are the batches, each list once, in order", function()
+it("dataset:batches with shares yields each list of a batch once, in order", function()
   for _, sizes in ipairs{ { 1 }, { 5, 1, 1, 1, 1, 1 }, { 1, 1, 1, 1, 90 }, { 3, 3, 3, 3, 3, 3, 3 },
     { 31, 32, 33, 127, 128, 129, 1000 } } do
     local data = numbered(sizes)
@@ -43,7 +43,7 @@ it("shares of batches are the batches, each list once, in order", function()
   end
 end)
 
-it("shares have about as many rows each", function()
+it("dataset:batches balances the rows of shares", function()
   local sizes = {}
   for i = 1, 200 do sizes[i] = 1 + (i * i) % 50 end
   local data = numbered(sizes)
@@ -54,7 +54,7 @@ it("shares have about as many rows each", function()
   end
 end)
 
-it("losses that draw rows draw the same in shares of a batch as in the whole batch", function()
+it("sampling losses draw the same rows in shares of a batch as in the whole batch", function()
   local queries = mr.data.synthetic{ kind = "queries", queries = 30, seed = 2 }
   local data = dataset.new{ lists = queries.lists, features = queries.features:double() }
   local weights = mr.normal({ data.features:size(2) }, { seed = 3, dtype = "float64" })
@@ -87,7 +87,7 @@ it("losses that draw rows draw the same in shares of a batch as in the whole bat
   end
 end)
 
-it("alone, parallel changes nothing; and a process that is alone cannot be joined", function()
+it("mr.fit with parallel = true and one process changes nothing, and cluster_join raises an error", function()
   local data = mr.data.synthetic{ kind = "queries", queries = 20, seed = 1 }
   local function trained(parallel)
     local model = mr.models.linear{ inputs = data.features:size(2), seed = 1 }
@@ -167,7 +167,7 @@ end
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
   "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100",
   "--kind mf --loss bpr --epochs 2", "--kind mlp --loss warp --epochs 2", "--kind mf --loss lambdafm --epochs 2" } do
-  it("1, 2 and 3 processes train the same model: " .. arguments, function()
+  it("mr.fit trains the same model with 1, 2 and 3 processes: " .. arguments, function()
     in_folder(function(folder)
       local alone = train_as(folder, 1, arguments)
       for count = 2, 3 do
@@ -187,8 +187,7 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf 
 end
 
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mf" } do
-  it("steps put off by several processes are those of one, put off or not, " ..
-    "and end in the same bits in all: " .. arguments, function()
+  it("mr.fit with deferred updates gives the same model with 1, 2 and 3 processes: " .. arguments, function()
     in_folder(function(folder)
       train_as(folder, 1, arguments)
       local taken = parameters_of(folder, "m1_0")
@@ -210,7 +209,7 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mf" } do
   end)
 end
 
-it("Ctrl-C ends all after the same batch", function()
+it("a signal to one process of a parallel mr.fit stops all after the same batch", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
     sweeps.wait(2)
@@ -221,7 +220,7 @@ it("Ctrl-C ends all after the same batch", function()
   end)
 end)
 
-it("Ctrl-C of which one alone knows ends all: the others would wait for it", function()
+it("Ctrl-C in one process ends the others while they wait to join", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/train.lua", script .. [[
 if core.launched() == 1 then
@@ -238,7 +237,7 @@ print "all together"
   end)
 end)
 
-it("does not go on where the processes find other checkpoints", function()
+it("parallel mr.fit raises an error if the processes find different checkpoints", function()
   in_folder(function(folder)
     local words = "--kind mf --checkpoint fit.safetensors --apart"
     check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
@@ -248,7 +247,7 @@ it("does not go on where the processes find other checkpoints", function()
   end)
 end)
 
-it("goes on from a checkpoint, which the first process writes, to the same bits", function()
+it("parallel mr.fit resumes from a checkpoint to the same bits", function()
   in_folder(function(folder)
     train_as(folder, 2, "--kind mf --adam")
     local whole = parameters_of(folder, "m2_0")
@@ -259,7 +258,7 @@ it("goes on from a checkpoint, which the first process writes, to the same bits"
   end)
 end)
 
-it("a process that fails ends all", function()
+it("an error in one process of a parallel mr.fit ends all processes", function()
   in_folder(function(folder)
     local failing = script:gsub("if args.slow", "if core.launched() == 1 then error 'no more' end\n  if args.slow")
     sweeps.write(folder .. "/train.lua", failing)

@@ -22,7 +22,7 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 80, see
 local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
 local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 5, seed = 1 }
 
-it("steps are counted through all epochs, from 1: draws within losses are keyed by them", function()
+it("mr.fit passes batch.step counted from 1 over all epochs", function()
   local steps = {}
   mr.models.define("spec_steps", {
     parameters = function() return { w = mr.zeros({ 5 }) } end,
@@ -36,7 +36,7 @@ it("steps are counted through all epochs, from 1: draws within losses are keyed 
   equal(steps, { 1, 2, 3, 4, 5, 6, 7, 8, 9 })
 end)
 
-it("calls a penalty and a constraint of a script, on a model of the library and on its own", function()
+it("mr.fit calls penalty and constrain of library models and of models that scripts write", function()
   local inner, outer, calls = mr.models.linear{ inputs = 5 }, mr.models.linear{ inputs = 5 }, {}
   local function called(name)
     return function(self)
@@ -76,7 +76,7 @@ local function plain(loss)
 end
 
 describe("an epoch on the GPU", function()
-  it("waits once, at its end", on_cuda(function()
+  it("waits for the GPU once, at its end", on_cuda(function()
     for name, kind in pairs(kinds) do
       for _, data in ipairs{ kind.data, kind.data:to("cuda") } do
         for _, loss in ipairs{ mr.losses.ndcg(), mr.losses.ap{ bound = "minmax" }, mr.losses.rr{ bound = "zscore" },
@@ -92,7 +92,7 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("waits once however many uploads it has", on_cuda(function()
+  it("waits for the GPU once with any number of uploads", on_cuda(function()
     for name, kind in pairs(kinds) do
       local waits = {}
       fit(kind, { batch = 1, epochs = 3, each_epoch = function() waits[#waits + 1] = core.cuda_waits() end })
@@ -100,8 +100,7 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("is not replayed in a profile, which waits after every operation and says so; " ..
-    "the numbers are the same", on_cuda(function()
+  it("is not replayed in mr.profile, which waits after every operation and gives the same numbers", on_cuda(function()
     for name, kind in pairs(kinds) do
       local first, model = fit(kind, { shuffle = false })
       check(first.replayed > 0, name)
@@ -115,7 +114,7 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("tells of NaN at its end, with the operation, and checks wait again afterwards", on_cuda(function()
+  it("reports NaN at its end with the operation, and later checks wait again", on_cuda(function()
     for _, case in ipairs{ { mr.losses.ndcg(), "smooth_ndcg" }, { mr.losses.rr(), "smooth_rr" },
       { mr.losses.ranknet(), "ranking" } } do
       local loss, operation = table.unpack(case)
@@ -129,7 +128,7 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("goes as on the CPU", on_cuda(function()
+  it("gives the numbers of the CPU", on_cuda(function()
     for name, kind in pairs(kinds) do
       local runs = {}
       for _, device in ipairs{ "cpu", "cuda" } do
@@ -143,8 +142,8 @@ describe("an epoch on the GPU", function()
   end))
 end)
 
-describe("an epoch that repeats", function()
-  it("runs from a recording, with the same numbers", on_cuda(function()
+describe("a replayed epoch on the GPU", function()
+  it("gives the same numbers as launched steps", on_cuda(function()
     for name, kind in pairs(kinds) do
       for _, optimizer in ipairs{ mr.optim.adam{ lr = 0.02 }, mr.optim.adam{ lr = 0.02, sparse = name == "mf" },
         mr.optim.sgd{ lr = 0.05, momentum = 0.9 } } do
@@ -167,7 +166,7 @@ describe("an epoch that repeats", function()
     end
   end))
 
-  it("is one batch, or unshuffled; chance and scripts are launched anew", on_cuda(function()
+  it("needs one batch or no shuffling, and no script functions", on_cuda(function()
     equal(fit(kinds.mf, { batch = 1000 }).replayed, 4)
     equal(fit(kinds.mf).replayed, 0)
     local function twice(score) return score * 2 end
@@ -176,7 +175,7 @@ describe("an epoch that repeats", function()
     end
   end))
 
-  it("is recorded anew when the optimiser's options change", on_cuda(function()
+  it("is recorded again if the options of the optimizer change", on_cuda(function()
     local function options(loss)
       local optimizer = mr.optim.adam{ lr = 0.1 }
       return { shuffle = false, loss = loss, optimizer = optimizer,
@@ -188,7 +187,7 @@ describe("an epoch that repeats", function()
     for i, parameter in ipairs(model:parameters()) do equal(parameter:totable(), other:parameters()[i]:totable()) end
   end))
 
-  it("gives its memory back", on_cuda(function()
+  it("frees its memory", on_cuda(function()
     fit(kinds.mlp, { shuffle = false })
     collectgarbage()
     local held = core.held_bytes()

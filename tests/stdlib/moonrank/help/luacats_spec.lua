@@ -39,7 +39,7 @@ function M.plain() end
 M.value = function(a, ...) end
 ]]
 
-it("reads functions, methods, classes and examples", function()
+it("luacats.parse reads functions, methods, classes and examples", function()
   local docs = parse(source)
   test.equal(docs.header, "A module.\nIts second line.")
   test.equal(#docs.items, 3)
@@ -60,7 +60,7 @@ it("reads functions, methods, classes and examples", function()
   test.equal(value.arguments, { "a", "..." })
 end)
 
-it("reads an empty text and one without documentation", function()
+it("luacats.parse reads an empty text and a text without documentation", function()
   test.equal(#parse("").items, 0)
   test.equal(#parse("local x = 1\nreturn x").items, 0)
 end)

@@ -31,7 +31,7 @@ local function value_and_gradient(loss, case, dtype)
   return value:item(), scores.grad or scores:detach() * 0
 end
 
-describe("losses have the reference's values and gradients", function()
+describe("loss values and gradients equal the reference values for", function()
   local names = {}
   for name in pairs(made) do names[#names + 1] = name end
   table.sort(names)

@@ -54,8 +54,8 @@ local function ratings(n, seed)
   return grades
 end
 
-describe("wrongly ordered pairs of unequal grades", function()
-  it("have the statistics of all orders", function()
+describe("mr.bounds of wrong_pairs on graded lists", function()
+  it("gives the statistics over all orders", function()
     for _, grades in ipairs(small) do
       local counts, orders = counts_of(grades)
       local least, most, mean, square = math.huge, -1, 0, 0
@@ -70,7 +70,7 @@ describe("wrongly ordered pairs of unequal grades", function()
     end
   end)
 
-  it("have the distribution of all orders, and of weighted orders that of samples", function()
+  it("gives the distribution over all orders, and over samples if orders are weighted", function()
     for _, grades in ipairs(small) do
       local counts, orders = counts_of(grades)
       local d = mr.bounds.distribution("wrong_pairs", { grades = grades })
@@ -88,7 +88,7 @@ describe("wrongly ordered pairs of unequal grades", function()
     near(exact:sd(), sampled:sd(), 0.05)
   end)
 
-  it("of long lists are listed or have a characteristic function, with the moments of the closed form", function()
+  it("enumerates long lists or uses a characteristic function, with the closed-form moments", function()
     for n, method in pairs{ [290] = "enumerated", [310] = "characteristic function" } do
       local grades = ratings(n, n)
       local of = mr.bounds.of("wrong_pairs", { grades = grades })
@@ -102,7 +102,7 @@ describe("wrongly ordered pairs of unequal grades", function()
     end
   end)
 
-  it("are counted as by a double loop, with tied scores, and equal the nRBP loss where grades are 0 and 1", function()
+  it("counts pairs like a double loop, with ties, and equals nrbp_loss for grades 0 and 1", function()
     for _, n in ipairs{ 0, 1, 2, 7, 40, 300 } do
       local grades = ratings(n, n)
       for _, scores in ipairs{ mr.normal({ n }, { seed = n, dtype = "float64" }), mr.tensor(ratings(n, n + 1), f64) } do
@@ -118,12 +118,12 @@ describe("wrongly ordered pairs of unequal grades", function()
   end)
 end)
 
-describe("losses over pairs of graded lists", function()
+describe("pairwise losses on graded lists", function()
   local rows = { ratings(9, 1), ratings(20, 2), { 3, 3 }, { 5, 4, 3 }, { 2, 1, 1 } }  -- all grades are 1 or more
   local lists = mr.lists(rows)
   local x = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
 
-  it("count the lists under a bound that they count without one", function()
+  it("count the same lists with a bound as without", function()
     for _, name in ipairs{ "ranknet", "hinge", "direct_ranker" } do
       for _, bound in ipairs(mr.bounds.names()) do
         equal(mr.losses[name]{ bound = bound }:count(lists), 4, name .. " " .. bound)
@@ -132,7 +132,7 @@ describe("losses over pairs of graded lists", function()
     end
   end)
 
-  it("under min-max are means over the pairs of unequal grades", function()
+  it("are means over pairs of unequal grades under minmax", function()
     local plain = mr.losses.ranknet{}(x, lists):totable()
     local bounded = mr.losses.ranknet{ bound = "minmax" }(x, lists):totable()
     for l, grades in ipairs(rows) do
@@ -161,7 +161,7 @@ describe("losses over pairs of graded lists", function()
   end)
 end)
 
-describe("bounds of losses with a threshold of relevance", function()
+describe("bounds of losses with a relevant option", function()
   local rows = { { 3, 1, 2, 1, 4 }, { 1, 1, 5 }, { 2, 2, 1 }, { 4, 5 } }
   local binary = {}
   for l, grades in ipairs(rows) do
@@ -171,7 +171,7 @@ describe("bounds of losses with a threshold of relevance", function()
   local graded, relevant = mr.lists(rows), mr.lists(binary)
   local x = mr.normal({ graded.rows }, { seed = 8, dtype = "float64" })
 
-  it("are those of the lists with grades 0 and 1 on either side of it", function()
+  it("equal the bounds of lists with grades 0 and 1", function()
     for _, name in ipairs{ "climf", "tfmap" } do
       for _, bound in ipairs{ "minmax", "zscore", "distribution" } do
         local above = mr.losses[name]{ relevant = 3, bound = bound }
@@ -188,8 +188,8 @@ describe("bounds of losses with a threshold of relevance", function()
   end)
 end)
 
-describe("nDCG of linear gains", function()
-  it("has the closed forms of all orders", function()
+describe("mr.bounds of ndcg with linear gain", function()
+  it("gives the closed-form statistics over all orders", function()
     for _, grades in ipairs{ { 3, 1, 2, 0 }, { 0, 1, 1, 0, 4 }, { 2, 2, 0 }, { 3, 1, 2 } } do
       local gained, count = {}, 0
       local function dcg(order)
@@ -239,7 +239,7 @@ describe("mr.fit", function()
     end)
   end
 
-  it("warns, with number and reason, where a loss leaves out more than 5 % of the lists", function()
+  it("warns with count and reason if a loss leaves out more than 5 % of the lists", function()
     local found = fit(data{ { 2, 2, 2 }, { 1 } }, mr.losses.ranknet{})
     equal(#found, 1)
     for _, part in ipairs{ "ranknet", "2 of 22", "1 have equal grades", "1 have fewer than two rows" } do
@@ -249,14 +249,14 @@ describe("mr.fit", function()
     check(found[1]:find("20 of 21", 1, true) and found[1]:find("grade 1", 1, true), found[1])
   end)
 
-  it("is silent where a loss leaves out fewer", function()
+  it("does not warn if a loss leaves out at most 5 % of the lists", function()
     equal(fit(data{ { 2, 2, 2 } }, mr.losses.ranknet{ bound = "minmax" }), {})
     equal(fit(data{ { 2, 2, 2 }, { 1 } }, mr.losses.listnet{}), {})
   end)
 end)
 
-describe("MovieLens", function()
-  it("keeps all users whose ratings differ under a bound of RankNet", function()
+describe("mr.losses.ranknet on MovieLens", function()
+  it("counts all users with different ratings under a bound", function()
     local folder = (os.getenv "MOONRANK_DATA" or "../shared/data") .. "/ml-latest-small"
     if not io.open(folder .. "/ratings.csv.gz") then return test.skip("no " .. folder) end
     local fold = mr.data.movielens(folder):folds{ k = 5, by = "user", seed = 1, grades = true }[1]

@@ -134,8 +134,8 @@ local function data_folder(name)
   end
 end
 
-describe("every loss under every bound that applies", function()
-  it("applies, or says why not", function()
+describe("every loss under every bound", function()
+  it("applies or gives a reason in mr.losses.bounds", function()
     check(#mr.losses.names() > 20, "few losses")
     test.raises(function() mr.losses.bounds "ndgc" end, "'ndgc'", "'ndcg'")
     test.raises(function() mr.losses.bounds "define" end, "'define'", "loss")
@@ -151,14 +151,14 @@ describe("every loss under every bound that applies", function()
     end
   end)
 
-  it("has no NaN on lists that break others", function()
+  it("stays finite on degenerate lists", function()
     local function model() return mr.models.linear{ inputs = 3, seed = 1 } end
     local set = { train = breaking(), rate = 0.01, epochs = 3, model = model }
     grid("made-up lists", function(loss) return trained(set, loss) end)
   end)
 
   for _, of in ipairs(sets) do
-    it("ranks better than at random on " .. of.name, function()
+    it("ranks better than random rankings on " .. of.name, function()
       local folder = data_folder(of.file)
       if not folder then return test.skip("no data at MOONRANK_DATA or ../shared/data: " .. of.file) end
       local set = of.make(folder)

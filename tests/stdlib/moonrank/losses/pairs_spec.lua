@@ -103,8 +103,8 @@ local function mixed()
   return mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0, 0, 1 }, grades(5, 4) }
 end
 
-describe("losses over pairs", function()
-  it("are their plain forms at every size", function()
+describe("pairwise losses", function()
+  it("equal plain double loops for every list size", function()
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       local x, y = mr.normal({ n }, { seed = n + 1, dtype = "float64" }), grades(n, n)
       if n > 2 and n < 1000 then x = (x * 4):clamp{ min = -6, max = 5 } end  -- equal scores, too
@@ -122,7 +122,7 @@ describe("losses over pairs", function()
     end
   end)
 
-  it("have the gradients that differences find", function()
+  it("have gradients that match finite differences", function()
     local lists = mixed()
     for _, name in ipairs(names) do
       for seed = 1, 3 do
@@ -132,7 +132,7 @@ describe("losses over pairs", function()
     end
   end)
 
-  it("of sigmoids add up what swaps change, times them", function()
+  it("with pair = 'sigmoid' sum the metric changes of swaps times sigmoids", function()
     local lists = mr.lists{ { 0, 1, 0, 1, 1, 0, 0 }, { 1, 0 }, { 0, 0, 1, 0 } }
     local x = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" }) * 2
     local f, y, own = x:totable(), lists.relevance:totable(), lists:spread(mr.arange(1, 3, f64)):totable()
@@ -157,7 +157,7 @@ describe("losses over pairs", function()
     end
   end)
 
-  it("of a batch are those of its lists, whatever the threads", function()
+  it("do not depend on the batch or the number of threads", function()
     local all = {}
     for n = 1, 200 do all[n] = grades(n % 37, n) end
     local lists = mr.lists(all)
@@ -177,7 +177,7 @@ describe("losses over pairs", function()
     end
   end)
 
-  it("are never NaN, and have finite gradients, on scores that are far apart, equal or infinite", function()
+  it("are never NaN and have finite gradients for distant, equal or infinite scores", function()
     for _, name in ipairs(names) do
       support.stays_a_number(made[name], name, function(value, _, scores, _, what)
         if math.abs(scores[1]) == 1e4 then check(value < infinity, what) end
@@ -187,8 +187,8 @@ describe("losses over pairs", function()
   end)
 end)
 
-describe("losses over pairs, and lists", function()
-  it("on which no ordering can matter: 0 without gradient, but of all pairs", function()
+describe("pairwise losses on lists", function()
+  it("are 0 without gradient if no ordering matters, except ranknet_all_pairs", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 } }
     local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1 }, f64)
     for _, name in ipairs(names) do
@@ -205,7 +205,7 @@ describe("losses over pairs, and lists", function()
     end
   end)
 
-  it("take every bound by its slope", function()
+  it("are scaled by the slope of every bound", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
     for _, name in ipairs{ "hinge", "direct_ranker", "ranknet_all_pairs", "ndcg_loss_1", "ndcg_loss_2",
       "ndcg_loss_2pp" } do
@@ -213,7 +213,7 @@ describe("losses over pairs, and lists", function()
     end
   end)
 
-  it("are 0 under a bound, never NaN, where the list does not count and its loss is infinite", function()
+  it("are 0 under a bound, not NaN, if the list does not count and the loss is infinite", function()
     local f, infinite = { -infinity, infinity, 0 }, { 0, 0 }
     for _, y in ipairs{ { 0, 0, 0 }, { 2, 1, 1 }, { 0, 0.5, 0 } } do
       for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle", "mse",
@@ -228,7 +228,7 @@ describe("losses over pairs, and lists", function()
     equal(infinite, { 1, 1 }, "some are infinite without a bound")
   end)
 
-  it("may count pairs of unequal grades so often that all targets are as many", function()
+  it("balance both kinds of targets with the upsample option", function()
     local lists = mr.lists{ { 1, 0, 0, 0, 0 }, { 1, 0 }, { 2, 2, 2 }, {} }  -- equal 6, 0, 3, 0; others 4, 1, 0, 0
     near(losses.ranknet_all_pairs{ upsample = lists }.options.upsample, 18 / 5, 1e-15)
     equal(losses.ranknet_all_pairs{ upsample = mr.lists{ { 1, 0 } } }.options.upsample, 1.0)
@@ -238,7 +238,7 @@ describe("losses over pairs, and lists", function()
     near(core.equal_pairs(lists), { 6, 0, 3, 0 }, 0)
   end)
 
-  it("say what they do not take", function()
+  it("reject invalid options and scores", function()
     local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
     for _, upsample in ipairs{ 0, -1, infinity, "lists", true } do
       raises(function() losses.ranknet_all_pairs{ upsample = upsample } end, "mr.losses.ranknet_all_pairs", "upsample")
@@ -249,7 +249,7 @@ describe("losses over pairs, and lists", function()
     raises(function() losses.ndcg_loss_1()(mr.tensor{ 1, 2, 3 }, lists) end, "3", "lists", "2")
   end)
 
-  it("train a network to rank better than at the start", function()
+  it("train a network to a better ranking", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
     queries = queries:standardize():to(mr.device())
     for _, name in ipairs(names) do

@@ -65,7 +65,7 @@ local function ndcg_of(p, y)
 end
 
 describe("relaxed losses", function()
-  it("NeuralNDCG is the nDCG of the scaled matrix at every size", function()
+  it("include neural_ndcg, equal to nDCG of the scaled matrix for every list size", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
       local y = grades(n, n)
       for _, spread in ipairs{ 1, 30 } do
@@ -81,7 +81,7 @@ describe("relaxed losses", function()
     end
   end)
 
-  it("NeuralNDCG of spread scores is finite whatever the largest logit of a rank", function()
+  it("include neural_ndcg, finite for widely spread scores", function()
     local scores, y = {}, {}
     for l = 1, 3000 do
       for i, x in ipairs{ -1, -0.7, -0.4, -0.1, 0.1, 0.3, 0.6, 0.8, 1 } do scores[9 * (l - 1) + i] = x * l / 10 end
@@ -91,7 +91,7 @@ describe("relaxed losses", function()
     equal({ value:isnan():sum():item(), gradient:isnan():sum():item() }, { 0, 0 })
   end)
 
-  it("NeuralNDCG of scores whose sums have no digits left is that of their differences", function()
+  it("include neural_ndcg, invariant to shifts and equal to nDCG for huge scores", function()
     for _, n in ipairs{ 2, 5, 13, 40 } do
       local y = grades(n, n)
       y[n] = 3
@@ -123,7 +123,7 @@ describe("relaxed losses", function()
     equal({ value:item(), gradient:abs():max():item() }, { -1.0, 0.0 })
   end)
 
-  it("SoftRank without noise is nDCG, and all scores equal give every rank alike", function()
+  it("include soft_rank, equal to nDCG without noise and to mean gains for equal scores", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
       local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
       local lists = mr.lists{ y }
@@ -142,12 +142,12 @@ describe("relaxed losses", function()
     end
   end)
 
-  it("have the gradients that differences find", function()
+  it("have gradients that match finite differences", function()
     local lists = mr.lists{ grades(11, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0 }, grades(5, 4), { 2, 1, 3 } }
     each(function(make, options, where) support.by_differences(make(options), lists, where) end)
   end)
 
-  it("are never NaN on scores that are far apart, equal or infinite, and 0 where grades are equal", function()
+  it("are never NaN for distant, equal or infinite scores, and 0 for equal grades", function()
     each(function(make, options, where)
       support.stays_a_number(make(options), where, function(value, gradient, _, y, what)
         if y[1] == y[2] and y[2] == y[3] then equal({ value, gradient:abs():max():item() }, { 0.0, 0.0 }, what) end
@@ -155,14 +155,14 @@ describe("relaxed losses", function()
     end)
   end)
 
-  it("take every bound by its slope, and count lists whose grades differ", function()
+  it("are scaled by the slope of every bound and count lists with different grades", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 1, 0, 0, 0 } }
     for name, of in pairs{ soft_rank = "ndcg", neural_ndcg = "ndcg", climf = "rr", tfmap = "ap" } do
       support.by_slope(mr.losses[name], of, lists, function(bounded) equal(bounded:count(lists), 2, name) end)
     end
   end)
 
-  it("train: every one ranks better than before", function()
+  it("train a model to a better ranking", function()
     local lists, x = {}, mr.normal({ 120, 4 }, { seed = 3 })
     local weights = mr.tensor{ { 1 }, { -2 }, { 0.5 }, { 0 } }
     local truth = (x:matmul(weights):reshape(120) + mr.normal({ 120 }, { seed = 4 })):totable()
@@ -181,7 +181,7 @@ describe("relaxed losses", function()
     end
   end)
 
-  it("say what they do not take", function()
+  it("reject invalid options and scores", function()
     local long = mr.lists{ { 1, 0 }, { 1, 0, 0 } }
     raises(function() mr.losses.soft_rank{ longest = 2 }(mr.zeros{ 5 }, long) end, "2", "3", "longest")
     raises(function() mr.losses.neural_ndcg{ tau = 1e-300 } end, "tau", "1e-300")

@@ -51,7 +51,7 @@ function plain.listnet(f, y)
 end
 
 describe("pointwise and listwise losses", function()
-  it("are their plain forms at every size", function()
+  it("equal plain Lua forms for every list size", function()
     for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129, 1000 } do
       local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
       for name, f in pairs(plain) do
@@ -63,7 +63,7 @@ describe("pointwise and listwise losses", function()
     end
   end)
 
-  it("have the gradients that differences find", function()
+  it("have gradients that match finite differences", function()
     local y = { grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, grades(5, 4) }
     local lists = mr.lists(y)
     for _, name in ipairs(all) do support.by_differences(mr.losses[name](), lists, name) end
@@ -73,7 +73,7 @@ describe("pointwise and listwise losses", function()
     check(error < 1e-6, "thresholds")
   end)
 
-  it("are finite or infinite, never NaN, on scores that are far apart, equal or infinite", function()
+  it("are never NaN for distant, equal or infinite scores", function()
     for _, name in ipairs(listwise) do support.stays_a_number(mr.losses[name](), name) end
     for _, name in ipairs{ "bce", "squared_hinge", "ordinal" } do
       local scores, lists = mr.tensor({ 1e4, -1e4, 0 }, f64), mr.lists{ { 0, 1, 1 } }
@@ -94,7 +94,7 @@ describe("pointwise and listwise losses", function()
     raises(function() mr.losses.listnet()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores", "NaN")
   end)
 
-  it("count all lists with rows, under a bound those on which an ordering can matter", function()
+  it("count all lists with rows, and under a bound only lists where an ordering matters", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 } }
     local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1 }, f64)
     for _, name in ipairs(all) do
@@ -108,7 +108,7 @@ describe("pointwise and listwise losses", function()
     end
   end)
 
-  it("take slopes of bounds that are not affine at the exact value of the metric, or at its expectation", function()
+  it("take slopes of bounds that are not affine at the exact metric or its expectation", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
     local scores = mr.normal({ 8 }, { seed = 5, dtype = "float64" })
     local exact = mr.metrics.parse("ap")(scores, lists)
@@ -128,7 +128,7 @@ describe("pointwise and listwise losses", function()
     near(mr.bounds.slopes("distribution_logit", "ap", lists, { at = exact }), by_differences, 1e-5)
   end)
 
-  it("take a metric as a handle, with its options", function()
+  it("accept a metric handle with options", function()
     local lists, scores = mr.lists{ { 3, 0, 1, 0, 2 }, { 0, 2, 1 } }, mr.normal({ 8 }, { seed = 7, dtype = "float64" })
     local linear = mr.metrics.ndcg{ gain = "linear" }
     local slopes = mr.bounds.slopes("minmax", linear, lists)
@@ -140,7 +140,7 @@ describe("pointwise and listwise losses", function()
     end
   end)
 
-  it("say what they do not take", function()
+  it("reject invalid options", function()
     for _, name in ipairs(all) do
       raises(function() mr.losses[name]{ metric = "ndgc" } end, "'ndgc'", "'ndcg'")
     end
@@ -157,7 +157,7 @@ describe("pointwise and listwise losses", function()
       "1", "list")
   end)
 
-  it("train with the mean over rows: as one list of all rows", function()
+  it("train with reduction = 'rows' as on one list of all rows", function()
     local function trained(sizes, reduction)
       local lists, features = {}, mr.normal({ 12, 3 }, { seed = 1 })
       local y, at = grades(12, 9), 0

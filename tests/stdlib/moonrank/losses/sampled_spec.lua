@@ -82,10 +82,10 @@ local function loss_of(name, more)
   return losses[name](o)
 end
 
-describe("losses that draw rows", function()
+describe("sampling losses", function()
   local f, y = { 0.5, -1, 0.25, 1.5, 0, -0.5, 0.75 }, { 1, 0, 0, 2, 0, 0.5, 0 }
 
-  it("have the mean that enumeration gives, over draws of a row", function()
+  it("have the enumerated mean over many draws of a row", function()
     local draws = 100000
     for _, name in ipairs(names) do
       local value, sd, slopes = expectation(name, f, y)
@@ -96,7 +96,7 @@ describe("losses that draw rows", function()
     end
   end)
 
-  it("have it over rows, lists and seeds, too", function()
+  it("have the enumerated mean over rows, lists and seeds", function()
     local copies, scores = {}, {}
     for l = 1, 2000 do
       copies[l] = y
@@ -114,12 +114,12 @@ describe("losses that draw rows", function()
     end
   end)
 
-  it("of BPR is RankNet over the number of rows that may be drawn", function()
+  it("include bpr, equal to RankNet divided by the number of drawable rows", function()
     local lists, x = mr.lists{ { 1, 0, 1, 0, 0, 0 } }, mr.normal({ 6 }, { seed = 2, dtype = "float64" })
     near(losses.bpr{ draws = 200000 }(x, lists):item(), losses.ranknet()(x, lists):item() / 4, 0.02)
   end)
 
-  it("of lambdafm goes from BPR to the highest scores as rho falls", function()
+  it("include lambdafm, which moves from BPR to the highest scores as rho falls", function()
     local lists, x = mr.lists{ { 1, 0, 0, 0, 0 } }, mr.tensor({ 0, 3, 1, 0, -3 }, f64)
     near(losses.lambdafm{ candidates = 128, rho = 1e-3 }(x, lists):item(), softplus(3), 1e-12)
     local of_all = losses.ranknet()(x, lists):item() / 4
@@ -127,7 +127,7 @@ describe("losses that draw rows", function()
     near(losses.lambdafm{ candidates = 1, draws = 100000 }(x, lists):item(), of_all, 0.03)
   end)
 
-  it("have the gradients that differences find", function()
+  it("have gradients that match finite differences", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, {}, { 2 }, { 0, 0 }, { 1, 1 }, { 2, 0, 1, 0.5, 0, 0 } }
     local x = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
     for _, name in ipairs(names) do
@@ -140,7 +140,7 @@ describe("losses that draw rows", function()
   end)
 end)
 
-describe("what is drawn", function()
+describe("draws of sampling losses", function()
   local all = {}
   for n = 0, 150 do
     local u = mr.uniform({ math.max(n, 1) }, { seed = n, device = "cpu" }):totable()
@@ -151,7 +151,7 @@ describe("what is drawn", function()
   local scores = mr.normal({ lists.rows }, { seed = 5 })
   local function differing(a, b) return (a - b):abs():gt(0):sum():item() end
 
-  it("is the same for a seed, on any number of threads, and other for other seeds and calls", function()
+  it("depend on seed and call, and not on the number of threads", function()
     local before = core.threads()
     for _, name in ipairs(names) do
       local loss = loss_of(name, { draws = 2 })
@@ -171,7 +171,7 @@ describe("what is drawn", function()
     end
   end)
 
-  it("is a row that is not relevant, and each of them at some time", function()
+  it("reach every row that is not relevant, and no other", function()
     local y = { 1, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1 }
     local x = mr.zeros({ #y }, f64)
     for _, name in ipairs(names) do
@@ -182,7 +182,7 @@ describe("what is drawn", function()
     end
   end)
 
-  it("goes on as it would have, where training is resumed", function()
+  it("continue unchanged if training is resumed from a checkpoint", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 40, features = 6, noise = 0.2 }:standardize()
     for _, name in ipairs(names) do
       local path = os.tmpname()
@@ -208,12 +208,12 @@ describe("what is drawn", function()
   end)
 end)
 
-describe("losses that draw rows, on lists that break others", function()
-  it("are never NaN, and have finite gradients", function()
+describe("sampling losses on lists", function()
+  it("are never NaN and have finite gradients", function()
     for _, name in ipairs(names) do support.stays_a_number(loss_of(name, { draws = 20 }), name) end
   end)
 
-  it("are 0 without gradient where nothing can be drawn, and do not count", function()
+  it("are 0 without gradient and do not count lists where nothing can be drawn", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 }, { 2, 1 } }
     local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1, 2, 5 }, f64)
     for _, name in ipairs(names) do
@@ -227,7 +227,7 @@ describe("losses that draw rows, on lists that break others", function()
     end
   end)
 
-  it("take every bound by its slope", function()
+  it("are scaled by the slope of every bound", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
     for _, name in ipairs(names) do
       for _, of in ipairs{ "nrbp_loss", "ap" } do
@@ -239,7 +239,7 @@ describe("losses that draw rows, on lists that break others", function()
     end
   end)
 
-  it("train factors to rank better than at the start", function()
+  it("train a network to a better ranking", function()
     local data = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
     data = data:standardize():to(mr.device())
     for _, name in ipairs(names) do
@@ -253,7 +253,7 @@ describe("losses that draw rows, on lists that break others", function()
     end
   end)
 
-  it("have regularisers of factors, which training adds", function()
+  it("add the regularize option for user and item factors in mr.fit", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 1 }, { 1, 1 } }
     local function ids(numbers) return mr.tensor(numbers, { dtype = "int64" }) end
     local data = mr.data.dataset{ lists = lists, users = ids{ 2, 1, 4 }, items = ids{ 1, 2, 3, 2, 5, 1, 6 } }
@@ -290,7 +290,7 @@ describe("losses that draw rows, on lists that break others", function()
     raises(function() losses.warp{ regularize = 0.1 } end, "regularize", "0.1")
   end)
 
-  it("say what they do not take", function()
+  it("reject invalid options and scores", function()
     for _, name in ipairs(names) do
       raises(function() losses[name]()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores", "NaN")
       raises(function() losses[name]()(mr.tensor{ 1, 2, 3 }, mr.lists{ { 1, 0 } }) end, "3", "lists", "2")

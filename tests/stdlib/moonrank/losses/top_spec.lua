@@ -54,8 +54,8 @@ local function log_rr(f, y, gain)
   return -(top + math.log(total))
 end
 
-describe("losses of the top", function()
-  it("are their plain forms at every size", function()
+describe("mr.losses.top_n_rank and log_rr", function()
+  it("equal plain Lua forms for every list size", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129, 1000 } do
       local y = grades(n, n)
       y[1], y[2] = 2, 0
@@ -79,7 +79,7 @@ describe("losses of the top", function()
     end
   end)
 
-  it("log_rr is the logarithm of smooth RR, and has a gradient where that of RR vanishes", function()
+  it("include log_rr, the logarithm of smooth RR, with a gradient where that of rr vanishes", function()
     local x, lists = mr.normal({ 9 }, { seed = 1, dtype = "float64" }), mr.lists{ { 1, 0, 2, 0, 1 }, { 0, 1, 0, 3 } }
     near(mr.losses.log_rr()(x, lists), -mr.smooth.rr(x, lists):log(), 1e-12)
     local many = {}
@@ -95,12 +95,12 @@ describe("losses of the top", function()
     check(slope.log_rr > 0.1 and slope.rr == 0, "log_rr has no gradient, or rr one")
   end)
 
-  it("have the gradients that differences find", function()
+  it("have gradients that match finite differences", function()
     local lists = mr.lists{ grades(13, 3), {}, { 2 }, { 0, 0, 0 }, { 1, 1 }, { 1, 0 }, grades(5, 4), { 2, 1, 0 } }
     each(function(make, options, where) support.by_differences(make(options), lists, where) end)
   end)
 
-  it("are never NaN on scores that are far apart, equal or infinite, and 0 where no ordering matters", function()
+  it("are never NaN for distant, equal or infinite scores, and 0 if no ordering matters", function()
     each(function(make, options, where)
       support.stays_a_number(make(options), where, function(value, gradient, _, y, what)
         check(value - value == 0, what)
@@ -113,7 +113,7 @@ describe("losses of the top", function()
     raises(function() mr.losses.top_n_rank()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores", "NaN")
   end)
 
-  it("take every bound by its slope", function()
+  it("are scaled by the slope of every bound", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 1, 0, 0, 0 } }
     for name, of in pairs{ top_n_rank = "dcg@10", log_rr = "rr" } do
       local plain = mr.losses[name]()

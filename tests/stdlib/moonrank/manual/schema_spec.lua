@@ -12,7 +12,7 @@ local page = texts.read "formats.md"
 
 local function states(words) check(page:find(words, 1, true), "formats.md does not have: " .. words) end
 
-it("describes every table and column of a store, and no other", function()
+it("formats.md describes exactly the tables and columns of a store", function()
   sweeps.in_folder(function(folder)
     local opened = store.open(folder .. "/s.db", "write")
     local tables = {}
@@ -35,7 +35,7 @@ it("describes every table and column of a store, and no other", function()
   end)
 end)
 
-it("says what the store's mark, its blobs and states are", function()
+it("formats.md states the application id, blobs and trial states of a store", function()
   sweeps.in_folder(function(folder)
     local values = { 0.25, -1e300, 1 / 3 }
     local study = mr.sweep{ name = "a", store = folder .. "/s.db", workers = 0, progress = false,
@@ -62,7 +62,7 @@ local function metadata(path)
   return file:read(length):match '"__metadata__":(%b{})'
 end
 
-it("names the format of every file of tensors", function()
+it("formats.md names the format of every tensor file", function()
   sweeps.in_folder(function(folder)
     local model = mr.models.linear{ inputs = 2 }
     local queries = mr.data.synthetic{ kind = "queries", queries = 8, features = 2 }
@@ -84,7 +84,7 @@ it("names the format of every file of tensors", function()
   end)
 end)
 
-it("names the mark of a LETOR cache", function()
+it("formats.md names the magic bytes of a LETOR cache", function()
   sweeps.in_folder(function(folder)
     core.write_file(folder .. "/a.txt", "1 qid:1 1:0.5\n0 qid:1 1:0.25\n")
     core.make_folder(folder .. "/cache/x")

@@ -57,13 +57,13 @@ local function sorted(names)
   return copy
 end
 
-it("every text in the folders is a part of the manual", function()
+it("the manual lists every text in its folders", function()
   equal(on_disk("cookbook", "lua"), sorted(texts.recipes))
   equal(on_disk("guide", "md"), sorted(texts.guide))
   equal(on_disk("papers", "md"), sorted(texts.papers))
 end)
 
-it("there are twenty recipes or more, each a question and a short script", function()
+it("the manual has at least twenty recipes, each with a question and a short script", function()
   check(#texts.recipes >= 20, #texts.recipes .. " recipes")
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
@@ -77,7 +77,7 @@ end)
 
 for _, name in ipairs(texts.recipes) do
   local recipe = texts.recipe(name)
-  it("recipe " .. name, function() runs(name, recipe.source, recipe.output) end)
+  it("recipe " .. name .. " prints its documented output", function() runs(name, recipe.source, recipe.output) end)
 end
 
 -- Blocks of a page in Markdown whose fence names a language, one after the other.
@@ -88,13 +88,13 @@ local function blocks(text, language)
 end
 
 for _, name in ipairs(texts.guide) do
-  it("chapter " .. name, function()
+  it("chapter " .. name .. " prints its documented output", function()
     local text = texts.read("guide/" .. name .. ".md")
     runs(name, blocks(text, "lua") .. "\n", blocks(text, "output"))
   end)
 end
 
-it("recipes are found by name and by words", function()
+it("mr.help finds recipes by name and by words", function()
   check(help.about "top_ten":find("Which items should a user see?", 1, true), "by name")
   check(help.about "tied scores worth":find('recipe "ties"', 1, true), "by words")
 end)
@@ -106,7 +106,7 @@ local function scripts_in(text)
   return found
 end
 
-it("scripts that are named are there, and each script of the thesis that makes something is named", function()
+it("manual pages name scripts that exist, and every figure and table script of the thesis", function()
   if not core.is_file "scripts/README.md" then return test.skip "no scripts beside the standard library" end
   for _, name in ipairs{ "papers/westerborg_2022.md", "papers/li_2021.md", "papers/tang_2023.md",
     "papers/segui_2022.md", "papers/li_wu.md", "index.md", "guide/sweeps.md", "guide/losses_and_bounds.md" } do

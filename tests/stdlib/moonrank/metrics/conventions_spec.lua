@@ -8,7 +8,7 @@ local lists = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 } }
 
 local function line_of(metrics, options) return mr.evaluate(scores, lists, metrics, options):notes()[1] end
 
-it("a fixed gain is said, for each metric where gains differ", function()
+it("the line of conventions states a fixed gain, per metric if gains differ", function()
   for _, name in ipairs{ "letor_ndcg@2", "err" } do
     check(line_of{ name }:find("gain exp2;", 1, true), line_of{ name })
   end
@@ -22,13 +22,13 @@ it("a fixed gain is said, for each metric where gains differ", function()
   check(bounded:find("gain exp2;", 1, true), bounded)
 end)
 
-it("lists shorter than k are said where they count as 0", function()
+it("the line of conventions states that lists shorter than k count as 0", function()
   check(line_of{ "letor_ndcg@2" }:find "lists shorter than k zero$", line_of{ "letor_ndcg@2" })
   check(line_of{ "ndcg@2", "letor_ndcg@2" }:find("lists shorter than k zero (letor_ndcg@2)", 1, true))
   check(not line_of{ "ndcg@2", "rr" }:find "shorter")
 end)
 
-it("the least relevant grade is said of metrics that read it", function()
+it("the line of conventions states the relevant grade only for metrics that use it", function()
   for _, name in ipairs{ "dcg", "ndcg", "err", "letor_ndcg@2" } do
     local plain, other = mr.metrics.parse(name), mr.metrics.parse(name, { relevant = 2 })
     equal(plain(scores, lists):totable(), other(scores, lists):totable())  -- it changes nothing
@@ -37,7 +37,7 @@ it("the least relevant grade is said of metrics that read it", function()
   for _, name in ipairs{ "rr", "ap", "wrong_pairs" } do check(line_of{ name }:find "relevant 1", line_of{ name }) end
 end)
 
-it("an option that none of the metrics reads is an error", function()
+it("mr.evaluate and mr.compare reject an option that none of the metrics uses", function()
   for _, case in ipairs{ { "gain", "linear", "letor_ndcg@2" }, { "gain", "linear", "rr" }, { "relevant", 2, "ndcg@2" },
     { "denominator", "cutoff", "ndcg@2" } } do
     local option, value, name = table.unpack(case)

@@ -26,7 +26,7 @@ local function grades(n)
 end
 
 describe("a metric declared by gain and discount", function()
-  it("has the values of the built-in one that it is, at every size", function()
+  it("has the values of the equal built-in metric for every list size", function()
     for _, n in ipairs{ 0, 1, 31, 32, 33, 127, 129, 1000 } do
       local lists = mr.lists{ grades(n), { 1, 0 }, { 0, 0 }, {} }
       local x = mr.normal({ n + 4 }, { seed = n, dtype = "float64" })
@@ -39,7 +39,7 @@ describe("a metric declared by gain and discount", function()
     end
   end)
 
-  it("gives LambdaRank the built-in one's pairs, under bounds, too", function()
+  it("gives LambdaRank the pair weights of the equal built-in metric, also under bounds", function()
     local lists = mr.lists{ { 1, 0, 2, 0, 3 }, { 0, 0 }, { 1, 1 }, {}, { 0, 1, 0 } }
     local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
     for name, other in pairs(same) do
@@ -72,7 +72,7 @@ describe("a metric declared by gain and discount", function()
     end
   end)
 
-  it("chooses epochs and trains", function()
+  it("trains like the equal built-in metric in mr.fit", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
     queries = queries:standardize():to(mr.device())
     local function trained(metric)
@@ -84,7 +84,7 @@ describe("a metric declared by gain and discount", function()
     near(trained "declared_ndcg", trained "ndcg", 1e-4)
   end)
 
-  it("is checked, and so is what its functions give", function()
+  it("raises an error for invalid definitions and for invalid values of gain or discount", function()
     raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "mr.metrics.define", "discount")
     raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end,
       "'discounts'", "'discount'")

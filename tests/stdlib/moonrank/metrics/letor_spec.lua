@@ -53,7 +53,7 @@ local function joined(parts)
 end
 
 describe("letor_ndcg", function()
-  it("has the values that a hand finds", function()
+  it("equals hand-computed values", function()
     local function of(ranked, k)
       local scores = {}
       for i = 1, #ranked do scores[i] = -i end
@@ -68,7 +68,7 @@ describe("letor_ndcg", function()
     near(of({ 0, 0 }, 1), 0, 0)
   end)
 
-  it("follows the script over random queries, at every cutoff, tied documents in the order of the file", function()
+  it("equals Eval-Score-4.0.pl on random queries for every cutoff", function()
     for _, most in ipairs{ 2, 4 } do
       local grades, scores = drawn_queries(300, most, 12)
       local lists, x = mr.lists(grades), mr.tensor(joined(scores), f64)
@@ -86,7 +86,7 @@ describe("letor_ndcg", function()
   end)
 
   -- Expected values are the output of Eval-Score-4.0.pl (perl 5.36) with the 25th feature of S1 as the scores.
-  it("gives what the script prints for MQ2008", function()
+  it("equals the output of Eval-Score-4.0.pl on MQ2008", function()
     local there, folder = pcall(find.path, "mq2008")
     if not there then test.skip "MQ2008 is not there" end
     local data = mr.data.letor(folder .. "/S1.txt.gz")
@@ -97,7 +97,7 @@ describe("letor_ndcg", function()
     end
   end)
 
-  it("takes tied documents as the mean over their orders", function()
+  it("averages over the orders of tied documents", function()
     local grades, orders = { 2, 0, 1, 0 }, { { 1, 2, 3, 4 } }
     local function permuted(prefix, rest)
       if #rest == 0 then orders[#orders + 1] = prefix end
@@ -118,14 +118,14 @@ describe("letor_ndcg", function()
     end
   end)
 
-  it("counts lists without relevant rows as 0, unless another rule is given", function()
+  it("counts lists without relevant rows as 0 unless empty = 'skip'", function()
     local x, lists = mr.tensor({ 2, 1, 2, 1 }, f64), mr.lists{ { 0, 0 }, { 1, 0 } }
     near(mr.evaluate(x, lists, { "letor_ndcg@2" }).mean["letor_ndcg@2"], 0.5, 1e-15)
     near(mr.evaluate(x, lists, { "letor_ndcg@2" }, { empty = "skip" }).mean["letor_ndcg@2"], 1, 1e-15)
     near(mr.evaluate(x, lists, { "letor_ndcg@3" }, { empty = "skip" }).mean["letor_ndcg@3"], 0, 0)
   end)
 
-  it("under a bound leaves out lists that are too short, and refuses losses by name", function()
+  it("leaves out short lists under a bound and cannot be used as a loss", function()
     local lists = mr.lists{ { 0, 1, 2 }, { 0, 1 } }
     local bounded = mr.evaluate(mr.tensor({ 3, 2, 1, 1, 2 }, f64), lists, { "letor_ndcg@3[minmax]" })
     equal(bounded.counted["letor_ndcg@3[minmax]"], 1)

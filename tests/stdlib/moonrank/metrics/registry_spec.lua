@@ -19,8 +19,8 @@ local function all_metrics()
   return all
 end
 
-describe("names of metrics", function()
-  it("that others use resolve to ours", function()
+describe("metric names", function()
+  it("accept the aliases map, mrr, hr, p and r", function()
     for theirs, ours in pairs{ map = "ap", ["map@3"] = "ap@3", mrr = "rr", ["mrr@10"] = "rr@10", ["hr@10"] = "hit@10",
       ["p@10"] = "precision@10", ["r@10"] = "recall@10" } do
       equal(mr.metrics.parse(theirs).name, ours)
@@ -33,7 +33,7 @@ describe("names of metrics", function()
     raises(function() mr.metrics.define("map", function(ranks) return ranks end) end, "mr.metrics.define", "'map'")
   end)
 
-  it("are read in one grammar everywhere", function()
+  it("have the same grammar in metrics, bounds, losses and evaluations", function()
     for _, name in ipairs{ "nrbp(5e-1)", "nrbp(0.5)", "nrbp(.50)" } do
       near(mr.metrics.parse(name)(scores, lists), mr.metrics.nrbp(scores, lists, { p = 0.5 }), 0)
       equal(mr.bounds.of(name, { n = 7, p = 3 }), mr.bounds.of("nrbp(0.5)", { n = 7, p = 3 }))
@@ -52,15 +52,15 @@ describe("names of metrics", function()
     end
   end)
 
-  it("of numbers that a trial returns say a direction only where they are ours", function()
+  it("returned by trials imply a direction only if they are built-in metrics", function()
     local metric = require "moonrank.metrics.registry"
     equal({ metric.direction "p", metric.direction "valid_r", metric.direction "map" }, {})
     equal(metric.direction "valid_precision@5", "maximize")
   end)
 end)
 
-describe("a handle of a metric", function()
-  it("has what its options say", function()
+describe("a metric handle", function()
+  it("has the name and options that were given", function()
     local m = mr.metrics.parse("rbp(0.8)@5", { relevant = 2, ties = "worst", empty = "zero" })
     equal({ m.name, m.base, m.minimize, tostring(m) }, { "rbp(0.8)@5", "rbp", false, "rbp(0.8)@5" })
     equal(m.options, { k = 5, p = 0.8, relevant = 2.0, ties = "worst", empty = "zero" })
@@ -71,7 +71,7 @@ describe("a handle of a metric", function()
       { true, true, true, false })
   end)
 
-  it("goes wherever a name goes", function()
+  it("can replace a metric name in bounds and evaluations", function()
     for _, m in ipairs(all_metrics()) do
       local stats = mr.bounds.stats(m, lists)
       if not m.top then near(stats.max, mr.bounds.stats(m.name, lists).max, 0, m.name) end
@@ -84,8 +84,8 @@ describe("a handle of a metric", function()
   end)
 end)
 
-describe("what a reader tried", function()
-  it("has its smooth form, and its closed forms, only with the options that they are of", function()
+describe("a metric", function()
+  it("has a smooth form and closed forms only with the options they apply to", function()
     for _, m in ipairs{ mr.metrics.ndcg{ k = 3 }, mr.metrics.ndcg{ gain = "linear" }, mr.metrics.ap{ k = 2 },
       mr.metrics.rr{ k = 2 } } do
       check(not m.has_smooth, m.name)
@@ -94,14 +94,14 @@ describe("what a reader tried", function()
     check(mr.metrics.ap{ relevant = 2 }.closed_forms and not mr.metrics.ap{ denominator = "cutoff" }.closed_forms)
   end)
 
-  it("estimates bounds whatever lists without relevant rows count as", function()
+  it("has the same estimated bounds for every empty option", function()
     local shape = { n = 3, p = 2 }
     local one = mr.bounds.of(mr.metrics.auc{ relevant = 2, empty = "one" }, shape).expectation
     local plain = mr.bounds.of(mr.metrics.auc{ relevant = 2 }, shape).expectation
     check(one ~= one and plain ~= plain)
   end)
 
-  it("wants the largest grade of ERR in a loss, where a list must not depend on its batch", function()
+  it("err needs option top in a loss so that a list does not depend on its batch", function()
     raises(function() mr.losses.lambdarank{ metric = "err" } end, "'err'", "metric", "mr.metrics.err", "grade")
     local loss = mr.losses.lambdarank{ metric = mr.metrics.err{ top = 4 }, bound = "minmax" }
     local alone = loss(mr.tensor({ 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 } }):item()
@@ -110,7 +110,7 @@ describe("what a reader tried", function()
     raises(function() mr.metrics.err{ top = 0 / 0 } end, "mr.metrics.err", "top")
   end)
 
-  it("finds other names of metrics in what a trial returned", function()
+  it("alias works as the metric of mr.sweep", function()
     dofile("tests/support/sweeps.lua").in_folder(function(folder)
       local function run() return mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 2 } }, { "map" }).mean end
       local found = mr.sweep{ name = "s", space = { a = mr.range(1, 2) }, workers = 0, metric = "map",
@@ -119,7 +119,7 @@ describe("what a reader tried", function()
     end)
   end)
 
-  it("takes handles in checks and pictures of bounds", function()
+  it("handle works in mr.bounds.check and mr.bounds.plot", function()
     local o = { metrics = { mr.metrics.parse "map", "ndcg@3" }, quiet = true, relevant = { 1, 5 }, nsr = { 1 } }
     local report = mr.bounds.check("minmax", o)
     equal(report.order, { "ap", "ndcg@3" })
@@ -127,7 +127,7 @@ describe("what a reader tried", function()
     check(mr.bounds.plot("minmax", { metric = mr.metrics.parse "ap", nsr = { 1 } }))
   end)
 
-  it("refuses zero bytes, other bases and options of other types, by name", function()
+  it("with zero bytes, hexadecimal numbers or wrong option types raises an error", function()
     for _, text in ipairs{ "ndcg@10\0junk", "rbp(0.5\0)", "ndcg@0x10", "rbp(0x.8)" } do
       raises(function() mr.metrics.parse(text) end, "@k")
     end
@@ -157,7 +157,7 @@ describe("every metric", function()
     return found
   end
 
-  it("has bounds from all orders, closed or estimated, and says which", function()
+  it("has bounds over all orders and names the method", function()
     for _, grades in ipairs{ { 2, 0, 1, 0, 0 }, { 1, 0, 0, 0 }, { 1, 1, 0, 1 } } do
       local copies, rows = {}, {}
       for i, order in ipairs(orders(#grades)) do
@@ -178,7 +178,7 @@ describe("every metric", function()
     end
   end)
 
-  it("that has swap differences is a lambda metric under every bound", function()
+  it("with swap differences works in LambdaRank under every bound", function()
     local count = 0
     for _, m in ipairs(all_metrics()) do
       for _, bound in ipairs(m.swaps and mr.bounds.names() or {}) do

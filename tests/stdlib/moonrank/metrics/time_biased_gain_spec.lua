@@ -22,8 +22,8 @@ local function ranked(grades)
   return mr.tensor(scores, f64), mr.lists{ grades }
 end
 
-describe("time-biased gain", function()
-  it("agrees with golden values", function()
+describe("mr.metrics.tbg", function()
+  it("equals golden values", function()
     near(mr.metrics.tbg(ranked{ 1, 0, 0, 1, 0, 1 }):item(), 1.3375252493271102414, 1e-14)
     near(mr.metrics.tbg(ranked{ 0, 0, 1 }):item(), 0.46050491096754203886, 1e-14)
     local scores, lists = ranked{ 0, 1, 1, 0 }
@@ -35,7 +35,7 @@ describe("time-biased gain", function()
       1.0588882340229206119, 1e-14)
   end)
 
-  it("follows its definition at every size, and takes ties as the mean over orders", function()
+  it("equals its definition for every list size and averages over the orders of ties", function()
     for _, n in ipairs{ 1, 31, 32, 33, 127, 128, 129, 1000 } do
       local u, grades = mr.uniform({ n }, { seed = n, device = "cpu" }):totable(), {}
       for i = 1, n do grades[i] = u[i] < 0.3 and 1 or u[i] < 0.4 and 2 or 0 end
@@ -51,14 +51,14 @@ describe("time-biased gain", function()
     end
   end)
 
-  it("works in evaluate, with half lives in their names", function()
+  it("accepts half lives in names in mr.evaluate", function()
     local scores, lists = ranked{ 0, 1, 1, 0 }
     local e = mr.evaluate(scores, lists, { "tbg", "tbg(30)", "ndcg" })
     equal(e.names, { "tbg", "tbg(30)", "ndcg" })
     near(e.mean["tbg(30)"], 0.65223522978029824512, 1e-14)
   end)
 
-  it("is a lambda metric, each pair weighed by its swap", function()
+  it("weighs each pair by its swap in LambdaRank", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0, 2, 0 }, { 0, 0 }, { 1, 1, 0 } }
     local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
     for l, grades in ipairs{ { 1, 0, 0, 1, 0, 2, 0 }, { 0, 0 }, { 1, 1, 0 } } do
@@ -87,7 +87,7 @@ describe("time-biased gain", function()
     check(mr.gradcheck(function(x) return mr.losses.lambdarank{ metric = "tbg(100)" }(x, lists) end, scores) < 1e-6)
   end)
 
-  it("is bounded by what all orders give, under every bound", function()
+  it("has enumerated bounds and finite values and gradients under every bound", function()
     local of = mr.bounds.of("tbg", { grades = { 1, 1, 0, 0, 0 } })
     equal(of.method, "enumerated")
     near(of.max, gain_of({ 1, 1, 0, 0, 0 }, 224), 1e-12)

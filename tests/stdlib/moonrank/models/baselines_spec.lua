@@ -25,7 +25,7 @@ local models = {
 local names = { "ap", "ndcg@10" }
 
 for name, model in pairs(models) do
-  it(name .. " loads as it was saved", function()
+  it("mr.models.load restores a saved model: " .. name, function()
     with_file(function(path)
       model:save(path)
       local again = mr.models.load(path)
@@ -42,7 +42,7 @@ for name, model in pairs(models) do
   end)
 end
 
-it("an item_knn of no one and nothing loads, too", function()
+it("mr.models.load reads an item_knn model without ratings", function()
   with_file(function(path)
     local known = core.user_items(mr.lists{}, core.tensor({}, "int64", "cpu"), core.tensor({}, "int64", "cpu"), 3, 4)
     local state = core.item_neighbours(known, 2, 0.0):state()
@@ -79,7 +79,7 @@ local function changed(of, with)
   return copy
 end
 
-it("what a file of item_knn says is checked", function()
+it("mr.models.load checks every field of item_knn files", function()
   with_file(function(path)
     equal(mr.models.load(file_of(path, state(), texts)):recommend{ user = 2, k = 3 }:of(2), { 1, 2, 3 })
     for _, case in ipairs{
@@ -116,7 +116,7 @@ it("what a file of item_knn says is checked", function()
   end)
 end)
 
-it("what files of the others say is checked", function()
+it("mr.models.load checks every field of popularity and random files", function()
   with_file(function(path)
     local popularity = { kind = "popularity", users = "2", items = "2" }
     equal(mr.models.load(file_of(path, { counts = int64{ 0, 2 } }, popularity)).config, { users = 2, items = 2 })
@@ -133,7 +133,7 @@ it("what files of the others say is checked", function()
   end)
 end)
 
-it("recommendations go out as a table, users with nothing left without rows", function()
+it("recommendations convert to tables, with no rows for users without items left", function()
   local drawn = mr.data.synthetic{ kind = "ratings", users = 12, items = 40, seed = 3 }:binarize(3):folds{ k = 3 }[1]
   local found = mr.models.popularity{ fold = drawn }:recommend{ k = 3, seen = drawn }
   local rows, called, expected = found:table().rows, {}, {}

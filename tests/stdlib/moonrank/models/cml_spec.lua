@@ -17,8 +17,8 @@ end
 local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 80, mean_activity = 25, seed = 3 }
 local fold = ratings:binarize(4):folds{ k = 2, seed = 1, nsr = 2 }[1]
 
-describe("cml", function()
-  it("scores by the square of the distance", function()
+describe("mr.models.cml", function()
+  it("scores by the negative squared distance", function()
     local model = mr.models.cml{ users = 3, items = 4, factors = 3, seed = 4, dtype = "float64" }
     local P, Q = model:parameters()[1]:totable(), model:parameters()[2]:totable()
     local scores = model(batch):totable()
@@ -30,7 +30,7 @@ describe("cml", function()
     check(model:gradcheck(batch) < 1e-6)
   end)
 
-  it("penalises covariance: by hand, by differences, and none where coordinates are uncorrelated", function()
+  it("penalizes covariance, with the right gradient, and not if coordinates are uncorrelated", function()
     local model = mr.models.cml{ users = 3, items = 4, factors = 3, seed = 4, dtype = "float64", covariance = 0.5 }
     local P, Q, points = model:parameters()[1]:totable(), model:parameters()[2]:totable(), {}
     for _, user in ipairs{ 2, 1, 3 } do points[#points + 1] = P[user] end
@@ -69,7 +69,7 @@ describe("cml", function()
     equal(mr.models.cml{ users = 3, items = 4 }:penalty(batch), nil)
   end)
 
-  it("mr.fit adds the penalty: coordinates that say the same come apart", function()
+  it("trains with its covariance penalty in mr.fit, which reduces the covariance", function()
     local function trained(covariance)
       local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 6, covariance = covariance }
       mr.fit{ model = model, loss = mr.losses.hinge{ bound = "minmax" }, train = fold.train, epochs = 15,
@@ -86,7 +86,7 @@ describe("cml", function()
     end, "parallel", "true")
   end)
 
-  it("stays in its ball: rows beyond go to the surface along their ray, others keep their bits", function()
+  it("projects rows outside the ball to its surface and keeps other rows unchanged", function()
     local model = mr.models.cml{ users = 2, items = 1, factors = 2, radius = 2 }
     model:restore{ buffers = {}, mr.tensor{ { 3, 4 }, { 0.1, 0.7 } }, mr.tensor{ { 0, 0 } } }
     model:constrain()
@@ -98,7 +98,7 @@ describe("cml", function()
     check(longest(mr.models.cml{ users = 50, items = 50, factors = 2, init = 3 }) < 1 + 1e-6, "starts in the ball")
   end)
 
-  it("mr.fit keeps it there, under every optimiser, and it learns", function()
+  it("stays in the ball and learns in mr.fit with sgd and adam", function()
     for _, optimizer in ipairs{ mr.optim.sgd{ lr = 5 }, mr.optim.adam{ lr = 0.05 } } do
       local model = mr.models.cml{ users = ratings.users, items = ratings.items, factors = 8 }
       local before = mr.evaluate(require("moonrank.fit").scores(model, fold.train), fold.train.lists, { "auc" })
@@ -111,7 +111,7 @@ describe("cml", function()
     end
   end)
 
-  it("is saved, loaded and recommends", function()
+  it("recommends and gives the same scores after saving and loading", function()
     local model, path = mr.models.cml{ users = 3, items = 4, factors = 2 }, os.tmpname()
     model:save(path)
     local again = mr.models.load(path)
@@ -120,14 +120,14 @@ describe("cml", function()
     equal(#again:recommend{ user = 3, k = 2 }:of(3), 2)
   end)
 
-  it("names what is wrong", function()
+  it("rejects missing options and definitions with both constrain and repeats", function()
     raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml", "items")
     local both = { parameters = print, forward = print, constrain = print, repeats = true }
     raises(function() mr.models.define("both", both) end, "'both'", "constrain", "parameters")
   end)
 end)
 
-it("a script's definition may constrain, too", function()
+it("mr.fit applies the constrain function of a model that a script defines", function()
   mr.models.define("not_negative", {
     required = { inputs = "integer" },
     parameters = function(o) return { weight = mr.ones(o.inputs) } end,

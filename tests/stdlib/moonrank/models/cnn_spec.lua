@@ -39,7 +39,7 @@ local function layer(x, weight, bias, is_last)
 end
 
 describe("mr.models.cnn", function()
-  it("has the scores of plain loops", function()
+  it("gives the scores of plain loops", function()
     local model = mr.models.cnn{ height = 13, width = 12, channels = 2, filters = { 3, 2 }, kernel = 3, hidden = { 4 },
       dtype = "float64", seed = 5 }
     local x = mr.normal({ 2, 2 * 13 * 12 }, { seed = 2, dtype = "float64" })
@@ -62,7 +62,7 @@ describe("mr.models.cnn", function()
     check(model:gradcheck{ lists = mr.lists{ { 1, 0 } }, features = x } < 1e-6)
   end)
 
-  it("sizes that do not go together are errors before anything is made", function()
+  it("rejects sizes that do not fit before it allocates parameters", function()
     raises(function() mr.models.cnn{ height = 16, width = 16 } end, "16", "2", "17", "images", "convolutions")
     raises(function() mr.models.cnn{ height = 100 } end, "width")
     raises(function() mr.models.cnn{ height = 100, width = 100, filters = {} } end, "filters", "empty")
@@ -78,7 +78,7 @@ describe("mr.models.cnn", function()
       "1", "8", "63", "pixels", "features")
   end)
 
-  it("learns which of two drawn faces is older, and is the same from its file", function()
+  it("learns to rank drawn faces by age and gives the same scores after loading", function()
     local faces = mr.data.drawn_faces{ count = 300, size = 12, noise = 0.05 }
     local train, valid, tested = faces:split{}
     local pairs_of = tested:comparisons{ pairs = 200 }
