@@ -11,8 +11,9 @@ local M = {}
 -- these `cells`. `t(row, column, table)` is the value of one cell, and `t.interval(row, column, table)` are the ends
 -- of its interval. `t.all(pattern, column, table)` has the values and names of all rows whose name matches a Lua
 -- pattern. `table` is a table's caption, which may be left out if row and column are unique.
+-- `t.numerics` is the numerics version of the file.
 local function reader(path, cells)
-  local t = {}
+  local t = { numerics = cells[1].numerics }
   local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
