@@ -46,8 +46,8 @@ local definition = {
   end,
 }
 
-describe("a model of one's own", function()
-  it("trains to the same bits as the built-in one that it repeats", function()
+describe("a model from mr.models.define", function()
+  it("trains to the same bits as the equal built-in mf model", function()
     mr.models.define("own_mf", {
       required = { users = "integer", items = "integer" }, options = { factors = 32, init = 0.01 },
       parameters = function(o)
@@ -65,7 +65,7 @@ describe("a model of one's own", function()
     same(trained(mr.models.mf(options), fold.train), trained(mr.models.own_mf(options), fold.train))
   end)
 
-  it("with layers, norms, attention and dropout, too", function()
+  it("trains to the same bits as the built-in self_attention model with dropout", function()
     local built_in = require "moonrank.models.self_attention"
     mr.models.define("own_attention", {
       required = { inputs = "integer" }, options = { width = 64, heads = 2, blocks = 2, inner = 16, dropout = 0 },
@@ -75,7 +75,7 @@ describe("a model of one's own", function()
     same(trained(mr.models.self_attention(options), queries), trained(mr.models.own_attention(options), queries))
   end)
 
-  it("starts from its seed alone, and towers differ", function()
+  it("starts from its seed only and gives different values to its tensors", function()
     mr.models.define("towers", definition)
     local function make(seed) return mr.models.towers{ users = 3, items = 5, seed = seed } end
     local one = make(1)
@@ -92,7 +92,7 @@ describe("a model of one's own", function()
       "  item   {5, 4}  20", "  left   {4, 4}  16", "  right  {4, 4}  16", "  user   {3, 4}  12" }, "\n"))
   end)
 
-  it("has derivatives for all parameters, and says which one has not", function()
+  it("has gradients for all parameters, and gradcheck names a parameter without one", function()
     local batch = { lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } }, users = index{ 2, 1 }, items = index{ 1, 4, 2, 5, 1 } }
     local make = mr.models.define("towers", definition)
     check(make{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) < 1e-6)
@@ -109,7 +109,7 @@ describe("a model of one's own", function()
     raises(function() cut{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) end, "'left'", "1", "0")
   end)
 
-  it("comes back from its file where its definition is, and trains on", function()
+  it("loads from a file if it is defined, and trains on to the same bits", function()
     local make = mr.models.define("towers", definition)
     with_file(function(path)
       local model = trained(make{ users = ratings.users, items = ratings.items, width = 3 }, fold.train)
@@ -130,7 +130,7 @@ describe("a model of one's own", function()
     end)
   end)
 
-  it("makes nothing larger than its file, whatever the file says of it", function()
+  it("raises an error for files with wrong options and allocates no more than the file holds", function()
     local make = mr.models.define("towers", definition)
     with_file(function(path)
       local names, values = make{ users = 3, items = 5 }:state()
@@ -159,7 +159,7 @@ describe("a model of one's own", function()
   end)
 end)
 
-describe("buffers", function()
+describe("buffers of mr.models.define", function()
   local make = mr.models.define("centred", {
     required = { inputs = "integer" },
     parameters = function(o) return { weight = mr.normal({ o.inputs, 1 }, { dtype = o.dtype }) } end,
@@ -175,7 +175,7 @@ describe("buffers", function()
     end,
   })
 
-  it("change in training alone, and go with snapshots and files", function()
+  it("change in training only and are part of snapshots and files", function()
     local model = make{ inputs = 4 }
     local before = model:snapshot()
     trained(model, queries, 1)
@@ -202,7 +202,7 @@ describe("buffers", function()
     equal({ kept(model) }, { { 0, 0, 0, 0 }, 0 })
   end)
 
-  it("keep their sizes and types, and nothing else is assigned", function()
+  it("keep shape and dtype, and forward can assign nothing else", function()
     local function forward_of(body)
       local model = mr.models.define("wrong", {
         parameters = function() return { w = mr.zeros(3) } end, buffers = function() return { b = mr.zeros(2) } end,
@@ -220,11 +220,11 @@ describe("buffers", function()
   end)
 end)
 
-describe("a wrong definition is said", function()
+describe("mr.models.define raises an error", function()
   local function parameters() return { w = mr.zeros(3) } end
   local function forward(self, batch) return self.w:rows(batch.items) end
 
-  it("when it is made", function()
+  it("if the name or the definition is invalid", function()
     for _, case in ipairs{
       { "two words", { parameters = parameters, forward = forward }, "name", "two words" },
       { "mf", { parameters = parameters, forward = forward }, "mr.models.define", "mr.models.mf" },
@@ -243,14 +243,14 @@ describe("a wrong definition is said", function()
     end
   end)
 
-  it("an option that is not declared, with the words that declare it", function()
+  it("for an undeclared option and shows how to declare it", function()
     mr.models.define("bare", { parameters = parameters, forward = forward })
     raises(function() mr.models.bare{ factors = 4 } end, "factors", "mr.models.define", "required")
     mr.models.define("one", { parameters = parameters, forward = forward, options = { width = 2 } })
     raises(function() mr.models.one{ factors = 4 } end, "mr.models.one", "'factors'")
   end)
 
-  it("when a model is made of it", function()
+  it("if parameters returns invalid tensors when a model is made", function()
     local function made(wrong, options) return function() mr.models.define("x", {
       required = { n = "integer" }, parameters = wrong, forward = forward }){ n = options } end end
     raises(made(parameters), "mr.models.x", "n")
@@ -273,7 +273,7 @@ describe("a wrong definition is said", function()
     end, "'w'", "parameter", "buffer")
   end)
 
-  it("where its options could not come back from a file, and models have lists of their own", function()
+  it("for options that a file cannot hold, and copies list options per model", function()
     local function with(value)
       return function()
         mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){}
@@ -290,7 +290,7 @@ describe("a wrong definition is said", function()
     equal({ make{}.config.h, make{}.config.h }, { { 2, 2 }, { 2, 2 } })
   end)
 
-  it("at its first batch", function()
+  it("if forward returns invalid scores for the first batch", function()
     local batch = { lists = mr.lists{ { 1, 0 } }, items = index{ 1, 3 }, training = true }
     local function scored(body)
       return function() mr.models.define("x", { parameters = parameters, forward = body }){}(batch) end
@@ -303,8 +303,8 @@ describe("a wrong definition is said", function()
   end)
 end)
 
-describe("an ignored option dtype", function()
-  it("is found when the model is made", function()
+describe("mr.models.define with option dtype", function()
+  it("raises an error if parameters or buffers ignore dtype", function()
     local function forward(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end
     local make = mr.models.define("ignores_dtype", { required = { inputs = "integer" }, forward = forward,
       parameters = function(o) return { w = mr.zeros(o.inputs, 1) } end })
@@ -320,8 +320,8 @@ describe("an ignored option dtype", function()
   end)
 end)
 
-describe("a parameter that the scores do not depend on", function()
-  it("is named once, after the first backward pass of mr.fit", function()
+describe("mr.fit with an unused parameter", function()
+  it("warns about it once, after the first backward pass", function()
     local check_module = require "moonrank.check"
     local make = mr.models.define("has_unused", { required = { inputs = "integer" }, parameters = function(o)
         return { w = mr.ones({ o.inputs, 1 }, { dtype = o.dtype }), forgotten = mr.zeros({ 3 }, { dtype = o.dtype }) }
@@ -346,7 +346,7 @@ describe("a parameter that the scores do not depend on", function()
 end)
 
 describe("random numbers without a seed", function()
-  it("differ from call to call, and come again after mr.seed", function()
+  it("differ between calls and repeat after mr.seed", function()
     mr.seed(7)
     local a, b = mr.normal({ 4 }):totable(), mr.normal({ 4 }):totable()
     local d = mr.ones(64):dropout(0.5):totable()
@@ -359,7 +359,7 @@ describe("random numbers without a seed", function()
     mr.seed(1)
   end)
 
-  it("in training depend on the fit's seed and the step, not on what was drawn before", function()
+  it("depend on the seed of mr.fit and the step in training, not on earlier draws", function()
     local make = mr.models.define("dropping", {
       required = { inputs = "integer" },
       parameters = function(o) return { w = mr.normal({ o.inputs, 1 }) } end,
@@ -373,7 +373,7 @@ describe("random numbers without a seed", function()
     same(first, trained(make{ inputs = 4 }, queries))
   end)
 
-  it("in a trial depend on its seed alone", function()
+  it("depend on the seed of the trial in a sweep", function()
     local function drawn()
       local path, values = os.tmpname(), {}
       os.remove(path)

@@ -6,7 +6,7 @@ local it, near, check, equal, raises = test.it, test.near, test.check, test.equa
 local x = mr.tensor({ { 0.5, -1 }, { 2, 0.25 }, { 0.5, -1 } }, { dtype = "float64" })
 local batch = { lists = mr.lists{ { 1, 0, 2 } }, features = x, size = 1 }
 
-it("is tanh layers and a linear one without bias", function()
+it("mr.models.direct_ranker computes tanh layers and a linear layer without bias", function()
   local model = mr.models.direct_ranker{ inputs = 2, hidden = { 3 }, seed = 5, dtype = "float64" }
   local W, b, out = table.unpack(model:parameters())
   W, b, out = W:totable(), b:totable(), out:totable()
@@ -24,13 +24,13 @@ it("is tanh layers and a linear one without bias", function()
   check(model:gradcheck(batch) < 1e-6)
 end)
 
-it("without hidden layers it is a linear function without bias", function()
+it("mr.models.direct_ranker without hidden layers is a linear function without bias", function()
   local model = mr.models.direct_ranker{ inputs = 2, hidden = {}, dtype = "float64" }
   local w = model:parameters()[1]:totable()
   near(model(batch):totable()[2], 2 * w[1][1] + 0.25 * w[2][1], 1e-12)
 end)
 
-it("learns an order of made-up queries", function()
+it("mr.models.direct_ranker learns to rank synthetic queries", function()
   local data = mr.data.synthetic{ kind = "queries", queries = 60, features = 5, noise = 0.1, seed = 2 }
   local model = mr.models.direct_ranker{ inputs = 5, hidden = { 10, 5 } }
   local run = mr.fit{ model = model, loss = mr.losses.ranknet{ bound = "minmax" }, train = data, test = data,
@@ -38,7 +38,7 @@ it("learns an order of made-up queries", function()
   check(run.test.mean.ndcg > 0.9, run.test.mean.ndcg)
 end)
 
-it("is saved and loaded, and says what is wrong", function()
+it("mr.models.direct_ranker gives the same scores after loading and rejects invalid sizes", function()
   local model, path = mr.models.direct_ranker{ inputs = 2, dtype = "float64" }, os.tmpname()
   model:save(path)
   local again = mr.models.load(path)

@@ -44,8 +44,8 @@ local function lassos_agree(data, expected_by_alpha, tolerance)
   end
 end
 
-describe("linear models", function()
-  it("ridge and least squares are scikit-learn's", function()
+describe("solved linear models", function()
+  it("ridge and least squares equal scikit-learn", function()
     for alpha, expected in pairs(golden.ridge) do
       agrees(mr.models.ridge{ train = train, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-10)
     end
@@ -53,14 +53,14 @@ describe("linear models", function()
     agrees(mr.models.ridge{ train = first, alpha = 0, dtype = "float64" }, golden.least_squares, 1e-10)
   end)
 
-  it("the lasso's are, with the same exact zeros", function()
+  it("lasso equals scikit-learn, with the same exact zeros", function()
     lassos_agree(train, golden.lasso, 2e-6)
     local model = mr.models.lasso{ train = train, alpha = 0.2, intercept = false, dtype = "float64" }
     agrees(model, golden.lasso_no_intercept, 2e-6)
     equal(numbers_of(mr.models.lasso{ train = train, alpha = 100 }), { 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 })
   end)
 
-  it("ridge and lasso of fewer rows than features are scikit-learn's", function()
+  it("ridge and lasso with fewer rows than features equal scikit-learn", function()
     local wide = rows_of(golden.wide.x, golden.wide.grades)
     for alpha, expected in pairs(golden.wide.ridge) do
       agrees(mr.models.ridge{ train = wide, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-9)
@@ -69,7 +69,7 @@ describe("linear models", function()
     lassos_agree(wide, golden.wide.lasso, 5e-6)
   end)
 
-  it("the lasso of many features meets the conditions of a least value", function()
+  it("lasso of many features meets the optimality conditions", function()
     local n, p, alpha = 60, 1500, 0.05
     local x = mr.normal({ n, p }, { seed = 1, dtype = "float64" })
     x = x + x:narrow(2, 1, 1) * 0.5
@@ -96,7 +96,7 @@ describe("linear models", function()
     check(count > 5 and count <= n, count)
   end)
 
-  it("take no memory for a matrix of all features", function()
+  it("ridge and lasso allocate no matrix of all features", function()
     local n, p = 20, 40000  -- 12 GiB in float64
     local faces = mr.data.dataset{ lists = train.lists:select(mr.tensor({ 5 }, { dtype = "int64" })),
       features = mr.normal({ n, p }, { seed = 1 }) }
@@ -110,7 +110,7 @@ describe("linear models", function()
     raises(function() mr.models.logistic_regression{ train = faces } end, "95.4", "GiB")
   end)
 
-  it("logistic regression of rows and of pairs is", function()
+  it("logistic_regression and rank_logistic_regression equal scikit-learn", function()
     for alpha, expected in pairs(golden.logistic) do
       local options = { train = train, alpha = tonumber(alpha), relevant = 2, dtype = "float64" }
       agrees(mr.models.logistic_regression(options), expected, 1e-7)
@@ -121,7 +121,7 @@ describe("linear models", function()
     end
   end)
 
-  it("pairs: the gradient of mr.losses.ranknet, with the penalty's, is 0 there", function()
+  it("rank_logistic_regression has zero gradient of ranknet plus penalty", function()
     local alpha = 0.5
     local model = mr.models.rank_logistic_regression{ train = train, alpha = alpha, dtype = "float64" }
     local batch = { lists = train.lists:to("float64"), features = train.features:double(), size = train.count }
@@ -131,7 +131,7 @@ describe("linear models", function()
     check(weights.grad:abs():max():item() < 1e-9, weights.grad)
   end)
 
-  it("mr.fit with mse on single rows goes to least squares", function()
+  it("ridge with alpha = 0 is where mr.fit with mse on rows converges", function()
     local first = mr.data.dataset{ lists = train.lists, features = train.features:narrow(2, 1, 2) }:standardize()
     local solved = mr.models.ridge{ train = first, alpha = 0 }
     local model = mr.models.linear{ inputs = 2 }
@@ -140,7 +140,7 @@ describe("linear models", function()
     agrees(model, { weights = numbers_of(solved), intercept = select(2, numbers_of(solved)) }, 1e-4)
   end)
 
-  it("are saved and loaded as linear models", function()
+  it("lasso loads as a linear model with the same weights", function()
     local model, path = mr.models.lasso{ train = train, alpha = 0.5 }, os.tmpname()
     model:save(path)
     local again = mr.models.load(path)
@@ -148,7 +148,7 @@ describe("linear models", function()
     equal({ again.kind, numbers_of(again) }, { "mlp", numbers_of(model) })
   end)
 
-  it("name what is wrong", function()
+  it("reject invalid options and data", function()
     local users = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
       items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
     raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1", "6", "0", "features")

@@ -18,16 +18,16 @@ local function it_grows(what, body)
 end
 
 local cases = {
-  { "by a loss", {}, mr.losses.lambdarank{} },
-  { "by a loss that draws pairs", { eta = 1.0, seed = 3 }, mr.losses.bpr{} },
-  { "by a loss, with bins of the first round", { method = "approx", bins = 8, depth = 4 }, mr.losses.lambdarank{} },
-  { "by a loss that draws pairs, with bins of the first round", { method = "approx", bins = 8 }, mr.losses.bpr{} },
-  { "by XGBoost's pairs", { objective = "rank:ndcg" } },
-  { "by XGBoost's precision", { objective = "rank:map", method = "approx", bins = 16 } },
-  { "pruned", { objective = "rank:pairwise", gamma = 0.5, depth = 4, method = "exact" } },
-  { "of several classes", { objective = "multi:softprob" } },
-  { "a forest a round", { objective = "reg:squarederror", trees = 3 } },
-  { "of relevant or not", { objective = "binary:logistic" }, threshold = 1 },
+  { "a loss", {}, mr.losses.lambdarank{} },
+  { "a sampling loss", { eta = 1.0, seed = 3 }, mr.losses.bpr{} },
+  { "a loss with method approx", { method = "approx", bins = 8, depth = 4 }, mr.losses.lambdarank{} },
+  { "a sampling loss with method approx", { method = "approx", bins = 8 }, mr.losses.bpr{} },
+  { "objective rank:ndcg", { objective = "rank:ndcg" } },
+  { "objective rank:map", { objective = "rank:map", method = "approx", bins = 16 } },
+  { "pruned trees", { objective = "rank:pairwise", gamma = 0.5, depth = 4, method = "exact" } },
+  { "objective multi:softprob", { objective = "multi:softprob" } },
+  { "several trees per round", { objective = "reg:squarederror", trees = 3 } },
+  { "objective binary:logistic", { objective = "binary:logistic" }, threshold = 1 },
 }
 
 local function fit(case, options)
@@ -47,9 +47,9 @@ local function numbers_of(run, model)
     test = run.scores.ndcg:totable(), other = run.scores.ap:totable() }
 end
 
-describe("mr.fit{checkpoint =} of trees", function()
+describe("mr.fit with trees and a checkpoint", function()
   for _, case in ipairs(cases) do
-    it_grows("goes on to the same bits, " .. case[1], function()
+    it_grows("resumes to the same bits: " .. case[1], function()
       local plain, path = numbers_of(fit(case)), path_of "parts"
       for _, cut in ipairs{ 0, 1, 4, 6 } do
         os.remove(path)
@@ -65,7 +65,7 @@ describe("mr.fit{checkpoint =} of trees", function()
     end)
   end
 
-  it_grows("writes every so many rounds, and keeps what patience ended", function()
+  it_grows("writes every n epochs and keeps a run that patience stopped", function()
     local path = path_of "every"
     check(not pcall(fit, cases[1], { checkpoint = { path = path, epochs = 2 }, each_epoch = function(epoch)
       if epoch == 4 then error("stopped here", 0) end
@@ -77,14 +77,14 @@ describe("mr.fit{checkpoint =} of trees", function()
     equal(fit(cases[1], { checkpoint = path, patience = 1 }).stopped, "patience")
   end)
 
-  it_grows("is refused where XGBoost draws", function()
+  it_grows("raises an error with random row or column sampling", function()
     for name, share in pairs{ subsample = 0.5, colsample_bytree = 0.7, colsample_bynode = 0.25 } do
       raises(function() fit({ "", { [name] = share }, mr.losses.ap{} }, { checkpoint = path_of "drawn" }) end,
         "checkpoint", name, tostring(share))
     end
   end)
 
-  it_grows("takes no file of other trees", function()
+  it_grows("rejects a file of another loss, other options or damaged trees", function()
     local path = path_of "hostile"
     local run = fit(cases[1], { checkpoint = path })
     equal(#run.history, 6)

@@ -24,7 +24,7 @@ local function grown(case, train)
   return model
 end
 
-describe("trees are those of XGBoost's Python package:", function()
+describe("trees equal XGBoost's Python package for", function()
   for i, case in ipairs(trees.golden.cases) do
     local threshold = case.objective == "binary:logistic" and 1 or nil
     it_grows(("%s, case %d"):format(case.objective, i), function()

@@ -23,7 +23,7 @@ end
 local function same_scores(a, b, data) equal(trees.scores(a, data):totable(), trees.scores(b, data):totable()) end
 
 describe("mr.models.trees", function()
-  it_grows("refuses wrong options before work begins", function()
+  it_grows("rejects invalid options before training", function()
     local function refused(options, ...) raises(function() mr.models.trees(options) end, ...) end
     refused({ max_depth = 3 }, "'max_depth'", "'depth'")
     refused({ learning_rate = 0.1 }, "'learning_rate'", "'eta'")
@@ -34,7 +34,7 @@ describe("mr.models.trees", function()
     refused(3, "options", "number")
   end)
 
-  it_grows("says in mr.fit what does not apply", function()
+  it_grows("rejects options of mr.fit that do not apply to trees", function()
     local data = trees.part "train"
     local function refused(options, words, objective, loss)
       options.model = mr.models.trees{ objective = objective, rounds = 1 }
@@ -65,14 +65,14 @@ describe("mr.models.trees", function()
     raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{} } end, "mr.fit", "train")
   end)
 
-  it_grows("outlives the data that it was made for", function()
+  it_grows("keeps its booster usable after its training data are collected", function()
     local function rows() return core.tree_data(mr.uniform({ 6, 3 }, { seed = 1 }), nil, 1) end
     local booster = core.booster(rows(), { "max_depth" }, { "2" })
     collectgarbage()
     equal(#booster:scores(rows(), 0, false), 6)
   end)
 
-  it_grows("is grown once, and says when it is not yet", function()
+  it_grows("raises an error if used before training or trained twice", function()
     local data, model = trees.part "train", mr.models.trees{ rounds = 2 }
     raises(function() trees.scores(model, data) end, "trees", "mr.fit", "{model = ...}")
     raises(function() model:importances() end, "importances", "trees")
@@ -88,8 +88,8 @@ describe("mr.models.trees", function()
   end)
 end)
 
-describe("mr.fit grows trees", function()
-  it_grows("with a history, the best round on validation, patience", function()
+describe("mr.fit with trees", function()
+  it_grows("records a history, keeps the best validation round and stops by patience", function()
     local train, valid = trees.part "train", trees.part "valid"
     local model, calls = mr.models.trees{ rounds = 60, eta = 1.0 }, 0
     local run = fit{ model = model, loss = mr.losses.lambdarank{}, train = train, valid = valid, test = valid,
@@ -122,7 +122,7 @@ describe("mr.fit grows trees", function()
     check((trees.scores(ranker, data) - trees.scores(grown(2, nil, "rank:ndcg"), data)):abs():max():item() > 0)
   end)
 
-  it_grows("by every loss, under bounds, better than at random; nothing is NaN", function()
+  it_grows("ranks better than random with every loss and bound, without NaN", function()
     local data = trees.part "train"
     local random = mr.evaluate(mr.normal({ data.lists.rows }, { seed = 3 }), data.lists, { "ndcg" }).mean.ndcg
     for name, options in pairs{ ndcg = {}, ap = {}, rr = {}, nrbp = {}, lambdarank = {}, ranknet = {}, listnet = {},
@@ -141,7 +141,7 @@ describe("mr.fit grows trees", function()
     end
   end)
 
-  it_grows("with a warning where second derivatives leave no split", function()
+  it_grows("warns if second derivatives leave no split", function()
     local helpers = require "moonrank.check"
     local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = 1 }
     local warn <const>, said = helpers.warn, {}
@@ -161,7 +161,7 @@ describe("mr.fit grows trees", function()
     equal(#said, 1)
   end)
 
-  it_grows("by lists that break others", function()
+  it_grows("handles degenerate lists and rejects data without rows", function()
     for _, lists in ipairs{ { { 1 } }, { { 0, 0 }, { 1, 1 }, { 2 } }, { {}, { 0, 1 } } } do
       local rows = 0
       for _, list in ipairs(lists) do rows = rows + #list end
@@ -178,7 +178,7 @@ describe("mr.fit grows trees", function()
     raises(function() fit{ model = mr.models.trees{}, loss = mr.losses.ap{}, train = none } end, "train", "rows")
   end)
 
-  it_grows("in sweeps", function()
+  it_grows("works in mr.sweep", function()
     sweeps.in_folder(function(folder)
       local train, valid = trees.part "train", trees.part "valid"
       local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", progress = false,
@@ -191,8 +191,8 @@ describe("mr.fit grows trees", function()
   end)
 end)
 
-describe("Ctrl-C", function()
-  it_grows("ends mr.fit in the midst of a round; what is left of it is never seen", function()
+describe("Ctrl-C during mr.fit with trees", function()
+  it_grows("stops within a round and keeps nothing of that round", function()
     local program = dofile "tests/support/program.lua"
     if not program.moonrank then return test.skip "MOONRANK does not name the program" end
     local code = [[local mr = require("moonrank")
@@ -213,7 +213,7 @@ describe("Ctrl-C", function()
 end)
 
 describe("second derivatives", function()
-  it("of pairwise losses are differences of first ones, with the metric's changes held", function()
+  it("of ranknet and lambdarank match finite differences of first derivatives", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 } }, { 0.3, -0.2, 0.9, 0.1, 0.4, 0.5 }
     for _, loss in ipairs{ mr.losses.ranknet{ steepness = 2 }, mr.losses.lambdarank{ steepness = 0.5 },
       mr.losses.lambdarank{ metric = "ap", bound = "minmax" } } do
@@ -228,7 +228,7 @@ describe("second derivatives", function()
     end
   end)
 
-  it("of other pairwise and of sampled losses, too; of the same draws", function()
+  it("of other pairwise and sampling losses match finite differences for the same draws", function()
     mr.metrics.define("second_rank_bonus", { gain = function(y) return y end,
       discount = function(r) return 1 / (1 + r * r) end, ideal = true })
     local lists = mr.lists{ { 0, 2, 1, 0 }, { 1, 0 }, { 1, 1 }, {}, { 0, 0, 1 } }
@@ -256,7 +256,7 @@ describe("second derivatives", function()
     end
   end)
 
-  it("of hinge losses count pairs with a slope; of DirectRanker they are those of Gauss and Newton", function()
+  it("of hinge and warp count pairs with a slope, and those of direct_ranker are Gauss-Newton", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 } }, mr.tensor({ 0.3, -0.2, 1.9, 0.1 }, { dtype = "float64" })
     local _, hinge = newton.derivatives(mr.losses.hinge(), s, lists)
     near(hinge, { 1, 3, 1, 1 }, 1e-12)
@@ -271,7 +271,7 @@ describe("second derivatives", function()
     near(bent, { 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2, 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2 }, 1e-12)
   end)
 
-  it("of pointwise losses are their own, of smooth ones 1 beside lists of length one", function()
+  it("of mse are exact, and those of smooth losses are 1 with gradients of norm one per list", function()
     local lists = mr.lists{ { 0, 1, 0 }, { 1, 0 }, { 0, 0 } }
     local scores = mr.tensor({ 0.3, -0.2, 0.9, 0.1, 0.4, 1, 2 }, { dtype = "float64" })
     local _, of_mse = newton.derivatives(mr.losses.mse{}, scores, lists)
@@ -286,7 +286,7 @@ describe("second derivatives", function()
   end)
 end)
 
-describe("a file of trees", function()
+describe("a trees file", function()
   -- The program's text of a file, written to another.
   local function with_file(body)
     local path = os.tmpname()
@@ -296,7 +296,7 @@ describe("a file of trees", function()
     if not ok then error(message, 0) end
   end
 
-  it_grows("gives the same scores, options and importances", function()
+  it_grows("loads with the same scores and importances", function()
     local data = trees.part "train"
     for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" },
       { objective = "multi:softprob" }, { objective = "reg:squarederror", method = "exact", gamma = 3.0 } } do
@@ -315,7 +315,7 @@ describe("a file of trees", function()
     end
   end)
 
-  it_grows("that is damaged or another's is an error", function()
+  it_grows("raises an error if it is damaged or inconsistent", function()
     with_file(function(path)
       local model = mr.models.trees{ rounds = 2, depth = 2 }
       fit{ model = model, loss = mr.losses.ndcg{}, train = trees.part "train" }

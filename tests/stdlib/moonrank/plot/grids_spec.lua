@@ -20,10 +20,10 @@ local function layers(script)
   return found
 end
 
-describe("intervals", function()
+describe("mr.plot.intervals", function()
   local names = { "ap", "rr" }
 
-  it("a long one without caps, a short one with them, the point on top", function()
+  it("draws wide intervals without caps, narrow ones with caps and the point on top", function()
     local all = layers(mr.plot.intervals{ categories = names, values = { 3, 5 }, low = { 2, 4 }, high = { 4, 7 },
       wide_low = { 1, 3 }, wide_high = { 6, 9 } }:script())
     equal(#all, 3)
@@ -37,7 +37,7 @@ describe("intervals", function()
     check(all[3].with:find "^points" and all[1].with:find "^lines", "looks")
   end)
 
-  it("series stand beside each other, each in its shape and colour", function()
+  it("draws series side by side with their own shapes and colours", function()
     local all = layers(mr.plot.intervals{ categories = names, series = { { name = "a", values = { 1, 2 } },
       { name = "b", values = { 3, nan } } } }:script())
     equal(#all, 2)
@@ -48,7 +48,7 @@ describe("intervals", function()
     check(all[1].with:match "#%x+" ~= all[2].with:match "#%x+", "colours")
   end)
 
-  it("lie down, with 0 marked where values have both signs", function()
+  it("draws horizontal intervals and marks 0 if values have both signs", function()
     local all = layers(mr.plot.intervals{ categories = names, values = { -1, 2 }, low = { -2, nan }, high = { 1, 3 },
       horizontal = true }:script())
     equal(all[1].points, { { 0.5, 0 }, { 2.5, 0 } })
@@ -56,7 +56,7 @@ describe("intervals", function()
     equal(#all[2].points, 6)  -- one interval: the other has no lower end
   end)
 
-  it("fit into the axis, or take the range that is asked for", function()
+  it("fits the axis to the intervals or uses the range option", function()
     local script = mr.plot.intervals{ categories = names, values = { 0.5, 0.6 }, wide_low = { 0.1, 0.2 },
       wide_high = { 0.9, 0.95 } }:script()
     local low, high = script:match "set yrange %[([%d.]+):([%d.]+)%]"
@@ -65,7 +65,7 @@ describe("intervals", function()
     check(ranged:script():find("set yrange [0:4]", 1, true), "range")
   end)
 
-  it("wrong ones are refused by name", function()
+  it("rejects invalid options by name", function()
     for _, case in ipairs{
       { { values = { 1 } }, "mr.plot.intervals", "categories" },
       { { categories = names }, "mr.plot.intervals", "series" },
@@ -81,7 +81,7 @@ describe("intervals", function()
   end)
 end)
 
-describe("bars", function()
+describe("mr.plot.bars", function()
   local names = { "ap", "rr" }
 
   -- The lower and the upper end of every error bar.
@@ -91,14 +91,14 @@ describe("bars", function()
     return ends
   end
 
-  it("error bars reach from low to high, or as far as errors to both sides", function()
+  it("draws error bars from low to high or by errors on both sides", function()
     local low_high = { categories = names, values = { 3, 5 }, low = { 2, 4.75 }, high = { 6, 5.5 } }
     equal(ends_of(low_high), { { 2, 6 }, { 4.75, 5.5 } })
     equal(ends_of{ categories = names, values = { 3, 5 }, errors = { 1, 0.5 } }, { { 2, 4 }, { 4.5, 5.5 } })
     equal(ends_of{ categories = names, values = { 3, 5 }, low = { 2, nan }, high = { 6, 5.5 } }, { { 2, 6 } })
   end)
 
-  it("half an interval, two kinds of them, and ends in the wrong order are refused", function()
+  it("rejects half an interval, mixed kinds of errors and low above high", function()
     local function refuses(options, ...)
       local words = { ... }
       options.categories, options.values = names, { 3, 5 }

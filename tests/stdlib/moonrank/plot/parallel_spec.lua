@@ -32,8 +32,8 @@ local function words(script)
   return found
 end
 
-describe("lines", function()
-  it("cross each axis at their value: linear, logarithmic, by name", function()
+describe("lines of mr.plot.parallel", function()
+  it("cross linear, logarithmic and categorical axes at their values", function()
     local f = mr.plot.parallel{ color = { 3, 1 }, axes = {
       { name = "a", values = { 2, 4 } },
       { name = "lr", values = { 0.1, 0.001 }, log = true, range = { 0.0001, 1 } },
@@ -49,7 +49,7 @@ describe("lines", function()
     equal(all[2][1][3], { 3, 1, 3 })
   end)
 
-  it("pass below an axis that does not apply, and end before the last one", function()
+  it("pass below an axis that does not apply and end early if the last value is NaN", function()
     local f = mr.plot.parallel{ color = { 1, 2, nan }, groups = { "", "", "failed" },
       axes = { { values = { 1, 2, 3 } }, { values = { nan, 5, nan } }, { name = "m", values = { 1, 2, nan } } } }
     local script = f:script()
@@ -60,7 +60,7 @@ describe("lines", function()
     check(script:find("'failed'", 1, true), "in the legend")
   end)
 
-  it("are dark where they are the best, on top of others", function()
+  it("are dark and on top if they are the best", function()
     local axes = { { values = { 1, 2, 3 } } }
     for _, minimize in ipairs{ true, false } do
       local script = mr.plot.parallel{ axes = axes, color = { 5, 7, 6 }, minimize = minimize }:script()
@@ -70,13 +70,13 @@ describe("lines", function()
     end
   end)
 
-  it("have a bar of colours with or without a legend", function()
+  it("have a colour bar also without a legend", function()
     local axes = { { values = { 2, 4 } }, { values = { 1, 3 } } }
     local f = mr.plot.parallel{ color = { 3, 1 }, axes = axes, legend = "none" }
     check(f:script():find("set colorbox user", 1, true))
   end)
 
-  it("are many, or one", function()
+  it("can be 5000 or just one", function()
     local values, color = {}, {}
     for i = 1, 5000 do values[i], color[i] = i % 97, (i * 7919) % 5000 end
     local all = blocks(mr.plot.parallel{ axes = { { values = values }, { values = color } }, color = color }:script())
@@ -86,8 +86,8 @@ describe("lines", function()
   end)
 end)
 
-describe("ticks", function()
-  it("are real values: whole numbers, powers, given ones, names", function()
+describe("ticks of mr.plot.parallel", function()
+  it("are whole numbers, powers, given values or names", function()
     local function of(axis)
       return words(mr.plot.parallel{ axes = { axis }, color = axis.color or { 1, 2 } }:script())
     end
@@ -97,14 +97,14 @@ describe("ticks", function()
     equal(of{ values = { "ndcg", "ap" } }, { "ap", "ndcg" })
   end)
 
-  it("stay apart where there are many", function()
+  it("are thinned if there are many", function()
     local names, color = {}, {}
     for i = 1, 200 do names[i], color[i] = ("category %03d"):format(i), i end
     local found = words(mr.plot.parallel{ axes = { { values = names } }, color = color }:script())
     check(#found > 5 and #found < 35, #found)
   end)
 
-  it("cut long names in the middle, to a width", function()
+  it("shorten long names in the middle to fit a width", function()
     equal(parallel.cut("ap", 11, 100), "ap")
     for _, name in ipairs{ "a_very_long_name_of_a_loss_function", "größenordnungsmäßig", ("x"):rep(400) } do
       local cut = parallel.cut(name, 11, 80)
@@ -114,14 +114,14 @@ describe("ticks", function()
     end
   end)
 
-  it("stay whole where cutting would make two of them equal", function()
+  it("keep full names if shortened names would be equal", function()
     local names = { ("x"):rep(40) .. "1" .. ("x"):rep(40), ("x"):rep(40) .. "2" .. ("x"):rep(40) }
     local script = mr.plot.parallel{ axes = { { values = names }, { values = { 1, 2 } } }, color = { 1, 2 } }:script()
     for _, name in ipairs(names) do check(script:find(name, 1, true), name) end
   end)
 end)
 
-it("mistakes are named", function()
+it("mr.plot.parallel names invalid options", function()
   for _, case in ipairs{
     { {}, "mr.plot.parallel", "axes" },
     { { axes = { { values = { 1 } } } }, "mr.plot.parallel", "color" },

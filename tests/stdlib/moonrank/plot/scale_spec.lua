@@ -4,7 +4,7 @@ local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"
 local describe, equal, near = test.describe, test.equal, test.near
 
-describe("axes", function()
+describe("plot axes", function()
   local function ticks(axis, count)
     local words = {}
     for i, tick in ipairs(scale.ticks(axis, count)) do words[i] = tick.text end
@@ -23,7 +23,7 @@ describe("axes", function()
     equal(ticks({ lo = 1e-6, hi = 1e6, log = true }, 4), "1e-6 0.01 100 1M")
   end)
 
-  test.it("have ticks between 0 and 1 where all values are one of these, also in a given range", function()
+  test.it("have ticks between 0 and 1 if all values are 0 or 1, also with a given range", function()
     local function steps(o)
       o.values, o.pad, o.log = { 0, 1 }, 0, false
       return ticks(scale.axis("f", o), 5)
@@ -33,7 +33,7 @@ describe("axes", function()
     equal(steps{ name = "x", range = { 0, 1 } }, "0 1")  -- epochs, say
   end)
 
-  test.it("put labels apart, as near as they can be", function()
+  test.it("spread overlapping labels by the least distance", function()
     local items = { { y = 50 }, { y = 52 }, { y = 10 }, { y = 99 } }
     near(layout.spread(items, 10, 0, 95), 4)
     near({ items[1].y, items[2].y, items[3].y, items[4].y }, { 10, 46, 56, 95 })

@@ -51,7 +51,7 @@ local function figures(t)
   }
 end
 
-draws("come out as they are", function(folder)
+draws("text of figures is drawn verbatim in SVG", function(folder)
   for _, t in ipairs(texts) do
     for i, each in ipairs(figures(t)) do
       each[3]:save(folder .. "/figure.svg")
@@ -65,7 +65,7 @@ draws("come out as they are", function(folder)
   end
 end)
 
-draws("come out in the terminal", function()
+draws("text of figures is drawn verbatim in the terminal", function()
   for _, t in ipairs(texts) do
     local one = t:gsub("\n", " ")
     for i, lines in pairs{ { t, one }, [3] = { t, one } } do
@@ -77,7 +77,7 @@ draws("come out in the terminal", function()
   end
 end)
 
-draws("are drawn into pictures and documents", function(folder)
+draws("text of figures is drawn into PNG and PDF files", function(folder)
   for _, t in ipairs{ "'best' 50 %", "a\n'%'", "{/Symbol a}_b `id` \\" } do
     for where, each in ipairs(figures(t)) do
       local figure = each[3]
@@ -87,7 +87,7 @@ draws("are drawn into pictures and documents", function(folder)
   end
 end)
 
-draws("of a tick are not cut, with a percent sign or without", function(folder)
+draws("tick labels are not cut, with or without a percent sign", function(folder)
   local long = ("word "):rep(9)
   for _, t in ipairs{ "%" .. long:sub(1, -2), "x" .. long:sub(1, -2), "100 %é" .. ("∞"):rep(30) } do
     mr.plot.heatmap{ y = { t, "r" }, x = { "c", t }, values = { { 1, 2 }, { 3, 4 } }, width = 1500 }
@@ -98,7 +98,7 @@ draws("of a tick are not cut, with a percent sign or without", function(folder)
   end
 end)
 
-it("are refused where they would move a terminal's cursor", function()
+it("text of figures raises an error if it contains control characters", function()
   for _, bad in ipairs{ "\27[2J", "a\0b", "a\rb", "\x7f", "a\u{9b}2Jb", "\u{80}" } do
     raises(function() text.quote(bad) end, "control character")
     raises(function() mr.plot.lines{ y = { 1, 2 }, title = bad } end, "control character")
@@ -108,7 +108,7 @@ it("are refused where they would move a terminal's cursor", function()
   equal(text.quote "\u{a0}", "'\u{a0}'")
 end)
 
-draws("a label with ]]> leaves the SVG well-formed", function(folder)
+draws("figures with ]]> in a label are well-formed SVG", function(folder)
   local label = "a ]]> <b> & ]]]>"
   local series = { { name = label, y = { 1, 2 } }, { name = "c", y = { 2, 1 } } }
   mr.plot.lines{ series = series, title = label, xlabel = label, ylabel = label, caption = label }

@@ -11,8 +11,8 @@ local function words(text)
   return found
 end
 
-describe("words", function()
-  it("are names, numbers, strings and symbols, without comments", function()
+describe("lexer.tokens", function()
+  it("splits text into names, numbers, strings and symbols without comments", function()
     equal(words "local x<const> =a.b:c(1.5e3,0x1F)..'it\\'s' -- why\n",
       { "local", "x", "<", "const", ">", "=", "a", ".", "b", ":", "c", "(", "1.5e3", ",", "0x1F", ")", "..",
         "'it\\'s'" })
@@ -22,14 +22,14 @@ describe("words", function()
       { "1e-5", "2.5E+3", "-", "1", "0x1e", "-", "5", "0x1p-3", "1e", "-", "x" })
     equal(words "", {})
   end)
-  it("end with what is open", function()
+  it("ends with an open token if a string or comment is not closed", function()
     for _, text in ipairs{ "f{a = 'mi", 'f"x\\', "x = [[ y\nz", "x --[==[ y ]]", "x = 'a\n'" } do
       local tokens = lexer.tokens(text)
       equal(tokens[#tokens].kind, "open", text)
       equal(tokens[#tokens].stop, #text, text)
     end
   end)
-  it("of every file of the library put together, with the blanks, are the file", function()
+  it("covers every library file completely", function()
     for _, name in ipairs(core.embedded_names()) do
       local text = name:match "%.lua$" and core.stdlib_text(name) or ""  -- the manual has other texts, too
       local last = 0
@@ -42,13 +42,13 @@ describe("words", function()
   end)
 end)
 
-describe("locals of a session", function()
+describe("locals of a prompt session", function()
   local function changed(text, expected, names)
     local found, own = session.without_locals(text)
     equal(found, expected)
     equal(own, names)
   end
-  it("are those outside of every block", function()
+  it("are the locals outside of every block", function()
     changed("local x = 1", "  x = 1", { "x" })
     changed("local x", "  x = nil;", { "x" })
     changed("local a, b <const> = 1", "  a, b  = 1", { "a", "b" })
@@ -59,12 +59,12 @@ describe("locals of a session", function()
     changed("f(function() local a end) x = { local_ = 1 }", "f(function() local a end) x = { local_ = 1 }", {})
     changed("s = 'local x' -- local y\nlocal z = 1", "s = 'local x' -- local y\n  z = 1", { "z" })
   end)
-  it("are left alone where they are closed, or no declarations", function()
+  it("stay unchanged if they are to-be-closed or incomplete declarations", function()
     for _, text in ipairs{ "local x <close> = f()", "local", "local 1", "local x,", "local x <", "local x <const" } do
       changed(text, text, {})
     end
   end)
-  it("leave every file of the library a valid chunk with as many lines", function()
+  it("leave every library file a valid chunk with the same number of lines", function()
     for _, name in ipairs(core.embedded_names()) do
       local text = name:match "%.lua$" and core.stdlib_text(name) or ""
       local found = session.without_locals(text)
@@ -72,7 +72,7 @@ describe("locals of a session", function()
       equal(select(2, found:gsub("\n", "")), select(2, text:gsub("\n", "")), name)
     end
   end)
-  it("are seen and changed by later chunks, and are no globals", function()
+  it("are visible and assignable in later chunks without being globals", function()
     rawset(_G, "session_spec_step", false)
     session.compile "local session_spec_n = 1"()
     session.compile "function session_spec_step() session_spec_n = session_spec_n + 1 return session_spec_n end"()

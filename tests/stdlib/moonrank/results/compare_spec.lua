@@ -47,7 +47,7 @@ local function expected()
   return a, b, mr.stats.wilcoxon(sums, mr.zeros(users):totable()).p
 end
 
-it("one user of five folds is one pair, found by its number", function()
+it("results:compare with lists pairs each user once over all folds", function()
   local a, b, p = expected()
   for _, repeats in ipairs{ 1, 3 } do
     local s = study("folds" .. repeats, trial_of(true, repeats))
@@ -62,7 +62,7 @@ it("one user of five folds is one pair, found by its number", function()
   end
 end)
 
-it("one fold alone is not averaged, and its lists need no numbers", function()
+it("results:compare with lists needs no list numbers for a single fold", function()
   local options = { by = "loss", lists = true, where = { fold = 2 } }
   local numbered = study("numbered", trial_of(true)):compare(options)
   local plain = study("plain", trial_of(false)):compare(options)
@@ -71,7 +71,7 @@ it("one fold alone is not averaged, and its lists need no numbers", function()
   check(not table.concat(numbered.notes):find "lists are of", table.concat(numbered.notes))
 end)
 
-it("trials without numbers of their lists, or of other users, are refused", function()
+it("results:compare with lists raises an error for trials without list numbers or with other users", function()
   local s = mr.results(folder .. "/plain.db")
   raises(function() s:compare{ by = "loss", lists = true, over = "fold" } end, "list = numbers")
   local other = study("other", function(trial)
@@ -84,7 +84,7 @@ end)
 
 local ratings = mr.data.synthetic{ users = 24, items = 60, mean_activity = 25, seed = 1 }:binarize(4):min_relevant(5)
 
-it("trials that return runs of mr.fit know their users", function()
+it("results:compare finds the users of trials that return mr.fit runs", function()
   local folds = ratings:folds{ k = 3, seed = 1 }
   local s = study("runs", function(trial)
     local fold = folds[trial.fold]
@@ -112,7 +112,7 @@ it("trials that return runs of mr.fit know their users", function()
   check(require("moonrank.results").text(s.path):find(line, 1, true))
 end)
 
-it("trials that evaluated a metric under different conventions are not compared", function()
+it("results:compare rejects trials with different conventions of a metric", function()
   local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 }, { 1, 0, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1, 2, 1, 3 }
   local s = study("conventions", function(trial)
     local e = mr.evaluate(scores, lists, { "ndcg" }, { gain = trial.gain })
@@ -142,7 +142,7 @@ local function new_users(fold, name)
   return new, all
 end
 
-it("tables of a study of runs count what training never saw, of all its folds", function()
+it("result tables count users that are new to training over all folds", function()
   local drawn = mr.data.synthetic{ users = 20, items = 50, mean_activity = 15, seed = 2 }
   local folds = drawn:binarize(4):folds{ by = "cold_user", k = 3 }
   local s = study("novelty", function(trial)
@@ -179,7 +179,7 @@ it("tables of a study of runs count what training never saw, of all its folds", 
   check(not tostring(s:pivot{ rows = "loss", value = "wall" }):find "of %d+ users")
 end)
 
-it("tables say where conventions are unknown, and know those of an evaluation's means", function()
+it("result tables state unknown conventions and those of returned evaluation means", function()
   local lists, scores = mr.lists{ { 2, 1, 0 }, { 0, 1, 2 } }, mr.tensor{ 1, 2, 3, 3, 2, 1 }
   local function returned(name, of)
     local function run() return of(mr.evaluate(scores, lists, { "ndcg", "rr" }, { ties = "worst" })) end
@@ -196,7 +196,7 @@ it("tables say where conventions are unknown, and know those of an evaluation's 
   check(text:find("ties worst; empty lists skip", 1, true) and not text:find "unknown", text)
 end)
 
-it("what a trial stores is not rounded to float32: identical rankings do not differ", function()
+it("results:compare gives p 1 for equal rankings because stored values are not rounded to float32", function()
   local lists, scores = {}, {}
   for q = 1, 40 do
     lists[q] = { 1, 0, 1, 0, q % 2, 0, 0 }
@@ -231,7 +231,7 @@ local function cells_of(s, column)
   return sums, counts, cells
 end
 
-it("repeated trials are averaged before they are paired", function()
+it("results:compare averages repeated trials before pairing", function()
   local s = drawn("repeats", function(trial) return { ndcg = trial.number / 100 } end)
   local means, _, cells = cells_of(s, "number")
   equal(cells, 6)
@@ -244,7 +244,7 @@ it("repeated trials are averaged before they are paired", function()
   end
 end)
 
-it("repeated trials are averaged list by list", function()
+it("results:compare with lists averages repeated trials list by list", function()
   local s = drawn("repeated lists", function(trial)
     local n = trial.number
     return { ndcg = n, per_list = { ndcg = { n, n % 5, n * n }, list = { 7, 8, 9 } } }
@@ -278,7 +278,7 @@ local function listed(name, list)
     end }
 end
 
-it("the best over folds is not the combination that was tried most often, and every fold counts once", function()
+it("results:best over folds counts every fold once, however often it was tried", function()
   -- means over folds: a 0.5 (of trials 0.55), b (0.8 + 0.3) / 2; c has one fold of two
   local s = listed("often", {
     { "a", 1, 0.4 }, { "a", 2, 0.6 }, { "a", 2, 0.6 }, { "a", 2, 0.6 },
@@ -294,7 +294,7 @@ it("the best over folds is not the combination that was tried most often, and ev
   check(parted.notes[1]:find "2 values of fold", parted.notes[1])
 end)
 
-it("a NaN that a trial returned makes its mean nan, and is never the best", function()
+it("results:pivot, best and compare give nan for a NaN value and never choose it as best", function()
   local s = study("returned nan", function(trial)
     local is_nan = trial.loss == "a" and trial.fold == 2
     return { ndcg = trial.fold, cost = is_nan and 0 / 0 or trial.fold + (trial.loss == "a" and 1 or 2) }
@@ -322,7 +322,7 @@ end)
 
 os.execute(("rm -r '%s'"):format(folder))
 
-it("compares numbers, and says which value is none", function()
+it("results:compare raises an error if the value is not numeric", function()
   local s = study("texts", function(trial) return { ndcg = trial.fold } end,
     { loss = mr.choice{ "a", "b" }, fold = mr.range(1, 2), kind = mr.choice{ "x", "y" } })
   raises(function() s:compare{ by = "loss", value = "kind" } end, "results:compare", "kind")

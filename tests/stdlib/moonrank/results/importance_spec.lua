@@ -67,8 +67,8 @@ local function marginal(dimensions, f, kept)
   return square - mean ^ 2, mean
 end
 
-describe("a tree", function()
-  it("divides its variance as sums over the whole grid do", function()
+describe("forest.tree", function()
+  it("decomposes variance like sums over the whole grid", function()
     for seed, sizes in ipairs{ { 4, 5, 3 }, { 6, 1, 4, 3 }, { 2, 7, 5 }, { 9, 3, 6, 2 } } do
       for _, leaf in ipairs{ 1, 4 } do
         local dimensions, y = made_up(sizes, 60, seed)
@@ -94,7 +94,7 @@ describe("a tree", function()
     end
   end)
 
-  it("has the means of its trials in its leaves, each of the least weight", function()
+  it("has the means of its trials in its leaves, each with at least the minimum weight", function()
     local dimensions, y = made_up({ 8, 8, 4 }, 200, 5)
     local weight = {}
     for i = 1, 200 do weight[i] = i % 3 end
@@ -110,7 +110,7 @@ describe("a tree", function()
     end
   end)
 
-  it("splits where squares fall most, by any set of categories", function()
+  it("splits where squared errors fall most, by any subset of categories", function()
     local codes, y, weight = {}, {}, {}
     for i = 1, 60 do
       codes[i], weight[i] = (i - 1) % 6 + 1, 1
@@ -149,8 +149,8 @@ local function by_name(found)
   return shares
 end
 
-describe("shares", function()
-  it("of a sum are those of its terms: variances 1 and 4 of 5", function()
+describe("importance shares", function()
+  it("of a sum are the variance shares of its terms", function()
     local found = of({ "a", "b", "c" }, function(p) return 7 - p.a + 2 * p.b end)
     local shares = by_name(found)
     near({ shares.a, shares.b, shares.c, shares.ab, found.rest }, { 0.2, 0.8, 0, 0, 0 }, 0.02)
@@ -158,7 +158,7 @@ describe("shares", function()
     check(found.parameters[1].sd < 0.02, found.parameters[1].sd)
   end)
 
-  it("of a product are those of its decomposition", function()
+  it("of a product match its variance decomposition", function()
     -- x y, both with mean 1/2 and variance 1/12: each alone 1/48, together 1/144, so 3/7, 3/7, 1/7
     local shares = by_name(of({ "a", "b" }, function(p) return p.a * p.b end))
     near({ shares.a, shares.b, shares.ab }, { 3 / 7, 3 / 7, 1 / 7 }, 0.02)
@@ -167,7 +167,7 @@ describe("shares", function()
     near({ shares.a, shares.b, shares.ab }, { 0, 0, 1 }, 0.06)
   end)
 
-  it("of steps and whole periods, which are no straight lines", function()
+  it("of step and sine functions match their variances", function()
     -- a step at 0.3: variance 0.21; sin over a period: 1/2
     local shares = by_name(of({ "a", "b" }, function(p)
       return (p.a > 0.3 and 1 or 0) + math.sin(2 * math.pi * p.b)
@@ -175,7 +175,7 @@ describe("shares", function()
     near({ shares.a, shares.b, shares.ab }, { 0.21 / 0.71, 0.5 / 0.71, 0 }, 0.03)
   end)
 
-  it("add up to one, do not depend on the order of parameters, and are those of the seed", function()
+  it("add up to one, do not depend on parameter order, and differ by seed", function()
     local function f(p) return p.a * p.b + p.c ^ 2 * p.a + p.d end
     local one, other = of({ "a", "b", "c", "d" }, f, { trials = 300 }), of({ "d", "b", "c", "a" }, f, { trials = 300 })
     local sum = one.rest
@@ -202,8 +202,8 @@ local function study(name, space, run, options)
   return mr.sweep(o)
 end
 
-describe("a study's", function()
-  it("axes are the space's: logarithms, whole numbers, choices of numbers and names", function()
+describe("results:importance", function()
+  it("uses logarithmic, integer and choice axes of the search space", function()
     local space = { lr = mr.loguniform(1e-4, 1), n = mr.integer(1, 100, { log = true }), k = mr.range(1, 5),
       size = mr.choice{ 16, 64, 1024 }, loss = mr.choice{ "ap", "ndcg", "rr" }, flag = mr.choice{ true, false } }
     -- Each term has variance 1 over its axis: uniform logarithms, five whole numbers, three levels, three names,
@@ -221,7 +221,7 @@ describe("a study's", function()
     near(by_name(r:importance{ trees = 8, where = { loss = "ndcg" } }).loss, 0, 0)
   end)
 
-  it("conditional parameters have no effect where they do not apply", function()
+  it("gives conditional parameters no effect where they do not apply", function()
     -- m = kind (0 or 1) + depth's wave of variance 1/2 where kind is deep. The variance of kind is 1/4, of depth 1/8
     -- (its mean over kinds is half the wave), of both 1/8.
     local space = { kind = mr.choice{ "flat", "deep" }, mr.when("kind", "deep", { depth = mr.uniform(0, 1) }) }
@@ -232,7 +232,7 @@ describe("a study's", function()
     near({ shares.kind, shares.depth, shares.depthkind }, { 0.5, 0.25, 0.25 }, 0.03)
   end)
 
-  it("pruned trials count at a step that they reached", function()
+  it("counts pruned trials at a step that they reached", function()
     local r = study("pruned", { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }, function(t)
       for step = 1, 9 do t:report(step, { m = step == 1 and t.a or t.a + 2 * t.b }) end
       return { m = t.a + 2 * t.b }
@@ -247,7 +247,7 @@ describe("a study's", function()
     raises(function() r:importance{ step = 10 } end, "trial", "10")
   end)
 
-  it("goes out as text, tables and a picture", function()
+  it("exports text, tables and a plot", function()
     local space = { a = mr.uniform(0, 1), b_x = mr.uniform(0, 1) }
     local found = study("out", space, function(t) return { m = t.a * t.b_x, o = t.a } end):importance{}
     local text = tostring(found)
@@ -265,7 +265,7 @@ describe("a study's", function()
     equal(mr.results(folder .. "/r.db", "out"):importance{ value = "o" }.parameters[1].name, "a")
   end)
 
-  it("numbers may be as large or as small as doubles are", function()
+  it("handles values as large or small as doubles can be", function()
     local space = { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }
     local shares = {}
     for _, times in ipairs{ 1, 2 ^ 1020, 2 ^ -1040 } do
@@ -276,7 +276,7 @@ describe("a study's", function()
     near(shares, { shares[1], shares[1], shares[1] }, 1e-6)
   end)
 
-  it("mistakes are named", function()
+  it("names invalid options and too few trials", function()
     local space, run = { a = mr.uniform(0, 1), b = mr.uniform(0, 1) }, function(t) return { m = t.a, same = 3 } end
     local few, r = study("few", space, run, { trials = 9 }), study("many", space, run, { trials = 40 })
     raises(function() few:importance() end, "9", "trials", "10", "2")
@@ -290,4 +290,4 @@ describe("a study's", function()
   end)
 end)
 
-it("the folder of this spec goes", function() check(os.execute("rm -rf " .. folder)) end)
+it("importance_spec removes its folder", function() check(os.execute("rm -rf " .. folder)) end)

@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
-it("rmse, mae and r2 of a case by hand", function()
+it("mr.stats.rmse, mae and r2 equal hand-computed values", function()
   local predicted, truth = { 2.5, 0, 2, 8 }, { 3, -0.5, 2, 7 }
   near(mr.stats.rmse(predicted, truth), math.sqrt(1.5 / 4), 1e-12)
   near(mr.stats.mae(predicted, truth), 0.5, 1e-12)
@@ -12,7 +12,7 @@ it("rmse, mae and r2 of a case by hand", function()
   near(mr.stats.rmse(mr.tensor{ 1, 2 }, mr.tensor{ 0, 0 }), math.sqrt(2.5), 1e-12)
 end)
 
-it("pairwise accuracy is Kendall's, from products of signs", function()
+it("mr.stats.pairwise_accuracy equals a Kendall count of sign products", function()
   local queries = mr.data.synthetic{ kind = "queries", queries = 12, features = 3, mean_size = 9, seed = 5 }
   local scores = queries.features:narrow(2, 1, 1):reshape(queries.lists.rows)
   local s, y = scores:totable(), queries.lists.relevance:totable()
@@ -30,7 +30,7 @@ it("pairwise accuracy is Kendall's, from products of signs", function()
   near(mr.stats.pairwise_accuracy(s, queries.lists), (sum / count + 1) / 2, 1e-12)
 end)
 
-it("what has no value is NaN; what does not fit is an error", function()
+it("mr.stats.rmse, mae, r2 and pairwise_accuracy are NaN without a value and reject invalid input", function()
   local function is_nan(x) check(x ~= x, x) end
   is_nan(mr.stats.r2({ 1, 2 }, { 3, 3 }))
   is_nan(mr.stats.rmse({ 1, 0 / 0 }, { 3, 3 }))

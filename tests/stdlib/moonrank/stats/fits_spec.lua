@@ -7,7 +7,7 @@ local it, near, check, equal, raises = test.it, test.near, test.check, test.equa
 local golden = json.read("tests/golden/stats.json")
 local nan = 0 / 0
 
-it("densities are those of SciPy's gaussian_kde", function()
+it("mr.stats.kde equals gaussian_kde of SciPy", function()
   local g = golden.kde
   for h, density in pairs(g.density) do
     local found = mr.stats.kde(g.x, { bandwidth = tonumber(h), points = g.points, range = { g.low, g.high } })
@@ -16,7 +16,7 @@ it("densities are those of SciPy's gaussian_kde", function()
   end
 end)
 
-it("bandwidths by rule and by cross validation", function()
+it("mr.stats.kde chooses bandwidths by rule and by cross-validation", function()
   local g = golden.kde
   for _, rule in ipairs{ "silverman", "scott" } do
     near(mr.stats.kde(g.x, { bandwidth = rule }).bandwidth, g[rule], { rtol = 1e-12 }, rule)
@@ -31,7 +31,7 @@ it("bandwidths by rule and by cross validation", function()
   check(mr.stats.kde(equal_values, { bandwidth = "lscv" }).at_edge)
 end)
 
-it("a density has area 1 and the values' mean", function()
+it("mr.stats.kde has area 1 and the mean of the values", function()
   local x = { 0.2, 0.9, nan, 1, 1, 1 }
   local k = mr.stats.kde(x, { points = 4001 })
   equal({ k.n, k.skipped, #k.x }, { 5, 1, 4001 })
@@ -41,7 +41,7 @@ it("a density has area 1 and the values' mean", function()
   near((k.x * k.density):sum():item() * step, 0.82, 3e-3)
 end)
 
-it("curves, their errors and bandwidths are those of weighted least squares", function()
+it("mr.stats.kernel_regression equals weighted least squares in curve, error and bandwidth", function()
   local g = golden.kernel_regression
   for _, case in ipairs(g.cases) do
     local o = { points = g.points, degree = case.degree, bandwidth = case.bandwidth, level = g.level }
@@ -60,8 +60,7 @@ it("curves, their errors and bandwidths are those of weighted least squares", fu
   end
 end)
 
-it("bandwidths that reach a share of the pairs: curves, errors and the choice " ..
-  "are those of weighted least squares", function()
+it("mr.stats.kernel_regression with nearest or least equals weighted least squares", function()
   local g = golden.sparse_regression
   local found = mr.stats.kernel_regression(g.x, g.y,
     { degree = 1, bandwidth = g.bandwidth, nearest = g.nearest, points = g.points })
@@ -75,7 +74,7 @@ it("bandwidths that reach a share of the pairs: curves, errors and the choice " 
   equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)
 end)
 
-it("a curve between far pairs is their line, not steps from one to the next", function()
+it("mr.stats.kernel_regression with nearest draws lines across gaps, not steps", function()
   local o = { degree = 1, bandwidth = 1e-6, nearest = 0.01, points = 9 }
   near(mr.stats.kernel_regression({ 1, 1, 9 }, { 2, 4, 11 }, o).y, { 3, 4, 5, 6, 7, 8, 9, 10, 11 }, 1e-9)
   -- heavy clusters at both ends
@@ -94,7 +93,7 @@ it("a curve between far pairs is their line, not steps from one to the next", fu
   near(fit.y, fit.x, 1e-9)
 end)
 
-it("local lines follow a line, and a constant is found at the largest bandwidth", function()
+it("mr.stats.kernel_regression with degree 1 follows a line, and a wide bandwidth gives the mean", function()
   local x, y, flat = {}, {}, {}
   for i = 1, 30 do x[i], y[i], flat[i] = math.sqrt(i), 3 - 2 * math.sqrt(i), math.sin(999 * i) end
   local line = mr.stats.kernel_regression(x, y, { degree = 1, points = 7 })
@@ -105,7 +104,7 @@ it("local lines follow a line, and a constant is found at the largest bandwidth"
   near(wide.y, { mean, mean, mean }, 1e-9)
 end)
 
-it("gaps and equal x leave a curve", function()
+it("mr.stats.kernel_regression handles gaps, equal x and NaN", function()
   local gap = mr.stats.kernel_regression({ 0, 0, 1000, nan }, { 1, 3, 7, 1 },
     { bandwidth = 0.1, points = 5, degree = 1 })
   equal({ gap.n, gap.skipped }, { 3, 1 })
@@ -113,7 +112,7 @@ it("gaps and equal x leave a curve", function()
   near(mr.stats.kernel_regression({ 0, 1 }, { 0, 1 }).y[1]:item(), 0, 0.5)
 end)
 
-it("the empirical distribution function", function()
+it("mr.stats.ecdf equals SciPy and skips NaN", function()
   local g = golden.ecdf
   local found = mr.stats.ecdf(g.a)
   near(found.x, g.x, 1e-15)
@@ -132,7 +131,7 @@ local function side(regions, place)
   return 0
 end
 
-it("distribution functions compared", function()
+it("mr.stats.ecdf_compare equals reference regions, KS distance and areas", function()
   local g = golden.ecdf
   local higher, lower = mr.stats.ecdf_compare(g.a, g.b), mr.stats.ecdf_compare(g.a, g.b, { better = "lower" })
   for i, place in ipairs(g.middle) do
@@ -146,7 +145,7 @@ it("distribution functions compared", function()
   equal(higher.n, { 40, 31 })
 end)
 
-it("regions join where they touch and part where the functions meet", function()
+it("mr.stats.ecdf_compare joins touching regions and splits them where the functions meet", function()
   local found = mr.stats.ecdf_compare({ 1, 2, 5, 6, nan }, { 0, 1, 4, 5 })
   equal(found.regions, { { from = 0.0, to = 2.0, better = "a" }, { from = 4.0, to = 6.0, better = "a" } })
   equal({ found.ks, found.at, found.area_a, found.area_b, found.skipped[1] }, { 0.25, 0.0, 1.0, 0.0, 1 })
@@ -155,7 +154,7 @@ it("regions join where they touch and part where the functions meet", function()
   near(same.at, nan)
 end)
 
-it("does not depend on threads", function()
+it("mr.stats.kernel_regression and kde do not depend on the number of threads", function()
   local g, was, found = golden.kernel_regression, core.threads(), {}
   for _, threads in ipairs{ 1, 3 } do
     core.threads(threads)
@@ -167,7 +166,7 @@ it("does not depend on threads", function()
   equal(found[1], found[2])
 end)
 
-it("refuses what it does not know", function()
+it("mr.stats.kde, kernel_regression and ecdf_compare reject invalid input and options", function()
   local s = mr.stats
   raises(function() s.kde({}, { bandwidth = 1 }) end, "x has no values")
   raises(function() s.kde({ 1, 1 }) end, "2 values that are all equal")

@@ -20,7 +20,7 @@ local function scaled(x, factor)
   return out
 end
 
-it("every function ends, and says in its own words what it cannot take", function()
+it("mr.stats functions return or raise a readable error for extreme inputs", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
   -- in a process of its own, which can be ended: the test of ranks once did not end where infinities met
   sweeps.in_folder(function(folder)
@@ -29,7 +29,7 @@ it("every function ends, and says in its own words what it cannot take", functio
   end)
 end)
 
-it("wilcoxon ranks infinite differences highest, and drops the same infinity on both sides as SciPy does", function()
+it("mr.stats.wilcoxon ranks infinite differences highest and drops equal infinities", function()
   -- scipy.stats.wilcoxon of the differences {1, 2, -3}: 3 and 1.
   -- SciPy of {1, -2, 3, 4}, which has the same order: 8 and 0.375.
   local both = s.wilcoxon({ inf, 1, 2, -inf, 0 }, { inf, 0, 0, -inf, 3 })
@@ -43,7 +43,7 @@ it("wilcoxon ranks infinite differences highest, and drops the same infinity on 
   equal({ none.p, none.n, none.equal }, { 1.0, 0, 2 })
 end)
 
-it("what rests on means is NaN where a value is infinite", function()
+it("mr.stats functions based on means give NaN for infinite values", function()
   local cases = { { { inf, 1, 2 }, { 0, 0, 0 } }, { { inf, 1, 2 }, { inf, 0, 0 } }, { { 1, -inf }, { 1, inf } } }
   for _, pair in ipairs(cases) do
     local t, p, e = s.paired_t(pair[1], pair[2]), s.permutation(pair[1], pair[2]), s.effect_size(pair[1], pair[2])
@@ -59,7 +59,7 @@ it("what rests on means is NaN where a value is infinite", function()
   near({ s.mean{ 1, inf }, s.mean{ inf, -inf }, s.summary{ 1, inf }.sd, s.mean{} }, { inf, nan, nan, nan })
 end)
 
-it("tests of pairs do not depend on the unit, however large or small", function()
+it("mr.stats paired tests do not depend on the unit of the values", function()
   local a = { 1, 2.5, -0.75, 3, 4, 0.5, 2, 1.5, -2, 5, 6, 7, 3.5, 2.25, -1, 8, 4.5, 9, 0.25, 1.75, 2.75, 3.25 }
   local function tests_of(x)
     local y = zeros(x)
@@ -84,7 +84,7 @@ it("tests of pairs do not depend on the unit, however large or small", function(
   equal(s.wilcoxon({ 1.5e308, 1e308, 0 }, { -1.5e308, -1e308, 1 }).statistic, 5.0)
 end)
 
-it("intervals, curves and models refuse what cannot be squared, and name it", function()
+it("mr.stats intervals, curves and models reject values too large to square", function()
   local y = { 1, 3, 2, 5 }
   for _, bad in ipairs{ inf, -inf, 1e101, -1e308 } do
     local x = { 1, 2, bad, 4 }
@@ -109,14 +109,14 @@ it("intervals, curves and models refuse what cannot be squared, and name it", fu
   end
 end)
 
-it("what lies nearer than squares can tell has no spread", function()
+it("mr.stats.kde, kernel_regression and spline reject values too close to separate", function()
   raises(function() s.kde{ 1e-120, 2e-120 } end, "'x'", "2", "equal")
   raises(function() s.kernel_regression({ 0, 5e-324, 1e-300 }, { 1, 2, 3 }) end, "'x'", "3", "equal")
   raises(function() s.spline({ 0, 5e-324, 1 }, { 1, 2, 3 }) end, "0", "1", "x")
   raises(function() s.kde({ 1, 2 }, { bandwidth = 1e-200 }) end, "bandwidth", "1e-200")
 end)
 
-it("one value, equal values and none", function()
+it("mr.stats functions handle no value, one value and equal values", function()
   near({ s.ecdf({}).n, #s.ecdf({ nan }).x, s.ecdf({ nan }).skipped }, { 0, 0, 1 })
   equal({ s.permutation({ 3 }, { 0 }).p, s.wilcoxon({ 3 }, { 0 }).p, s.permutation({ 2, 2 }, { 0, 0 }).p },
     { 1.0, 1.0, 0.5 })
@@ -132,7 +132,7 @@ it("one value, equal values and none", function()
   equal({ levels.n, levels.skipped }, { 3, 1 })
 end)
 
-it("sizes that cannot be are refused at once", function()
+it("mr.stats functions reject sizes that are too large", function()
   for _, size in ipairs{ 1 << 53, math.maxinteger, 100000001 } do
     local says = (" is %d"):format(size)
     raises(function() s.permutation({ 1 }, { 0 }, { orders = size }) end, "mr.stats.permutation: orders" .. says)
@@ -145,7 +145,7 @@ it("sizes that cannot be are refused at once", function()
   end
 end)
 
-it("a median without each of its values is that of the others", function()
+it("core.bootstrap gives the leave-one-out medians of its values", function()
   for n = 2, 7 do
     local x = {}
     for i = 1, n do x[i] = (i * 5 % 4) / 8 end
@@ -159,7 +159,7 @@ it("a median without each of its values is that of the others", function()
   end
 end)
 
-it("one Ctrl-C ends what takes long", function()
+it("Ctrl-C ends long mr.stats operations", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
   -- with values enough that neither a draw nor a point is done in a moment
   for _, operation in ipairs{ "permutation", "bootstrap", "median", "kde", "lscv", "regression" } do

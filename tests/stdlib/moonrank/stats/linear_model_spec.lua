@@ -24,7 +24,7 @@ local breaks = {
   { "B", "M", 42, 26, 19, 16, 39, 28, 21, 39, 29 }, { "B", "H", 20, 21, 24, 17, 13, 15, 15, 16, 28 },
 }
 
-it("warp breaks as lm of R has them", function()
+it("mr.stats.linear_model equals lm and emmeans of R on warpbreaks", function()
   local y, wool, tension = {}, {}, {}
   for _, row in ipairs(breaks) do
     for i = 3, #row do y[#y + 1], wool[#wool + 1], tension[#tension + 1] = row[i], row[1], row[2] end
@@ -45,7 +45,7 @@ it("warp breaks as lm of R has them", function()
   check(tostring(model):find("wool=B", 1, true))
 end)
 
-it("unbalanced rows, an interaction and a number", function()
+it("mr.stats.linear_model equals pseudo-inverses for unbalanced rows, an interaction and a covariate", function()
   local g = json.read("tests/golden/stats.json").linear_model
   local loss, bound = names(g.loss, "loss "), names(g.bound, "bound ")
   -- a row with NaN on either side of the model changes nothing
@@ -91,7 +91,7 @@ local designs = {
 }
 
 for _, design in ipairs(designs) do
-  it(("lm, predict and emmeans of R: %s"):format(design[1]), function()
+  it(("mr.stats.linear_model equals lm, predict and emmeans of R: %s"):format(design[1]), function()
     local golden = json.read "tests/golden/linear_models.json"
     local g = golden[design[1]]
     local model = mr.stats.linear_model{ y = g[design.y or "z"], interactions = design[2],
@@ -121,7 +121,7 @@ for _, design in ipairs(designs) do
   end)
 end
 
-it("a number of a new row that is NaN, and a model without degrees of freedom", function()
+it("mr.stats.linear_model gives NaN for NaN rows and NaN intervals without degrees of freedom", function()
   local line = mr.stats.linear_model{ y = { 1, 2, 4 }, covariates = { nsr = mr.tensor{ 1, 2, 5 } } }
   local found = line:predict{ nsr = { 0 / 0, 2 } }
   check(found[1].mean ~= found[1].mean and found[1].high ~= found[1].high and found[2].low < found[2].mean)
@@ -132,7 +132,7 @@ it("a number of a new row that is NaN, and a model without degrees of freedom", 
   check(mean.low ~= mean.low and mean.prediction_high ~= mean.prediction_high, "no interval")
 end)
 
-it("a pairing made a factor is the paired t-test", function()
+it("mr.stats.linear_model with pairs as a factor equals the paired t-test", function()
   local a, b = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4 }, { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4 }
   local y, drug, who = {}, {}, {}
   for i = 1, 6 do
@@ -146,7 +146,7 @@ it("a pairing made a factor is the paired t-test", function()
     { paired.mean_difference, paired.standard_error, paired.t, paired.p }, 1e-10)
 end)
 
-it("refuses what it cannot tell apart", function()
+it("mr.stats.linear_model rejects invalid data, factors and interactions", function()
   local function model(o) return function() mr.stats.linear_model(o) end end
   local two = { "x", "x", "y", "y" }
   raises(model{}, "mr.stats.linear_model", "y")
@@ -182,7 +182,7 @@ it("refuses what it cannot tell apart", function()
   raises(function() fine:emmeans("loss", { level = 1 - 2 ^ -53 }) end, "quantile", "infinite")
 end)
 
-it("refuses new rows that the model knows nothing of", function()
+it("model:predict of mr.stats.linear_model rejects invalid rows", function()
   local model = mr.stats.linear_model{ y = { 1, 2, 3, 5, 9 }, factors = { loss = { "x", "x", "y", "y", "y" } },
     covariates = { nsr = { 1, 2, 3, 4, 5 } } }
   for _, case in ipairs{

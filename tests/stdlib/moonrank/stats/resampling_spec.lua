@@ -14,7 +14,7 @@ local function numbers(count, f)
   return x
 end
 
-it("permutation tests of few pairs are SciPy's", function()
+it("mr.stats.permutation equals SciPy for few pairs", function()
   for i, case in ipairs(golden.permutation) do
     local result = mr.stats.permutation(case.a, case.b)
     near(result.mean_difference, case.mean_difference, 1e-12)
@@ -23,7 +23,7 @@ it("permutation tests of few pairs are SciPy's", function()
   end
 end)
 
-it("permutation leaves out NaN and knows pairs without a sign", function()
+it("mr.stats.permutation leaves out NaN and handles zero differences", function()
   local result = mr.stats.permutation({ 1, 5, 2, nan, 4, 8, 1 }, { 0, 5, 0, 0, 0, 0, nan })
   equal({ result.n, result.skipped, result.orders, result.exact }, { 5, 2, 16, true })
   near({ result.p, result.mean_difference }, { 0.125, 3 }, 1e-15)
@@ -32,7 +32,7 @@ it("permutation leaves out NaN and knows pairs without a sign", function()
   near(mr.stats.permutation({ nan }, { 1 }).p, nan)
 end)
 
-it("random signs come near the p of all signs", function()
+it("mr.stats.permutation with random signs approaches the exact p", function()
   local case = golden.random_permutation
   local result = mr.stats.permutation(case.a, case.b, { orders = 200000 })
   check(not result.exact)
@@ -48,7 +48,7 @@ it("random signs come near the p of all signs", function()
   check(squares > 2.2 and squares < 32.9, "sum of squares is " .. squares)
 end)
 
-it("signs whose sum is as far from 0 count, whether all are tried or random ones", function()
+it("mr.stats.permutation counts sums equally far from 0, with all signs or random signs", function()
   -- The differences are 1 and -1. Their sum under random signs is binomial, and the probability of the sum that was
   -- found is a large part of p.
   for _, count in ipairs{ 10, 16, 24, 70 } do
@@ -68,7 +68,7 @@ it("signs whose sum is as far from 0 count, whether all are tried or random ones
   end
 end)
 
-it("a sum exactly at the limit counts", function()
+it("mr.stats.permutation counts a sum exactly at the rounding limit", function()
   -- Sums may be smaller by 1e-13 of all sizes, which is what rounding does. The small difference t comes to just that.
   for _, case in ipairs{ { ones = 7, up = 5, t = 197 * 2.0 ^ -49 }, { ones = 27, up = 16, t = 95 * 2.0 ^ -46 } } do
     local ones, t, sum = case.ones, case.t, 2 * case.up - case.ones
@@ -84,7 +84,7 @@ it("a sum exactly at the limit counts", function()
   end
 end)
 
-it("the last draws count like the others", function()
+it("mr.stats.permutation counts the last draws like the others", function()
   -- draws are made eight at a time: any number of them is the beginning of a longer series
   local a, b = numbers(24, function(i) return i <= 14 and 1 or -1 end), numbers(24, function() return 0 end)
   local before = 0
@@ -97,12 +97,12 @@ it("the last draws count like the others", function()
   check(before > 4 and before < 16, "every other draw is as far")
 end)
 
-it("random signs never say that it is impossible", function()
+it("mr.stats.permutation with random signs never gives p 0", function()
   local a, b = numbers(300, function(i) return i end), numbers(300, function() return 0 end)
   equal(mr.stats.permutation(a, b, { orders = 999 }).p, 0.001)
 end)
 
-it("does not depend on threads", function()
+it("mr.stats.permutation and bootstrap do not depend on the number of threads", function()
   local a = numbers(333, function(i) return math.sin(i * i) + 0.05 end)
   local b = numbers(333, function() return 0 end)
   local function all()
@@ -119,7 +119,7 @@ it("does not depend on threads", function()
   equal(found[1], found[2])
 end)
 
-it("bootstrap intervals are SciPy's on the same samples", function()
+it("mr.stats.bootstrap intervals equal SciPy on the same samples", function()
   local g = golden.bootstrap
   local function mean(x) return x:mean() end
   local calls = {
@@ -138,7 +138,7 @@ it("bootstrap intervals are SciPy's on the same samples", function()
   end
 end)
 
-it("a function of one's own sees the same samples", function()
+it("mr.stats.bootstrap gives a script's statistic the same samples as a named one", function()
   local x = numbers(17, function(i) return (i * 7919 % 101) / 10 end)
   for _, method in ipairs{ "percentile", "bca" } do
     local o = { samples = 120, method = method, seed = 3 }
@@ -149,7 +149,7 @@ it("a function of one's own sees the same samples", function()
   end
 end)
 
-it("samples are every choice with equal chance", function()
+it("core.bootstrap draws every sample with equal chance", function()
   -- three values: of 27 equally likely samples the mean has chances 1, 3, 3, 3, 6, ... / 27
   local x, count = { 0, 1, 5 }, 54000
   local chances = {}
@@ -172,7 +172,7 @@ it("samples are every choice with equal chance", function()
   check(chi_square < 27.88, "chi square is " .. chi_square)
 end)
 
-it("bootstrap leaves out NaN, pair by pair", function()
+it("mr.stats.bootstrap leaves out pairs with NaN", function()
   local result = mr.stats.bootstrap({ { 1, nan, 3, 5, 9 }, { 0, 1, nan, 3, 9 } }, { samples = 50 })
   equal({ result.n, result.skipped, result.estimate }, { 3, 2, 1.0 })
   local one = mr.stats.bootstrap({ 4, nan }, { samples = 50, method = "bca" })
@@ -183,7 +183,7 @@ it("bootstrap leaves out NaN, pair by pair", function()
   equal(mr.stats.bootstrap({ 1, 2, 4, 5 }, { statistic = "median" }).estimate, 3.0)
 end)
 
-it("Holm's correction keeps to its definition", function()
+it("mr.stats.holm equals its definition", function()
   for i, case in ipairs(golden.holm) do near(mr.stats.holm(case.p), case.adjusted, 1e-15, "case " .. i) end
   local by_name = mr.stats.holm{ minmax = 0.03, zscore = 0.01, none = nan }
   near({ by_name.minmax, by_name.zscore, by_name.none }, { 0.03, 0.02, nan }, 1e-15)
@@ -195,7 +195,7 @@ it("Holm's correction keeps to its definition", function()
   near(mr.stats.holm{ 0.6, 0.7, 0, 1 }, { 1, 1, 0, 1 }, 1e-15)
 end)
 
-it("effect sizes", function()
+it("mr.stats.effect_size equals reference values and handles NaN and zero spread", function()
   for i, case in ipairs(golden.effect_size) do
     local result = mr.stats.effect_size(case.a, case.b)
     near({ result.d, result.hedges, result.wins, result.ties, result.losses },
@@ -209,7 +209,7 @@ it("effect sizes", function()
   equal(mr.stats.effect_size({ 1, 2 }, { 2, 3 }).d, -math.huge)
 end)
 
-it("refuses what it does not know", function()
+it("mr.stats.permutation, bootstrap, holm and effect_size reject invalid input and options", function()
   local s = mr.stats
   raises(function() s.permutation({ 1, 2 }, { 1 }) end, "'b'", "1", "2")
   raises(function() s.permutation({ 1 }, { 1 }, { order = 5 }) end, "'order'", "'orders'")
@@ -227,7 +227,7 @@ it("refuses what it does not know", function()
   raises(function() s.effect_size({ 1 }, "x") end, "mr.stats.effect_size", "tensor")
 end)
 
-it("an interval of no samples has no ends", function()
+it("core.bootstrap_interval of no samples has NaN ends", function()
   local none, some = mr.zeros({ 0 }, { dtype = "float64" }), mr.tensor({ 1, 2, 3 }, { dtype = "float64" })
   local low, high = core.bootstrap_interval(none, 1.0, some, 0.95)
   check(low ~= low and high ~= high, "NaN")

@@ -26,13 +26,13 @@ local function one(xs, ys, where, options)
   return found.y[p]:item(), found.error[p]:item(), found
 end
 
-it("is SciPy's spline of the same penalty, at knots and between them", function()
+it("mr.stats.spline equals SciPy for the same penalty, at knots and between them", function()
   for lambda, expected in pairs(curves) do
     for i, where in ipairs(at) do near(one(x, y, where, { lambda = lambda }), expected[i], 1e-9) end
   end
 end)
 
-it("chooses the penalty of the least score, which SciPy's choice comes near", function()
+it("mr.stats.spline chooses the penalty with the least GCV score", function()
   local xs, ys = {}, {}
   for i = 1, 40 do xs[i], ys[i] = i / 4, math.sin(i / 4) + 0.5 * ((i * 7919 % 101) / 50 - 1) end
   local found = mr.stats.spline(xs, ys, { points = 40 })
@@ -44,11 +44,11 @@ it("chooses the penalty of the least score, which SciPy's choice comes near", fu
   near(found.y[40]:item(), -0.580823232, 1e-5)
 end)
 
-it("says where scores fall to the end of what is searched, as where neighbours happen to agree", function()
+it("mr.stats.spline sets at_edge if the score falls to the end of the search range", function()
   equal(mr.stats.spline(x, y).at_edge, true)
 end)
 
-it("has SciPy's degrees of freedom, score and band", function()
+it("mr.stats.spline has the degrees of freedom, score and band of SciPy", function()
   for i, where in ipairs(at) do
     local _, err, found = one(x, y, where, { lambda = 1 })
     near(err, errors[i], 1e-9)
@@ -59,7 +59,7 @@ it("has SciPy's degrees of freedom, score and band", function()
   near((found.high - found.low)[7]:item(), 2 * 1.6448536269514722 * found.error[7]:item(), 1e-12)
 end)
 
-it("takes pairs of equal x as one with their mean and weight", function()
+it("mr.stats.spline merges pairs of equal x into one with their mean and weight", function()
   local xs, ys = {}, {}
   for i, w in ipairs(weights) do
     for copy = 1, w do  -- spread about the mean, which stays
@@ -69,7 +69,7 @@ it("takes pairs of equal x as one with their mean and weight", function()
   for i, where in ipairs(at) do near(one(xs, ys, where, { lambda = 1 }), weighted[i], 1e-9) end
 end)
 
-it("is a straight line under a large penalty, and goes through the points under a small one", function()
+it("mr.stats.spline is a line for a large penalty and interpolates for a small one", function()
   local stiff, loose = mr.stats.spline(x, y, { lambda = 1e12, points = 3 }), one(x, y, x[5], { lambda = 1e-12 })
   near(stiff.y[2]:item(), (stiff.y[1]:item() + stiff.y[3]:item()) / 2, 1e-9)
   near(stiff.df, 2, 1e-6)
@@ -78,7 +78,7 @@ it("is a straight line under a large penalty, and goes through the points under 
   for i, each in ipairs(line.x:totable()) do near(line.y[i]:item(), 2 * each, 1e-9) end
 end)
 
-it("does not mind the units of x", function()
+it("mr.stats.spline does not depend on the unit of x", function()
   local wide = {}
   for i, each in ipairs(x) do wide[i] = 1e4 * each + 5 end
   local a, b = mr.stats.spline(x, y, { points = 9 }), mr.stats.spline(wide, y, { points = 9 })
@@ -86,7 +86,7 @@ it("does not mind the units of x", function()
   near(b.lambda / a.lambda, 1e12, 1e8)
 end)
 
-it("leaves out NaN, and says what it cannot do", function()
+it("mr.stats.spline leaves out NaN and rejects invalid options", function()
   local found = mr.stats.spline({ 1, 2, 3, 0 / 0, 4 }, { 1, 0 / 0, 2, 5, 4 }, { lambda = 1 })
   equal({ found.n, found.skipped }, { 3, 2 })
   check(#found.y == 100, "a hundred points")

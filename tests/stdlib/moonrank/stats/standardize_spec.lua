@@ -9,7 +9,7 @@ local nan = 0 / 0
 local function values(x, options) return mr.stats.standardize(x, options):totable() end
 local function is_nan(x) return x ~= x end
 
-it("scores within data set and ratio of negatives, as ave and scale of R have them", function()
+it("mr.stats.standardize within groups equals ave and scale of R", function()
   local golden = json.read "tests/golden/linear_models.json"
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g = golden[name]
@@ -17,7 +17,7 @@ it("scores within data set and ratio of negatives, as ave and scale of R have th
   end
 end)
 
-it("without groups all values are one", function()
+it("mr.stats.standardize without groups treats all values as one group", function()
   near(values{ 2, 4, 4, 4, 5, 5, 7, 9 }, mr.stats.standardize(mr.tensor{ 2, 4, 4, 4, 5, 5, 7, 9 }):totable(), 1e-15)
   -- mean 5, sum of squares 32 over 7
   near(values({ 2, 4, 4, 4, 5, 5, 7, 9 })[8], 4 / math.sqrt(32 / 7), 1e-14)
@@ -26,27 +26,27 @@ it("without groups all values are one", function()
   equal({ found.dtype, #found }, { "float64", 2 })
 end)
 
-it("NaN stays and does not count, also as a level", function()
+it("mr.stats.standardize keeps NaN and ignores it in means, also as a group level", function()
   local found = values({ 1, nan, 3, 100, 5 }, { within = { nsr = { 1, 1, 1, nan, 1 } } })
   near({ found[1], found[3], found[5] }, { -1, 0, 1 }, 1e-14)
   check(is_nan(found[2]) and is_nan(found[4]), "both are NaN")
 end)
 
-it("groups without spread have no scale", function()
+it("mr.stats.standardize gives NaN for groups without spread", function()
   -- three times 0.1 have a rounded mean
   local found = values({ 0.1, 0.1, 0.1, 7, 1, 2 }, { within = { data = { "a", "a", "a", "b", "c", "c" } } })
   for i = 1, 4 do check(is_nan(found[i]), "row " .. i) end
   near({ found[5], found[6] }, { -math.sqrt(0.5), math.sqrt(0.5) }, 1e-14)
 end)
 
-it("columns are levels by value: a number and its text differ, as do sets of levels that read alike", function()
+it("mr.stats.standardize keeps levels apart by value and type", function()
   local found = values({ 1, 2, 10, 30 }, { within = { a = { "x", "x", "xy", "xy" }, b = { "yz", "yz", "z", "z" } } })
   near(found, { -math.sqrt(0.5), math.sqrt(0.5), -math.sqrt(0.5), math.sqrt(0.5) }, 1e-14)
   check(is_nan(values({ 1, 2 }, { within = { a = { 1, "1" } } })[1]), "two groups")
   near(values({ 1, 2 }, { within = { a = { 1, 1.0 } } })[2], math.sqrt(0.5), 1e-14)
 end)
 
-it("refuses what it cannot read", function()
+it("mr.stats.standardize rejects invalid input and options", function()
   for _, case in ipairs{
     { { 1, 2 }, { within = { a = { "x" } } }, "1", "x", "2" },
     { { 1, 2 }, { within = { a = "x" } }, "string", "column" },
