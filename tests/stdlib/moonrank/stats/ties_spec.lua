@@ -68,7 +68,7 @@ local function reciprocals(ranks, dtype)
   return mr.tensor(values, { dtype = dtype })
 end
 
-it("permutation and Wilcoxon p of reciprocal ranks are those of whole numbers, in float32 and float64", function()
+it("mr.stats.permutation and wilcoxon give the p of whole numbers for tied reciprocal ranks", function()
   for seed = 1, 40 do
     local a, b = ranks_of(seed * 7919, 11)
     local d = differences_of(a, b)
@@ -81,7 +81,7 @@ it("permutation and Wilcoxon p of reciprocal ranks are those of whole numbers, i
   end
 end)
 
-it("random signs count equal sums as equal: p is that of whole numbers, which are never rounded", function()
+it("mr.stats.permutation with random signs counts tied sums as equal", function()
   local a, b = ranks_of(4711, 40)
   local whole_a, whole_b = {}, {}
   for i = 1, 40 do whole_a[i], whole_b[i] = sixtieths[a[i]], sixtieths[b[i]] end
@@ -92,7 +92,7 @@ it("random signs count equal sums as equal: p is that of whole numbers, which ar
   end
 end)
 
-it("the same values in float32 and float64 do not differ by any test", function()
+it("paired tests find no difference between equal values in float32 and float64", function()
   local values = {}
   for i = 1, 200 do values[i] = 1 / (3 + i % 7) end
   local single, double = mr.tensor(values), mr.tensor(values, { dtype = "float64" })
@@ -108,21 +108,21 @@ it("the same values in float32 and float64 do not differ by any test", function(
   check_all(double, double * 3 / 3 * (1 + 2 ^ -52))  -- the last bit alone
 end)
 
-it("differences that are alike but for rounding have no spread", function()
+it("mr.stats.paired_t and effect_size treat differences equal up to rounding as constant", function()
   local a = mr.tensor({ 0.1, 0.2, 0.3, 0.7 }, { dtype = "float64" })
   local b = mr.tensor({ 0.4, 0.5, 0.6, 1.0 }, { dtype = "float64" })
   equal(mr.stats.paired_t(a, b).p, 0)
   equal(mr.stats.effect_size(a, b).d, -math.huge)
 end)
 
-it("real differences stay differences, however small beside the values", function()
+it("mr.stats.permutation and wilcoxon keep small real differences between large values", function()
   local a, b = {}, {}
   for i = 1, 12 do a[i], b[i] = 1e6 + i, 1e6 + i - 1e-3 * i end
   near(mr.stats.permutation(a, b).p, 2 / 2 ^ 12, 1e-12)
   near(mr.stats.wilcoxon(a, b).p, 2 / 2 ^ 12, 1e-12)
 end)
 
-it("a bootstrap's samples that equal the estimate are found whatever their rounding", function()
+it("mr.stats.bootstrap with bca finds samples equal to the estimate despite rounding", function()
   -- the same values in another unit, a third: bias correction counts samples equal to the estimate half
   local whole, thirds = {}, {}
   for i = 1, 8 do whole[i], thirds[i] = i % 3, (i % 3) / 3 end

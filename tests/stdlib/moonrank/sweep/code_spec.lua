@@ -139,8 +139,8 @@ local function globals_apart(body)
   if not ok then error(message, 0) end
 end
 
-describe("a study", function()
-  it("is another one after changes of what its trials use; the message names what changed", function()
+describe("the code fingerprint of a study", function()
+  it("changes with everything its trials use, and the message names what changed", function()
     check(#refused >= 40, #refused)
     globals_apart(function()
       local was = of(script)
@@ -154,7 +154,7 @@ describe("a study", function()
     end)
   end)
 
-  it("names nothing but what changed, although losses and tables share objects", function()
+  it("names only what changed, although losses and tables share objects", function()
     local function text_of(first, shared)
       local by_name = { a = first, b = mr.losses.rr{ bound = "minmax" }, c = mr.losses.ndcg{}, d = mr.losses.ranknet{} }
       local both = { one = { shared and { 5 } or { deep = { x = 1 } } } }
@@ -180,7 +180,7 @@ describe("a study", function()
     equal(#lines_of(mr.losses.ap{}, { deep = { x = 2 } }), 3)  -- one[1].deep.x is gone, one[1][1] is 5, two.deep.x is 2
   end)
 
-  it("is the same after changes outside of it, of comments and of white space", function()
+  it("ignores comments, white space and code that trials do not use", function()
     check(#accepted >= 15, #accepted)
     globals_apart(function()
       local was = of(script)
@@ -191,7 +191,7 @@ describe("a study", function()
     end)
   end)
 
-  it("has dimensions of one name in several branches of the space", function()
+  it("contains parameters with one name in several branches of the space", function()
     local function text_of(x)
       return code.of(function() end, space.new{ m = mr.choice{ "a", "b" },
         mr.when("m", "a", { f = mr.choice{ one = { x }, two = { 2 } } }),
@@ -200,7 +200,7 @@ describe("a study", function()
     check(code.changes(text_of(1), text_of(100)), "the first branch")
   end)
 
-  it("has the trials of results that it captured", function()
+  it("contains the trials of captured results", function()
     sweeps.in_folder(function(folder)
       local function results(factor)
         os.remove(folder .. "/r.db")
@@ -215,7 +215,7 @@ describe("a study", function()
     end)
   end)
 
-  it("has functions of a line apart from the rest of the line", function()
+  it("contains a function without the rest of its line", function()
     local function of_line(text)
       return code.of(load("return { run = function(t) return t end, trials = 3 }" .. text)().run)
     end
@@ -224,7 +224,7 @@ describe("a study", function()
       code.of(load "return { run = function(t) return t end, trials = 30, name = 'x' }"().run))
   end)
 
-  it("has what scripts defined by name, and what they put into the library", function()
+  it("contains definitions by name and functions that scripts replace in the library", function()
     local before = code.of(function() return 1 end)
     mr.bounds.define("spec_code", function(score) return score end)
     local once = code.of(function() return 1 end)
@@ -238,7 +238,7 @@ describe("a study", function()
     check(code.changes(was, now):find("ap", 1, true), now)
   end)
 
-  it("is not changed by what its own trials left behind", function()
+  it("ignores what its own trials left in captured values", function()
     local cache, count = { kept = 1 }, 0
     local function run(trial)
       count, cache[trial], cache.kept = count + #cache, { trial }, nil
@@ -255,8 +255,7 @@ describe("a study", function()
     check(code.of(run) ~= before, "a change of the script")
   end)
 
-  it("is not changed by what trials of an earlier study left behind, " ..
-    "also where the script changed something between them", function()
+  it("ignores what trials of an earlier study left behind, also after a change of the script", function()
     local cache, epochs = {}, 1
     local function run(trial)
       cache[trial] = epochs
@@ -273,7 +272,7 @@ describe("a study", function()
     equal(code.changes(second, code.of(run)), "  value run.epochs: then 2, now 3")
   end)
 
-  it("leaves out what a weak table holds, wherever it was put there", function()
+  it("leaves out the contents of weak tables", function()
     for mode, kept in pairs{ k = false, v = false, plain = true } do
       local cache = setmetatable({}, { __mode = mode ~= "plain" and mode or nil })
       local function run() return cache end
@@ -283,14 +282,14 @@ describe("a study", function()
     end
   end)
 
-  it("says what it cannot compare", function()
+  it("lists captured values that it cannot compare", function()
     local thread, pipe = coroutine.create(print), io.tmpfile()
     check(code.of(function() return thread end):find("unseen run.thread", 1, true))
     check(code.of(function() return pipe end):find("unseen run.pipe", 1, true))
     pipe:close()
   end)
 
-  it("leaves out options of the command line, which are compared as settings", function()
+  it("leaves out mr.args options, which settings compare", function()
     local function with(words)
       local args = mr.args({ epochs = 3 }, words)
       return code.of(function() return args end)
@@ -298,12 +297,12 @@ describe("a study", function()
     equal(with{}, with{ "--epochs", "5" })
   end)
 
-  it("written by an earlier version is not taken for the same", function()
+  it("differs from the fingerprint of an earlier version", function()
     check(code.changes("function run 0123456789ab\nvalue run.epochs = 20", code.of(function() end)))
   end)
 end)
 
-describe("modules and files", function()
+describe("mr.sweep and files of its script", function()
   -- Runs one trial of a study, `sweep()`, with a module's text written by `module(text)`.
   local function with_modules(body)
     sweeps.in_folder(function(folder)
@@ -327,7 +326,7 @@ describe("modules and files", function()
     return mr.sweep(o)
   end
 
-  it("that were loaded when the study began count, with those that they require; their comments do not", function()
+  it("compares modules loaded before the study and the modules they require, without comments", function()
     with_modules(function(folder, write)
       local function run() return 1 end
       local function again()
@@ -352,7 +351,7 @@ describe("modules and files", function()
     end)
   end)
 
-  it("that a trial loads count", function()
+  it("compares modules and files that a trial loads", function()
     with_modules(function(folder, write)
       local function run()
         require "spec_outer"
@@ -380,8 +379,7 @@ describe("modules and files", function()
   end)
 end)
 
-it("a script: a longer sweep, prints and plots after it go on; " ..
-  "a change of the trial does not, unless forced", function()
+it("mr.sweep resumes after edits outside the trial function and rejects edits inside it unless forced", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   local text = [[
 local mr = require "moonrank"
@@ -410,7 +408,7 @@ print(#mr.sweep{ name = "s", store = "r.db", space = { x = mr.uniform(0, 1) }, s
   end
 end)
 
-it("code that an earlier version recorded is compared under the former names of options", function()
+it("code fingerprints of earlier versions are compared under former option names", function()
   local function texts(steepness, rate)
     local bound = mr.bounds.distribution_bound{ steepness = 3 }
     local losses = { mr.losses.lambdarank{ steepness = steepness }, mr.losses.ap{ bound = bound } }
@@ -429,7 +427,7 @@ it("code that an earlier version recorded is compared under the former names of 
   check(changed:find("rate: then 1, now 5", 1, true) and not changed:find "gain", changed)
 end)
 
-describe("captured tables", function()
+describe("the code fingerprint of captured tables", function()
   local function text_of(value) return code.of(function() return value end) end
   local function of_graph(weight)  -- every node has all others as keys
     local nodes = {}
@@ -459,7 +457,7 @@ describe("captured tables", function()
     t[t] = t
     return t
   end
-  it("may lead to themselves through keys, and be nested deeply, in little time", function()
+  it("handles cycles through keys and deep nesting quickly", function()
     for name, make in pairs{ graph = of_graph, deep = deep, powers = powers, round = round } do
       local began = os.clock()
       local one, same, other = text_of(make(1)), text_of(make(1)), text_of(make(2))
@@ -469,10 +467,10 @@ describe("captured tables", function()
       check(#one < 4e6, name)
     end
   end)
-  it("that are nested too deeply cannot be compared", function()
+  it("marks too deeply nested tables as not comparable", function()
     check(text_of(deep(1, 200000)):find("unseen", 1, true))
   end)
-  it("end a sweep, too", function()
+  it("allows a sweep with cyclic tables and NaN to finish", function()
     sweeps.in_folder(function(folder)
       local value = round(0 / 0)
       value[{}] = 0 / 0

@@ -7,7 +7,7 @@ local it, equal = test.it, test.equal
 
 local function read(t) return described.read(space.new(t):describe()) end
 
-it("every kind of part is read with its ends", function()
+it("described.read reads every kind of parameter with its limits", function()
   local found = read{ a = mr.uniform(-0.5, 2), b = mr.loguniform(1e-5, 0.1, { points = 3 }),
     c = mr.integer(2, 512, { log = true }), d = mr.integer(-3, 3), e = mr.range(0, 10, 5),
     f = mr.choice{ "x) = uniform(1, 2)", 3, true, big = { 4, 5 } } }
@@ -21,7 +21,7 @@ it("every kind of part is read with its ends", function()
   })
 end)
 
-it("conditional ones are, and those of several conditions are joined", function()
+it("described.read joins parameters of several conditions and marks them conditional", function()
   local found = read{ m = mr.choice{ "a", "b", "c" },
     mr.when("m", "a", { h = mr.range(1, 3) }), mr.when("m", "b", { h = mr.range(2, 9) }),
     mr.when("m", "c", { h = mr.uniform(0, 4), k = mr.choice{ 1, 2 } }) }
@@ -30,7 +30,7 @@ it("conditional ones are, and those of several conditions are joined", function(
   equal(found.m.conditional, false)
 end)
 
-it("what is no description gives nothing", function()
+it("described.read returns nothing for an invalid description", function()
   equal(described.read "", {})
   equal(described.read "a = uniform(\nb = strange(1, 2)\nwhen x is 3", {})
 end)

@@ -15,8 +15,8 @@ local function sweep(folder, metric, options)
   return mr.sweep(o)
 end
 
-describe("a sweep", function()
-  it("minimizes errors and maximizes qualities by their names", function()
+describe("the direction of mr.sweep", function()
+  it("minimizes errors and maximizes qualities by metric name", function()
     sweeps.in_folder(function(folder)
       for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss",
         "wall" } do
@@ -28,7 +28,7 @@ describe("a sweep", function()
     end)
   end)
 
-  it("refuses a name without a known direction before a trial runs", function()
+  it("raises an error before the first trial if the metric name has no known direction", function()
     sweeps.in_folder(function(folder)
       for _, metric in ipairs{ "profit", "my_rmse_of", "valid_profit", "p", "rmse2" } do
         local function never() error "it ran" end
@@ -40,7 +40,7 @@ describe("a sweep", function()
     end)
   end)
 
-  it("takes a number that only the trial names by the same rule", function()
+  it("follows the same rule for a metric that only the trial names", function()
     sweeps.in_folder(function(folder)
       local function reason(name)
         return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1]
@@ -55,7 +55,7 @@ describe("a sweep", function()
   end)
 end)
 
-it("a store of an older version that maximized an error is read with a warning", function()
+it("mr.results warns about an older store that maximized an error metric", function()
   sweeps.in_folder(function(folder)
     sweep(folder, "rmse")
     local opened <close> = require("moonrank.sweep.store").open(folder .. "/r.db", "write")
@@ -73,7 +73,7 @@ it("a store of an older version that maximized an error is read with a warning",
   end)
 end)
 
-it("one registry has the direction of every metric, under every name and prefix", function()
+it("the metric registry gives the direction of every metric under every name and prefix", function()
   for _, name in ipairs(registry.names()) do
     local metric = registry.parse(name, registry.takes(name, "k") and { k = 10 } or nil)
     local wanted = metric.minimize and "minimize" or "maximize"

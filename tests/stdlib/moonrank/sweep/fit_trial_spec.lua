@@ -34,7 +34,7 @@ mr.sweep{ name = "s", store = args.store, metric = "valid_ndcg", space = { lr = 
   end }
 ]]
 
-it("a trial that was killed goes on from its last epoch, to the same numbers", function()
+it("mr.fit in a killed trial resumes from its last epoch to the same numbers", function()
   sweeps.in_folder(function(folder)
     for name, arguments in pairs{ whole = "--store whole.db", killed = "--store killed.db --kill" } do
       local status, _, err = sweeps.run(folder, "sweep.lua", arguments)
@@ -61,7 +61,7 @@ local function sweep(folder, name, options, run)
   return mr.sweep(all)
 end
 
-it("reports every epoch under the names that the result has, and a pruner ends it", function()
+it("mr.fit in a trial reports every epoch, and a pruner can stop it", function()
   sweeps.in_folder(function(folder)
     local r = sweep(folder, "plain", {}, function(trial)
       return fit(trial, { optimizer = mr.optim.adam{ lr = trial.rate } })
@@ -76,7 +76,7 @@ it("reports every epoch under the names that the result has, and a pruner ends i
   end)
 end)
 
-it("refuses a trial that is none, and a sweep that prunes by what no epoch has", function()
+it("mr.fit rejects an invalid trial and a pruning metric that no epoch reports", function()
   raises(function() fit({ seed = 1 }) end, "trial", "table", "mr.sweep")
   sweeps.in_folder(function(folder)
     local r = sweep(folder, "bad", { metric = "ndcg", pruner = "median" }, function(trial) return fit(trial) end)
@@ -85,7 +85,7 @@ it("refuses a trial that is none, and a sweep that prunes by what no epoch has",
   end)
 end)
 
-it("a paused trial goes on from its checkpoint, each epoch trained once, to the numbers of a whole training", function()
+it("mr.fit in a paused trial trains each epoch once and ends with the numbers of a whole training", function()
   sweeps.in_folder(function(folder)
     local trained = {}
     local function run(trial)
@@ -117,8 +117,7 @@ it("a paused trial goes on from its checkpoint, each epoch trained once, to the 
   end)
 end)
 
-it("leaves no checkpoint of trials that are over, whether they ended, failed or were pruned; " ..
-  "what the script wrote stays", function()
+it("mr.sweep removes checkpoints of trials that ended, failed or were pruned and keeps other files", function()
   sweeps.in_folder(function(folder)
     local files = folder .. "/here.db.files"
     local function study(name, after, options)
@@ -146,7 +145,7 @@ it("leaves no checkpoint of trials that are over, whether they ended, failed or 
   end)
 end)
 
-it("keeps the checkpoint of a trial that was killed for good: a later run may try it again", function()
+it("mr.sweep keeps the checkpoint of a trial that was killed without retries", function()
   sweeps.in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--store killed.db --kill")
     equal(status, 0, err)

@@ -33,8 +33,8 @@ local function tables_of(study)
   }
 end
 
-describe("a study that was forced", function()
-  it("says below every table that its script changed", function()
+describe("a study resumed with force = true", function()
+  it("notes a changed script below every table", function()
     sweeps.in_folder(function(folder)
       for name, text in pairs(tables_of(sweep(folder, { trials = 4 }))) do check(not text:find "forced", name) end
       for name, text in pairs(tables_of(forced_with(folder, { run = other_value_of }))) do
@@ -43,7 +43,7 @@ describe("a study that was forced", function()
     end)
   end)
 
-  it("names settings, space and metric, and says nothing where nothing changed", function()
+  it("notes changed settings and space, and nothing if nothing changed", function()
     sweeps.in_folder(function(folder)
       sweep(folder, { settings = { rate = 1 }, trials = 2 })
       equal(line_of(forced_with(folder, { settings = { rate = 1 }, trials = 3 }):trials()), nil)
@@ -55,7 +55,7 @@ describe("a study that was forced", function()
     end)
   end)
 
-  it("says nothing where no trial had a result before the change", function()
+  it("notes nothing if no trial had a result before the change", function()
     sweeps.in_folder(function(folder)
       local function fails() error "too early" end
       sweep(folder, { run = fails })
@@ -63,7 +63,7 @@ describe("a study that was forced", function()
     end)
   end)
 
-  it("keeps its metric where trials have results, but may name the only one", function()
+  it("rejects another metric if trials have results, unless none was named before", function()
     sweeps.in_folder(function(folder)
       local function of_both(metric)
         local function run(trial) return { ndcg = trial.x, rmse = 3 - trial.x } end
@@ -109,7 +109,7 @@ describe("a study that was forced", function()
     end)
   end)
 
-  it("names data that trials had, also later", function()
+  it("notes changed data that trials read", function()
     sweeps.in_folder(function(folder)
       local function folds_of(seed)
         local ratings = mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
@@ -134,7 +134,7 @@ describe("a study that was forced", function()
   end)
 end)
 
-it("a study with trials of several numerics versions names these below its tables", function()
+it("result tables name the numerics versions if trials have several", function()
   sweeps.in_folder(function(folder)
     local study = sweep(folder)
     check(not tostring(study:trials()):find "numerics")

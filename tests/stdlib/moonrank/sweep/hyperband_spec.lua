@@ -6,8 +6,8 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
-describe("brackets", function()
-  it("are those of the paper for R = 81 and eta = 3", function()
+describe("hyperband brackets", function()
+  it("equal the table of the paper for R = 81 and eta = 3", function()
     local found = {}
     for i, bracket in ipairs(hyperband.brackets(81, 3, 1)) do found[i] = { bracket.trials, bracket.resources } end
     equal(found, {
@@ -41,7 +41,7 @@ describe("brackets", function()
     end
   end)
 
-  it("follow each other by the numbers of trials", function()
+  it("take consecutive trial numbers", function()
     local p = pruners.make{ "hyperband", max_resource = 81 }
     equal(p:count(), 143)
     local firsts = {}
@@ -53,7 +53,7 @@ describe("brackets", function()
     equal(firsts, { 1, 82, 116, 131, 139, 144, 225, 259, 274, 282 })
   end)
 
-  it("tell their options, and name mistakes", function()
+  it("print their options and reject invalid ones", function()
     equal(tostring(pruners.make{ "hyperband", max_resource = 9 }),
       "hyperband(factor = 3, max_resource = 9, min_resource = 1)")
     for _, case in ipairs{
@@ -122,19 +122,19 @@ local function study(name, options)
   return mr.sweep(o)
 end
 
-describe("a sweep", function()
-  it("is Algorithm 1, one pass by default", function()
+describe("mr.sweep with the hyperband pruner", function()
+  it("runs Algorithm 1 once by default", function()
     equal(compare(study "plain", 27, 1), 49)
     equal(study("plain"):counts(), { done = 8, pruned = 41 })
   end)
 
-  it("turns with the direction, goes over several passes, and ends within one", function()
+  it("follows the direction, runs several passes and can end within one", function()
     for _, trials in ipairs{ 1, 2, 20, 30, 49, 75 } do
       equal(compare(study("least" .. trials, { direction = "minimize", trials = trials }), 27, -1), trials)
     end
   end)
 
-  it("takes the first trials of a grid, and suggestions from earlier brackets", function()
+  it("takes trials of a grid, and suggestions based on earlier brackets", function()
     local grid = study("grid", { sampler = "grid", space = { x = mr.uniform(0, 1, { points = 60 }) }, trials = 40 })
     equal(compare(grid, 27, 1), 40)
     local tpe = study("tpe", { sampler = { "tpe", startup = 5, generation = 4 }, trials = 60 })
@@ -146,7 +146,7 @@ describe("a sweep", function()
     check(a[28] ~= b[28] and a[60] ~= b[60], "later ones are suggested")
   end)
 
-  it("goes on without those that failed, and counts those that ended early", function()
+  it("continues without failed trials and counts trials that ended early", function()
     local r = study("odd", { retry = 1, pruner = { "hyperband", max_resource = 9 }, run = function(trial)
       for step = 1, 9 do
         if trial.number % 4 == 0 and step == 1 or trial.number == 2 and step == 2 and trial.attempt == 1 then
@@ -166,7 +166,7 @@ describe("a sweep", function()
     equal(#r:reports(2).m.steps, 3)
   end)
 
-  it("is continued with data that trials read, however far they came", function()
+  it("resumes and compares data that trials read after a pause", function()
     local lists = mr.lists{ { 1, 0, 1 } }
     local function run(trial)
       for step = 1, 9 do
@@ -184,7 +184,7 @@ describe("a sweep", function()
     equal(counts, { done = 2, pruned = 10 })
   end)
 
-  it("of sparse reports goes by the first at or after a rung", function()
+  it("uses the first report at or after a rung if reports are sparse", function()
     local r = study("sparse", { pruner = { "hyperband", max_resource = 27 }, trials = 27, run = function(trial)
       for step = 5, 30, 5 do trial:report(step, { m = trial.number + step / 100 }) end
       return { m = trial.number }
@@ -199,7 +199,7 @@ describe("a sweep", function()
   end)
 end)
 
-describe("a study that was begun otherwise", function()
+describe("a study resumed with hyperband", function()
   -- stops a sweep within a trial, as a crash would, with the store as it is then
   local function interrupted(name, options, number)
     local all = { run = function(trial)
@@ -211,7 +211,7 @@ describe("a study that was begun otherwise", function()
     pcall(study, name, all)
   end
 
-  it("ends under another pruner, and under other brackets", function()
+  it("finishes under another pruner or other brackets", function()
     for i, pruner in ipairs{ "median", { "hyperband", max_resource = 9 },
       { "hyperband", max_resource = 27, factor = 2 } } do
       local name = "switched" .. i
@@ -223,7 +223,7 @@ describe("a study that was begun otherwise", function()
     end
   end)
 
-  it("goes on with more trials, in the bracket where it ended", function()
+  it("continues with more trials in the bracket where it ended", function()
     equal(compare(study("longer", { trials = 27 }), 27, 1), 27)
     equal(compare(study("longer", { trials = 49 }), 27, 1), 49)
     equal(study("within", { trials = 10 }):counts(), { done = 1, pruned = 9 })
@@ -244,7 +244,7 @@ local function schedule_of(name)
     pruner = pruners.make{ "hyperband", max_resource = 3 }, folder = folder }
 end
 
-it("a trial that is killed when it comes to a rung waits there, in this run and in the next", function()
+it("a trial killed at a hyperband rung waits there, in this run and the next", function()
   for _, case in ipairs{ { "best", 0.9, 1 }, { "worst", 0.05, 2 } } do
     local name, value, promoted = case[1], case[2], case[3]
     local plan = schedule_of(name)
@@ -293,7 +293,7 @@ mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.r
   end }
 ]]
 
-describe("workers and kills", function()
+describe("hyperband in worker processes", function()
   local function program(name, body)
     it(name, function()
       if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
@@ -307,7 +307,7 @@ describe("workers and kills", function()
     return sweeps.table_at(at)
   end
 
-  program("change nothing in what is kept", function(at)
+  program("gives the same results for any number of workers and after kills", function(at)
     local tables = {}
     for i, workers in ipairs{ 0, 1, 3 } do
       os.execute(("rm -rf %s/r.db*"):format(at))
@@ -329,7 +329,7 @@ describe("workers and kills", function()
     equal(check_whole(at), tables[1])
   end)
 
-  program("that are killed change nothing where their trials are tried again", function(at)
+  program("gives the same results if killed workers' trials are retried", function(at)
     equal((sweeps.run(at, "sweep.lua", "--workers 0 --wait 0 --retry 1000")), 0)
     local whole = check_whole(at)
     os.execute(("rm -rf %s/r.db*"):format(at))
@@ -351,7 +351,7 @@ describe("workers and kills", function()
     equal(check_whole(at), whole)
   end)
 
-  program("go on from checkpoints, and run each step once", function(at)
+  program("resumes from checkpoints and runs each step once", function(at)
     equal((sweeps.run(at, "sweep.lua", "--wait 0 --checkpoint")), 0)
     check_whole(at)
     local counts, steps = {}, 0
@@ -364,7 +364,7 @@ describe("workers and kills", function()
   end)
 end)
 
-it("a trial that reports NaN at a rung takes no place of those that go on", function()
+it("hyperband fails a trial that reports NaN at a rung and promotes others", function()
   for _, broken in ipairs{ 1, 2, 3 } do
     local path = ("%s/nan_%d.db"):format(folder, broken)
     local r = mr.sweep{ name = "nan", store = path, workers = 0, progress = false, space = { x = mr.range(1, 3) },
@@ -378,4 +378,4 @@ it("a trial that reports NaN at a rung takes no place of those that go on", func
   end
 end)
 
-it("the folder of this spec goes", function() check(os.execute("rm -rf " .. folder)) end)
+it("hyperband_spec removes its folder", function() check(os.execute("rm -rf " .. folder)) end)

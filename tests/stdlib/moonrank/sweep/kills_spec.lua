@@ -92,7 +92,7 @@ local function kill_parent(folder, seconds, log)
   error "workers outlive their parent"
 end
 
-it("kill -9 of the parent: what was done stays done, and is not done again", function()
+it("mr.sweep loses and repeats no finished trial after kill -9 of the parent", function()
   in_folder(function(folder)
     local before, finished, went_on = {}, 0, 0
     for i = 1, kills do
@@ -118,7 +118,7 @@ it("kill -9 of the parent: what was done stays done, and is not done again", fun
   end)
 end)
 
-it("kill -9 of workers: their trials are done by others", function()
+it("mr.sweep retries the trials of workers killed by kill -9", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", ("--retry 1000 --trials %d"):format(100 + 4 * kills))
     local killed, ended = 0, 0
@@ -148,7 +148,7 @@ it("kill -9 of workers: their trials are done by others", function()
   end)
 end)
 
-it("kill -9 of a worker without retries: its trial is recorded as killed", function()
+it("mr.sweep without retries records the trial of a killed worker as killed", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--trials 4 --wait 0.5 --workers 1")
     for _ = 1, 500 do
@@ -164,7 +164,7 @@ it("kill -9 of a worker without retries: its trial is recorded as killed", funct
   end)
 end)
 
-it("kill -9 of a rank: mpirun ends the others; what was done stays done, and is not done again", function()
+it("mr.sweep under mpirun loses no finished trial after kill -9 of a rank", function()
   local mpirun, why = sweeps.mpirun(3)
   if not mpirun then return test.skip(why) end
   in_folder(function(folder)
@@ -188,7 +188,7 @@ it("kill -9 of a rank: mpirun ends the others; what was done stays done, and is 
   end)
 end)
 
-it("a disk that is full: one error, and what was there stays", function()
+it("mr.sweep on a full disk raises one error and keeps a sound store", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 5")), 0)
     local before = done_in(folder)
@@ -207,7 +207,7 @@ it("a disk that is full: one error, and what was there stays", function()
   end)
 end)
 
-it("a store that cannot be written: one error, and nothing changes", function()
+it("mr.sweep raises one error and changes nothing if the store is not writable", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 3 --workers 0")), 0)
     local sum = sweeps.capture(("sha256sum <%s/r.db"):format(folder))

@@ -16,7 +16,7 @@ local function shown(name, params, running)
   return table.concat(written)
 end
 
-it("the time left is visible whatever the best trial's parameters and the study's name are", function()
+it("the progress of mr.sweep shows the time left for any parameters and study name", function()
   local long = { batch_size = 1024, embedding_factors = 64, learning_rate = 0.0123, loss = "lambdarank",
     weight_decay = 1e-5 }
   for _, params in ipairs{ { lr = 0.1 }, long } do
@@ -29,7 +29,7 @@ it("the time left is visible whatever the best trial's parameters and the study'
   check(shown("s", { lr = 0.1 }, {}):find("best 0.5", 1, true), "a short line has both")
 end)
 
-it("a name is cut between characters", function()
+it("the progress of mr.sweep shortens names between characters", function()
   local text = shown(("\u{fc}"):rep(90), { lr = 0.1 }, {})
   equal({ utf8.len(text:match "^[^ ]+") ~= nil, text:match "^[^ ]+":find("...", 1, true) ~= nil }, { true, true })
 end)

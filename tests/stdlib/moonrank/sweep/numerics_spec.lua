@@ -39,7 +39,7 @@ local function in_folder(body)
 end
 
 describe("a study", function()
-  it("records the numerics of every trial, and goes on under the same", function()
+  it("records the numerics version of every trial and resumes under the same version", function()
     in_folder(function(folder)
       sweep(folder, { trials = 2 })
       equal(numerics_of(folder), { core.numerics() .. " 2" })
@@ -47,7 +47,7 @@ describe("a study", function()
     end)
   end)
 
-  it("does not go on under other numerics, of which the error has all; told to, it does", function()
+  it("raises an error under another numerics version unless mix_numerics = true", function()
     in_folder(function(folder)
       sweep(folder, { trials = 3 })
       change(folder, "UPDATE trials SET numerics = '2020-01' WHERE number = 1")
@@ -63,7 +63,7 @@ describe("a study", function()
     end)
   end)
 
-  it("that is finished is returned as it is, and so is one that is only read", function()
+  it("is returned under another numerics version if it is finished or only read", function()
     in_folder(function(folder)
       sweep(folder)
       change(folder, "UPDATE trials SET numerics = '2020-01'")
@@ -74,7 +74,7 @@ describe("a study", function()
     end)
   end)
 
-  it("counts trials that were interrupted, whose checkpoints go on", function()
+  it("compares the numerics version of interrupted trials", function()
     in_folder(function(folder)
       sweep(folder, { trials = 1 })
       change(folder, "UPDATE trials SET numerics = '2020-01', state = 'interrupted'")
@@ -82,7 +82,7 @@ describe("a study", function()
     end)
   end)
 
-  it("shows what a store says as plain text", function()
+  it("prints the numerics version of a store without control characters", function()
     in_folder(function(folder)
       sweep(folder, { trials = 1 })
       change(folder, "UPDATE trials SET numerics = char(27) || '[2J'")
@@ -99,7 +99,7 @@ mr.sweep{ name = "s", store = "r.db", workers = args.workers, trials = args.tria
 print "done"
 ]]
 
-it("a script goes on with workers under the scalar form only where it is told to", function()
+it("mr.sweep with workers resumes under MOONRANK_SIMD=scalar only with mix_numerics = true", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   if core.simd() == "scalar" then return test.skip "this processor has the scalar form only" end
   sweeps.in_folder(function(folder)
@@ -128,8 +128,8 @@ local function checkpoint_of(path, numerics)
   sweeps.write(path, string.pack("<s8", header) .. text:sub(data))
 end
 
-describe("a file", function()
-  it("of a checkpoint of other numerics is taken only where that is said", function()
+describe("a file with a numerics version", function()
+  it("of mr.checkpoint is rejected under another version unless mix_numerics = true", function()
     in_folder(function(folder)
       local path = folder .. "/part"
       checkpoint_of(path, "1999")
@@ -144,7 +144,7 @@ describe("a file", function()
     end)
   end)
 
-  it("of a model says its numerics, and is read whatever they are", function()
+  it("of a model records the version and loads without comparing it", function()
     in_folder(function(folder)
       local path = folder .. "/model"
       mr.models.mf{ users = 2, items = 3, factors = 2, seed = 1 }:save(path)

@@ -30,7 +30,7 @@ local function sweep(folder, words, make)
   return mr.sweep(o)
 end
 
-it("names an option that trials read, its value then and now, in one line", function()
+it("mr.sweep warns in one line about changed mr.args options that trials read", function()
   sweeps.in_folder(function(folder)
     equal(#warnings_of(sweep, folder, {}), 0)
     equal(#warnings_of(sweep, folder, { "--trials", "3" }), 0, "trials do not read --trials")
@@ -47,7 +47,7 @@ it("names an option that trials read, its value then and now, in one line", func
   end)
 end)
 
-it("does not warn of an option in settings, which refuses, nor before the first result", function()
+it("mr.sweep does not warn about options in settings or before the first result", function()
   sweeps.in_folder(function(folder)
     local function with_settings(args) return { settings = { lr = args.lr } } end
     equal(#warnings_of(sweep, folder, {}, with_settings), 0)
@@ -67,7 +67,7 @@ it("does not warn of an option in settings, which refuses, nor before the first 
   end)
 end)
 
-it("warns where trials that paused have reports alone", function()
+it("mr.sweep warns about changed options if paused trials have reports only", function()
   sweeps.in_folder(function(folder)
     local cut = folder .. "/cut"  -- a file, as values that the function captures count as code
     local function paused(args)
@@ -86,7 +86,7 @@ it("warns where trials that paused have reports alone", function()
   end)
 end)
 
-it("warns in the process of a script alone, and once for all studies of a store", function()
+it("mr.sweep warns about changed options once for all studies and not in workers", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)
     equal(sweeps.run(folder, "sweep.lua"), 0)

@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises
 
-it("an evaluation is refused with the field that has its numbers, which is taken", function()
+it("outcome.of rejects an evaluation, names evaluation.mean and accepts it", function()
   local outcome = require "moonrank.sweep.outcome"
   local evaluation = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 0 } }, { "rr" })
   raises(function() outcome.of(evaluation) end, "evaluation.mean")

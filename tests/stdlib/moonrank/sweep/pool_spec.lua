@@ -107,7 +107,7 @@ local function third(folder)
   return rows[1][1], rows[1][2]
 end
 
-it("a worker that sends what is no message costs its trial, whatever it is", function()
+it("mr.sweep loses only the trial of a worker that sends an invalid message", function()
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 30 --points 30 --oops each")
     equal(status, 0, err)
@@ -126,14 +126,14 @@ it("a worker that sends what is no message costs its trial, whatever it is", fun
   end)
 end)
 
-it("and where trials are tried again, it is done again", function()
+it("mr.sweep with retry runs the trial again after an invalid message", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--oops text --retry 1")), 0)
     equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
   end)
 end)
 
-it("what a worker sends twice, the second time when it has another trial, is not that trial's result", function()
+it("mr.sweep ignores a late message about an earlier trial of a worker", function()
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
     equal(status, 0, err)
@@ -144,8 +144,7 @@ it("what a worker sends twice, the second time when it has another trial, is not
   end)
 end)
 
-it("a worker that someone else interrupts is ended, and its trial done again; " ..
-  "the sweep neither hangs nor ends", function()
+it("mr.sweep ends an interrupted worker and runs its trial again", function()
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
     equal(status, 0, err)
@@ -166,7 +165,7 @@ it("a worker that someone else interrupts is ended, and its trial done again; " 
   end)
 end)
 
-it("of an endless error message the beginning is kept", function()
+it("mr.sweep keeps the first 65536 bytes of a long error message", function()
   for _, workers in ipairs{ 0, 1 } do
     in_folder(function(folder)
       local status, _, err = sweeps.run(folder, "sweep.lua", "--oops long --workers " .. workers)
@@ -177,7 +176,7 @@ it("of an endless error message the beginning is kept", function()
   end
 end)
 
-it("every failure has a reason, in workers and without", function()
+it("mr.sweep records a reason for every kind of failure, with and without workers", function()
   local said = { memory = "not enough memory", handler = "error in error handling",
     empty = "(error object is a nil value)", object = "(error object is a table value)",
     raising = "(error object is a table value)", result = "(error object is a table value)", escapes = "\27[2Jgone" }
@@ -212,7 +211,7 @@ local function start(folder, oops, workers)
   error "the others do not end"
 end
 
-it("Ctrl-C ends a sweep whose workers are stopped, and those that do not end by themselves", function()
+it("Ctrl-C ends mr.sweep with stopped or unresponsive workers", function()
   for oops, most in pairs{ idle = 8, stubborn = 25 } do
     in_folder(function(folder)
       local id = start(folder, oops, 2)
@@ -229,7 +228,7 @@ it("Ctrl-C ends a sweep whose workers are stopped, and those that do not end by 
   end
 end)
 
-it("shows names from a store so that a terminal only shows them", function()
+it("results print names from a store without control characters", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/names.lua", [[
 local mr = require "moonrank"

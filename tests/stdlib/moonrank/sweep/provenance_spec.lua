@@ -47,7 +47,7 @@ local function in_folder(body)
 end
 
 describe("a trial", function()
-  it("keeps the fingerprints of what mr.fit had", function()
+  it("records the fingerprints of the data of mr.fit", function()
     in_folder(function(folder)
       local folds = folds_of(1)
       local r = sweep(folder, function(trial) return fit(folds[trial.fold]) end)
@@ -60,7 +60,7 @@ describe("a trial", function()
     end)
   end)
 
-  it("keeps those of what it read and evaluated besides, and of nothing where it did neither", function()
+  it("records the fingerprints of data that it reads and evaluates", function()
     in_folder(function(folder)
       local fold, lists = folds_of(1)[1], mr.lists{ { 1, 0 }, { 0, 1, 1 } }
       local r = sweep(folder, function(trial)
@@ -84,7 +84,7 @@ describe("a finished study", function()
     return ok, tostring(message)
   end
 
-  it("is returned where the data are the same, made anew", function()
+  it("is returned if the data are equal but loaded again", function()
     in_folder(function(folder)
       local a, b = folds_of(1), folds_of(1)
       check(again(folder, function(trial) return fit(a[trial.fold]) end, function(trial) return fit(b[trial.fold]) end))
@@ -92,7 +92,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("is not returned for other data, wherever they are loaded; the error has both", function()
+  it("is rejected for other data with both fingerprints in the error", function()
     in_folder(function(folder)
       local a, b = folds_of(1), folds_of(2)
       local ok, message = again(folder, function(trial) return fit(a[trial.fold]) end,
@@ -109,7 +109,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("is not returned where one part of one fold differs, or there is one more or none", function()
+  it("is rejected if one part of one fold differs, is added or is missing", function()
     in_folder(function(folder)
       local a, b = folds_of(1), folds_of(2)
       local function mixed(part)
@@ -133,7 +133,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("is held against its data where trials train without mr.fit, up to the first that they read", function()
+  it("compares the first data that trials read without mr.fit", function()
     in_folder(function(folder)
       local a, b, steps = folds_of(1), folds_of(2), 0
       local function own(folds)
@@ -150,7 +150,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("is looked at without a word, and goes on with what it lacks", function()
+  it("is checked without printing and continues with missing trials", function()
     in_folder(function(folder)
       local a, said, was_print = folds_of(1), 0, print
       local function run(trial)
@@ -169,7 +169,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("whose space was changed by force is gone on with, though trials lack what they had", function()
+  it("continues if force = true changed the space and trials lack its parameters", function()
     in_folder(function(folder)
       local a = folds_of(1)
       local function run(trial) return fit(a[trial.fold]) end
@@ -184,7 +184,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("says once of a store that trials read more than is compared", function()
+  it("warns once per store that trials read more data than it compares", function()
     in_folder(function(folder)
       local a, checks, said, lists = folds_of(1), require "moonrank.check", {}, mr.lists{ { 1, 0 }, { 0, 1, 1 } }
       local was <const> = checks.warn
@@ -204,7 +204,7 @@ describe("a finished study", function()
     end)
   end)
 
-  it("of many different data has all of them looked at", function()
+  it("checks every trial if all trials have different data", function()
     in_folder(function(folder)
       local looked = {}
       local function run(trial)
@@ -222,7 +222,7 @@ describe("a finished study", function()
   end)
 end)
 
-it("an older store opens; its trials, of unknown data, are read, but gone on with only when forced", function()
+it("mr.results reads a store without data fingerprints, and mr.sweep resumes it only with force = true", function()
   in_folder(function(folder)
     local a = folds_of(1)
     local function run(trial) return fit(a[trial.fold]) end
@@ -244,7 +244,7 @@ it("an older store opens; its trials, of unknown data, are read, but gone on wit
   end)
 end)
 
-it("what a store says of data is shown as plain text, whatever it is", function()
+it("data descriptions of a store are printed without control characters", function()
   in_folder(function(folder)
     local a = folds_of(1)
     local function run(trial) return fit(a[trial.fold]) end
@@ -285,8 +285,7 @@ local function table_of(seed)
   return table.concat(lines, "\n") .. "\n"
 end
 
-it("a script run again on other data ends with an error, " ..
-  "from workers and with data loaded in the trial, too", function()
+it("a script rerun on other data raises an error, with workers and with data loaded in the trial", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   for _, where in ipairs{ "--no-inside", "--inside" } do
     sweeps.in_folder(function(folder)

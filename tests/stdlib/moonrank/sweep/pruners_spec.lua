@@ -10,42 +10,42 @@ local function trial(number, values, steps, state)
   return { number = number, reports = reports, state = state or "done" }
 end
 
-describe("median", function()
+describe("the median pruner", function()
   -- at step 2: 0.2, 0.4, 0.6, 0.8; their median is 0.5
   local others = { trial(1, { 0.9, 0.2, 0.9 }), trial(2, { 0, 0.4, 0 }), trial(3, { 0, 0.6 }, nil, "pruned"),
     trial(4, { 0, 0.8, 0.7 }) }
   local pruner = pruners.make{ "median", startup = 4, generation = 1, warmup = 0 }
-  it("gives up below the median of the others at the same step", function()
+  it("prunes below the median of the others at the same step", function()
     equal(pruner:decide(trial(5, { 0.1, 0.49 }), others), true)
     equal(pruner:decide(trial(5, { 0.1, 0.5 }), others), false)
     equal(pruner:decide(trial(5, { 0.1, 0.7 }), others), false)
   end)
-  it("goes by the best report so far", function() equal(pruner:decide(trial(5, { 0.6, 0.1 }), others), false) end)
-  it("waits for enough others that came as far", function()
+  it("uses the best report so far", function() equal(pruner:decide(trial(5, { 0.6, 0.1 }), others), false) end)
+  it("waits until enough others reached the step", function()
     -- three of them reached step 3: 0.9, 0, 0.7
     equal(pruner:decide(trial(5, { 0.1, 0.1, 0.1 }), others), false)
     local eager = pruners.make{ "median", startup = 3, generation = 1, warmup = 0 }
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.69 }), others), true)
     equal(eager:decide(trial(5, { 0.1, 0.1, 0.7 }), others), false)
   end)
-  it("takes what the others had last where their steps differ", function()
+  it("uses the latest earlier reports of the others if steps differ", function()
     local sparse = { trial(1, { 0.2, 0.9 }, { 1, 10 }), trial(2, { 0.4, 0.9 }, { 2, 10 }),
       trial(3, { 0.6, 0.9 }, { 3, 10 }), trial(4, { 0.8, 0.9 }, { 4, 10 }) }
     equal(pruner:decide(trial(5, { 0.49 }, { 5 }), sparse), true)
     equal(pruner:decide(trial(5, { 0.51 }, { 5 }), sparse), false)
   end)
-  it("leaves the warm-up alone", function()
+  it("never prunes during warmup", function()
     local patient = pruners.make{ "median", startup = 1, warmup = 2, generation = 1 }
     equal(patient:decide(trial(5, { 0.1, 0.1 }), others), false)
     equal(patient:decide(trial(5, { 0.1, 0.1, 0.1 }), others), true)
   end)
-  it("turns with the direction", function()
+  it("follows the direction", function()
     local least = pruners.make({ "median", startup = 4, generation = 1, warmup = 0 }, "minimize")
     equal(least:decide(trial(5, { 0.9, 0.51 }), others), true)
     equal(least:decide(trial(5, { 0.9, 0.49 }), others), false)
     equal(least:decide(trial(5, { 0.3, 0.9 }), others), false)
   end)
-  it("takes NaN for the worst, whatever the direction", function()
+  it("treats NaN as the worst value in both directions", function()
     for _, direction in ipairs{ "maximize", "minimize" } do
       local p = pruners.make({ "median", startup = 4, generation = 1, warmup = 0 }, direction)
       equal(p:decide(trial(5, { 0 / 0, 0 / 0 }), others), true)
@@ -56,14 +56,14 @@ describe("median", function()
   end)
 end)
 
-describe("asha", function()
+describe("the asha pruner", function()
   local pruner = pruners.make{ "asha", generation = 1 }
   local function values_at_rung(values)
     local others = {}
     for i, value in ipairs(values) do others[i] = trial(i, { value }) end
     return others
   end
-  it("lets one third go on from a rung", function()
+  it("promotes one third of the trials at a rung", function()
     -- six trials with this one, two go on
     local others = values_at_rung{ 0.1, 0.2, 0.3, 0.8, 0.9 }
     equal(pruner:decide(trial(6, { 0.7 }), others), true)
@@ -74,12 +74,12 @@ describe("asha", function()
     equal(pruner:decide(trial(6, { 0.7 }), others), true)
     equal(pruner:decide(trial(6, { 0.81 }), others), false)
   end)
-  it("lets the first, and the best of few, go on", function()
+  it("promotes the first trial and the best of few", function()
     equal(pruner:decide(trial(1, { 0.1 }), {}), false)
     equal(pruner:decide(trial(2, { 0.2 }), values_at_rung{ 0.1 }), false)
     equal(pruner:decide(trial(2, { 0.05 }), values_at_rung{ 0.1 }), true)
   end)
-  it("decides at rungs only: 1, 3, 9, 27", function()
+  it("decides only at rungs 1, 3, 9 and 27", function()
     local others = {}
     for i = 1, 2 do
       local values = {}
@@ -99,30 +99,30 @@ describe("asha", function()
     end
     equal(found, { 4, 8, 16 })
   end)
-  it("counts at a rung whoever came there, and their values there", function()
+  it("compares the trials that reached a rung by their values there", function()
     -- rung 3: the pruned one never came there, so that two and this one are compared; a later value does not count
     local others = { trial(1, { 0.9 }, nil, "pruned"), trial(2, { 0.1, 0.1, 0.5, 0.9 }),
       trial(3, { 0.1, 0.1, 0.6, 0.1 }) }
     equal(pruner:decide(trial(4, { 1, 1, 0.55 }), others), true)
     equal(pruner:decide(trial(4, { 1, 1, 0.65 }), others), false)
   end)
-  it("takes the first report at or after a rung", function()
+  it("uses the first report at or after a rung", function()
     local others = { trial(1, { 0.5, 0.1 }, { 4, 8 }), trial(2, { 0.6, 0.1 }, { 4, 8 }) }
     equal(pruner:decide(trial(3, { 0.4 }, { 5 }), others), true)
     equal(pruner:decide(trial(3, { 0.7, 0 }, { 5, 6 }), others), false)
   end)
-  it("turns with the direction", function()
+  it("follows the direction", function()
     local least = pruners.make({ "asha", generation = 1 }, "minimize")
     equal(least:decide(trial(3, { 0.2 }), values_at_rung{ 0.1, 0.3 }), true)
     equal(least:decide(trial(3, { 0.05 }), values_at_rung{ 0.1, 0.3 }), false)
   end)
 end)
 
-describe("wilcoxon", function()
+describe("the wilcoxon pruner", function()
   local best = trial(1, { 0.5, 0.6, 0.7, 0.8, 0.9 })
   local others = { best, trial(2, { 0.1, 0.1, 0.1, 0.1, 0.1 }), trial(3, { 0.95 }, nil, "pruned") }
   local pruner = pruners.make{ "wilcoxon", generation = 1 }
-  it("gives up when the best trial is better on every fold so far, by p = 1/2^n", function()
+  it("prunes if the best trial is better on every fold so far, by p = 1/2^n", function()
     equal(pruner:decide(trial(4, { 0.4, 0.5 }), others), false)
     equal(pruner:decide(trial(4, { 0.4, 0.5, 0.6 }), others), false)  -- 1/8
     equal(pruner:decide(trial(4, { 0.4, 0.49, 0.58, 0.67 }), others), true)  -- 1/16
@@ -130,7 +130,7 @@ describe("wilcoxon", function()
     equal(strict:decide(trial(4, { 0.4, 0.49, 0.58, 0.67 }), others), false)
     equal(strict:decide(trial(4, { 0.4, 0.49, 0.58, 0.67, 0.76 }), others), true)  -- 1/32
   end)
-  it("goes on where folds disagree, or this trial is the better one", function()
+  it("continues if folds disagree or the trial is the better one", function()
     -- one of four folds better, by the second smallest difference: P(W+ <= 2) = 3/16
     equal(pruner:decide(trial(4, { 0.4, 0.8, 0.4, 0.4 }), others), false)
     -- by the smallest: P(W+ <= 1) = 2/16
@@ -144,7 +144,7 @@ describe("wilcoxon", function()
     equal(pruner:decide(trial(4, { 0.85, 0.75, 0.65, 0.55 }, { 5, 4, 3, 2 }), others), true)
     equal(pruner:decide(trial(4, { 0.4, 0.5, 0.6, 0.1 }, { 1, 2, 3, 9 }), others), false)
   end)
-  it("compares with finished trials only, the best of them by direction", function()
+  it("compares with finished trials only and with the best of them by direction", function()
     equal(pruner:decide(trial(4, { 0, 0, 0, 0, 0 }), { others[3] }), false)
     local least = pruners.make({ "wilcoxon", generation = 1 }, "minimize")
     equal(least:decide(trial(4, { 0.2, 0.3, 0.4, 0.5 }), others), true)
@@ -153,7 +153,7 @@ describe("wilcoxon", function()
 end)
 
 describe("every pruner", function()
-  it("looks at earlier generations only", function()
+  it("uses earlier generations only", function()
     local others = {}
     for i = 1, 20 do others[i] = trial(i, { i <= 10 and 0.1 or 0.9 }) end
     for _, how in ipairs{ { "median", warmup = 0 }, "asha" } do
@@ -168,7 +168,7 @@ describe("every pruner", function()
       equal(pruner:decide(trial(21, { 0.45 }), others), true)
     end
   end)
-  it("does not care for the order of the others", function()
+  it("does not depend on the order of the other trials", function()
     local others, turned = {}, {}
     for i, value in ipairs{ 0.2, 0.9, 0.5, 0.1, 0.7 } do
       others[i] = trial(i, { value, 1 - value })
@@ -190,7 +190,7 @@ describe("every pruner", function()
       equal(pruners.make(name):decide(trial(11, {}), { trial(1, {}), trial(2, { 1 }) }), false)
     end
   end)
-  it("tells its options, and names mistakes", function()
+  it("prints its options and rejects invalid ones", function()
     equal(tostring(pruners.make{ "asha", factor = 4 }), "asha(factor = 4, generation = 10, min_resource = 1)")
     for _, case in ipairs{
       { "medium", "'medium'", "'median'" },

@@ -28,7 +28,7 @@ local function first_trial(folder, slot)
   error "no trial begins"
 end
 
-it("1, 2 and 4 workers and 3 ranks give the same table, which is printed once", function()
+it("mr.sweep gives the same table with 1, 2 and 4 workers and 3 MPI ranks, printed once", function()
   in_folder(function(folder)
     local tables = {}
     for i, workers in ipairs{ 1, 2, 4 } do
@@ -47,7 +47,7 @@ it("1, 2 and 4 workers and 3 ranks give the same table, which is printed once", 
   end)
 end)
 
-it("a trial that takes its process with it does not end the job", function()
+it("mr.sweep under mpirun continues after a trial exits its process", function()
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops exit", mpirun)
     equal(status, 0, err)
@@ -98,13 +98,13 @@ local function lose_rank(number, signal, launcher)
   end)
 end
 
-it("a rank that says nothing is given up, its trial is done by another", function() lose_rank(3, "STOP", mpirun) end)
+it("mr.sweep under mpirun gives the trial of a silent rank to another", function() lose_rank(3, "STOP", mpirun) end)
 
-it("with --enable-recovery a rank can be killed", function()
+it("mr.sweep under mpirun --enable-recovery continues after a rank is killed", function()
   lose_rank(2, "KILL", sweeps.mpirun(3, "--enable-recovery"))
 end)
 
-it("Ctrl-C of mpirun: trials end as they are, to be done again later", function()
+it("Ctrl-C of mpirun interrupts trials of mr.sweep, which a later run repeats", function()
   in_folder(function(folder)
     -- It wakes the ranks, asks them to end and kills them, so many seconds apart. One second, its default, is short
     -- on a busy machine.
@@ -119,7 +119,7 @@ it("Ctrl-C of mpirun: trials end as they are, to be done again later", function(
   end)
 end)
 
-it("two sweeps in one script, the second made of the first one's result", function()
+it("mr.sweep under mpirun runs two sweeps, the second from results of the first", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/two.lua", [[
 local mr = require "moonrank"
@@ -136,7 +136,7 @@ print(second:best().value)
   end)
 end)
 
-it("an error of the script is one error", function()
+it("an error in a script under mpirun is printed once", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/bad.lua", script .. "\nerror 'the end'\n")
     local status, _, err = sweeps.run(folder, "bad.lua", "", mpirun)
@@ -145,7 +145,7 @@ it("an error of the script is one error", function()
   end)
 end)
 
-it("each worker has its own GPU", function()
+it("mr.sweep gives each worker its own GPU", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/gpus.lua", [[
 local mr = require "moonrank"

@@ -37,8 +37,8 @@ end
 
 local function column(results, name) return results:columns():column("runs", name)[1] end
 
-describe("a trial that was interrupted", function()
-  it("goes on, and its time is that of both parts", function()
+describe("an interrupted trial", function()
+  it("resumes, and its time is the sum of both parts", function()
     sweeps.in_folder(function(folder)
       interrupt(folder)
       local results = sweep(folder)
@@ -47,7 +47,7 @@ describe("a trial that was interrupted", function()
       check(wall >= 0.5, ("three waits of 0.1 s, then three more: %g s"):format(wall))
     end)
   end)
-  it("leaves a checkpoint that a new study of the name refuses", function()
+  it("leaves a checkpoint that a new study with the same name rejects", function()
     sweeps.in_folder(function(folder)
       interrupt(folder)
       os.execute(("rm -f %s/results.db %s/results.db-*"):format(folder, folder))

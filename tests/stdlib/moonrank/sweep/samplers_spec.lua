@@ -53,7 +53,7 @@ describe("every sampler", function()
   local function value(params) return params.b == "x" and params.a or params.a * 0.5 end
   for _, how in ipairs{ "grid", "random", "sobol", { "tpe", generation = 4, startup = 6 } } do
     local name = type(how) == "table" and how[1] or how
-    it(name .. " suggests the same whether asked alone, in order or backwards", function()
+    it(name .. " suggests the same parameters for a trial number, asked alone, in order or backwards", function()
       local s = name == "grid" and finite or mixed
       local f = name == "grid" and value or function(p) return p.x + math.log(p.lr) end
       local sampler = samplers.make(how, s, 11)
@@ -69,12 +69,12 @@ describe("every sampler", function()
       end
     end)
   end
-  it("but the grid depends on the seed", function()
+  it("except grid depends on the seed", function()
     for _, how in ipairs{ "random", "sobol", "tpe" } do
       check(samplers.make(how, mixed, 1):suggest(1).x ~= samplers.make(how, mixed, 2):suggest(1).x, how)
     end
   end)
-  it("names mistakes", function()
+  it("rejects invalid names, options and spaces", function()
     for _, case in ipairs{
       { { "rndom", mixed, 1 }, "'rndom'", "'random'" },
       { { "grid", mixed, 1 }, "loguniform(0.0001, 1)", "space.lr" },
@@ -86,7 +86,7 @@ describe("every sampler", function()
     } do raises(function() samplers.make(table.unpack(case[1])) end, table.unpack(case, 2)) end
     raises(function() samplers.make("grid", finite, 1):suggest(41) end, "combination 41", "1", "40")
   end)
-  it("tells its options and how many trials it has", function()
+  it("prints its options and counts its trials", function()
     equal(samplers.make("random", mixed, 1):describe(), "random")
     equal(samplers.make({ "tpe", generation = 5 }, mixed, 1):describe(),
       "tpe(candidates = 8, generation = 5, good = 0.15, startup = 10)")
@@ -95,7 +95,7 @@ describe("every sampler", function()
   end)
 end)
 
-describe("random", function()
+describe("the random sampler", function()
   local n, drawn = 4000, {}
   local sampler = samplers.make("random", mixed, 5)
   for i = 1, n do drawn[i] = sampler:suggest(i) end
@@ -104,13 +104,13 @@ describe("random", function()
     for _, params in ipairs(drawn) do values[#values + 1] = params[name] end
     return values
   end
-  it("draws logarithms and numbers evenly", function()
+  it("draws uniform and loguniform values evenly", function()
     local d, critical = kolmogorov(column "lr", function(x) return math.log(x / 1e-4) / math.log(1e4) end)
     check(d < critical, ("lr: %g, critical %g"):format(d, critical))
     d, critical = kolmogorov(column "x", function(x) return (x + 1) / 2 end)
     check(d < critical, ("x: %g, critical %g"):format(d, critical))
   end)
-  it("draws integers by the logarithms of what rounds to them", function()
+  it("draws log integers in proportion to their interval on the log scale", function()
     local below = 0
     for _, width in ipairs(column "width") do
       equal(math.type(width), "integer")
@@ -119,7 +119,7 @@ describe("random", function()
     local p = math.log(64.5 / 15.5) / math.log(512.5 / 15.5)
     near(below / n, p, { atol = 4 * math.sqrt(p * (1 - p) / n) })
   end)
-  it("draws every choice and step equally often, conditional ones where they apply", function()
+  it("draws choices and steps equally often, and conditional parameters only if they apply", function()
     local counts, ap = {}, 0
     for _, params in ipairs(drawn) do
       for _, name in ipairs{ "fold", "loss" } do counts[params[name]] = (counts[params[name]] or 0) + 1 end
@@ -143,9 +143,9 @@ describe("random", function()
   end)
 end)
 
-describe("Sobol's sequence", function()
+describe("the Sobol sequence", function()
   local function at(index, dimension, shift) return (core.sobol_bits(index, dimension) ~ (shift or 0)) / (1 << 32) end
-  it("begins as published", function()
+  it("begins with the published points", function()
     -- the example that comes with new-joe-kuo-6.21201: three dimensions, ten points
     local published = {
       { 0, 0, 0 }, { 0.5, 0.5, 0.5 }, { 0.75, 0.25, 0.25 }, { 0.25, 0.75, 0.75 }, { 0.375, 0.375, 0.625 },
@@ -154,7 +154,7 @@ describe("Sobol's sequence", function()
     }
     for i, point in ipairs(published) do equal({ at(i - 1, 1), at(i - 1, 2), at(i - 1, 3) }, point) end
   end)
-  it("is van der Corput's in dimension 1, in the order of the Gray code", function()
+  it("is van der Corput's sequence in Gray code order in dimension 1", function()
     for i = 0, 255 do
       local reversed, n, half = 0, i ~ (i >> 1), 0.5
       while n > 0 do
@@ -163,12 +163,12 @@ describe("Sobol's sequence", function()
       equal(at(i, 1), reversed)
     end
   end)
-  it("agrees with another implementation in high dimensions", function()
+  it("equals scipy.stats.qmc.Sobol in high dimensions", function()
     -- scipy.stats.qmc.Sobol(64, scramble=False, bits=32), point 1000
     local point = { [10] = 297795584, [20] = 3116367872, [37] = 3644850176, [50] = 2059403264, [64] = 1916796928 }
     for dimension, bits in pairs(point) do equal(core.sobol_bits(1000, dimension), bits, "dimension " .. dimension) end
   end)
-  it("puts one point into every interval of 1/n, in every dimension, shifted or not", function()
+  it("has one point in every interval of 1/n in every dimension, shifted or not", function()
     for dimension = 1, 64 do
       for _, shift in ipairs{ 0, 0x9e3779b9 } do
         local seen, count = {}, 0
@@ -181,7 +181,7 @@ describe("Sobol's sequence", function()
       end
     end
   end)
-  it("is suggested from its first point on, turned by the seed, in every parameter", function()
+  it("is suggested from its first point on, shifted by the seed", function()
     local s = space.new{ a = mr.uniform(0, 1), b = mr.loguniform(1, 2), c = mr.choice{ 1, 2, 3, 4 } }
     local sampler, a, b, c = samplers.make("sobol", s, 9), {}, {}, { 0, 0, 0, 0 }
     for number = 1, 64 do
@@ -193,14 +193,14 @@ describe("Sobol's sequence", function()
     equal(c, { 16, 16, 16, 16 })
     check(sampler:suggest(1).a ~= 0)
   end)
-  it("has bounds", function()
+  it("raises an error beyond 64 dimensions", function()
     raises(function() at(0, 65) end, "65, expected 1 to 64")
     raises(function() at(-1, 1) end, "-1, expected 0 to")
     local wide = {}
     for i = 1, 65 do wide["p" .. i] = mr.uniform(0, 1) end
     raises(function() samplers.make("sobol", space.new(wide), 1) end, "65", "64", "parameters")
   end)
-  it("integrates better than random numbers", function()
+  it("integrates more precisely than random numbers", function()
     local cube = {}
     for i = 1, 5 do cube["x" .. i] = mr.uniform(0, 1) end
     local s = space.new(cube)
@@ -224,10 +224,10 @@ describe("Sobol's sequence", function()
   end)
 end)
 
-describe("tpe", function()
+describe("the tpe sampler", function()
   local plane = space.new{ x = mr.uniform(-5, 5), y = mr.uniform(-5, 5) }
   local function bowl(p) return (p.x - 1.5) ^ 2 + (p.y + 2.5) ^ 2 end
-  it("comes nearer to the optimum of a bowl in half the trials than random", function()
+  it("finds a better optimum of a bowl than random in half the trials", function()
     local won, log_ratio = 0, 0
     for seed = 1, 10 do
       local tpe = best(study(samplers.make("tpe", plane, seed, "minimize"), 60, bowl))
@@ -238,7 +238,7 @@ describe("tpe", function()
     check(won >= 6, won .. " of 10")
     check(log_ratio < 0, "mean of logarithms " .. log_ratio / 10)
   end)
-  it("finds the right values of all kinds of parameters, in both directions", function()
+  it("finds good values of all kinds of parameters in both directions", function()
     local s = space.new{
       lr = mr.loguniform(1e-5, 1), n = mr.range(1, 9), m = mr.choice{ "a", "b", "c" },
       w = mr.integer(1, 1000, { log = true }), mr.when("m", "b", { k = mr.uniform(0, 1) }),
@@ -259,7 +259,7 @@ describe("tpe", function()
       check(b >= 15, ("%s: %d of 20 take the right value"):format(direction, b))
     end
   end)
-  it("sees results of earlier generations only, in whatever order", function()
+  it("uses results of earlier generations only, in any order", function()
     local sampler = samplers.make({ "tpe", generation = 5, startup = 5 }, plane, 7, "minimize")
     local generations = {}
     for i, number in ipairs{ 1, 5, 6, 15 } do generations[i] = sampler:generation_of(number) end
@@ -273,7 +273,7 @@ describe("tpe", function()
     changed[3].value, changed[4].value = -100, -100
     check(sampler:suggest(13, changed).x ~= history[13].params.x)
   end)
-  it("keeps away from where trials fail, or were pruned", function()
+  it("avoids regions where trials fail or are pruned", function()
     local line = space.new{ x = mr.uniform(0, 1) }
     for _, state in ipairs{ "failed", "pruned" } do
       local sampler, history = samplers.make({ "tpe", generation = 1 }, line, 2), {}
@@ -288,7 +288,7 @@ describe("tpe", function()
       check(below <= 8, ("%s: %d of 40"):format(state, below))
     end
   end)
-  it("goes on where nothing has succeeded, or results are NaN", function()
+  it("continues if no trial has succeeded or results are NaN", function()
     local history = {}
     for i = 1, 12 do
       history[i] = { number = i, params = { x = i / 3, y = 0.5 }, state = i > 6 and "done" or "failed",

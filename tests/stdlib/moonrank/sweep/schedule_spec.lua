@@ -28,7 +28,7 @@ end
 
 local function done(seconds) return { state = "done", value = 1.0, wall = seconds } end
 
-it("trials begin in the order in which the sampler gives them", function()
+it("schedule:next starts trials in the order of the sampler", function()
   for _, sampler in ipairs{ "grid", "random", "sobol" } do
     local made = samplers.make(sampler, space, 1)
     local numbers, params = all_of(schedule_of(sampler, { trials = 36 }))
@@ -39,7 +39,7 @@ it("trials begin in the order in which the sampler gives them", function()
   end
 end)
 
-it("the time left is the mean time of finished trials times the number left, divided by the workers", function()
+it("schedule:left is the mean time of finished trials times the trials left, divided by the workers", function()
   local plan = schedule_of("grid", {})
   local first, second, third = plan:next(), plan:next(), plan:next()
   equal(plan:left(2), nil)
@@ -51,8 +51,7 @@ it("the time left is the mean time of finished trials times the number left, div
   equal(plan:left(1), 4.0 * 33)
 end)
 
-it("a trial that is tried again counts as left, " ..
-  "and a trial of an earlier run as finished but not in the mean", function()
+it("schedule:left counts retried trials as left and leaves earlier runs out of the mean", function()
   local params = space:grid(1)
   local plan = schedule_of("grid", { retry = 1, stored = { { number = 1, params = params,
     params_text = frame.to_json(params), state = "done", attempts = 1, value = 1.0, wall = 1000 } } })
@@ -64,7 +63,7 @@ it("a trial that is tried again counts as left, " ..
   equal(plan:left(1), 2.0 * 34)
 end)
 
-it("points of a grid whose space was changed get the numbers that are free", function()
+it("schedule:next gives grid points of a changed space unused trial numbers", function()
   local stored = {}
   for _, n in ipairs{ 1, 2, 14 } do
     local params = space:grid(n)

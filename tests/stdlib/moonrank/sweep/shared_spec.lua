@@ -64,7 +64,7 @@ local function wait_for(reads, count)
 end
 
 for _, system in ipairs{ "unix-none", "unix-dotfile" } do
-  it(system .. ": a sweep keeps its results, and leaves one file", function()
+  it("a store under " .. system .. " keeps the results of a sweep in one file", function()
     on(system, function(folder, before, reads)
       equal((sweeps.run(folder, "sweep.lua", "", before)), 0)
       equal(left_in(folder), { "r.db" })
@@ -75,7 +75,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
-  it(system .. ": while one writes, others read its copy, and a second writer is told who writes", function()
+  it("a store under " .. system .. " is readable by copy during writing and rejects a second writer", function()
     on(system, function(folder, before, reads)
       local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.002", before)
       local last = wait_for(reads, 3)
@@ -97,7 +97,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
-  it(system .. ": after kill -9 of the writer its copy can be read, and the next sweep goes on", function()
+  it("a store under " .. system .. " is readable and resumable after kill -9 of the writer", function()
     on(system, function(folder, before, reads)
       local count = 0
       for _ = 1, 3 do
@@ -119,8 +119,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
-  it(system .. ": a kill between the removal of a stale writer's file and the next one " ..
-    "leaves the copy to read", function()
+  it("a store under " .. system .. " stays readable after a kill while a stale writer's file is replaced", function()
     on(system, function(folder, before, reads)
       local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.001", before)
       local seen = wait_for(reads, 10)
@@ -137,7 +136,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
     end)
   end)
 
-  it(system .. ": Ctrl-C and errors leave one file, too", function()
+  it("a store under " .. system .. " is one file after Ctrl-C or an error", function()
     on(system, function(folder, before, reads)
       local id = sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.01", before)
       local seen = wait_for(reads, 3)
@@ -151,7 +150,7 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
   end)
 end
 
-it("copies take at most a twentieth of the writer's time", function()
+it("copies of a store in a shared folder take at most a twentieth of the writer's time", function()
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/copies.lua", [[
 local core = require "moonrank.core"
@@ -186,7 +185,7 @@ opened:close()
   end)
 end)
 
-it("a writer that was replaced stops before its next trial", function()
+it("a writer of a shared store stops before its next trial if it was replaced", function()
   on("unix-none", function(folder, before)
     sweeps.start(folder, "sweep.lua", "--trials 10000 --wait 0.01", before)
     for _ = 1, 500 do
@@ -200,7 +199,7 @@ it("a writer that was replaced stops before its next trial", function()
   end)
 end)
 
-it("results that are open when a writer begins are read again by refresh", function()
+it("results:refresh reads a store again after a writer began", function()
   on("unix-none", function(folder, before)
     equal((sweeps.run(folder, "sweep.lua", "", before)), 0)
     local results = mr.results(folder .. "/r.db")

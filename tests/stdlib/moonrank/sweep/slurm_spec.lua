@@ -46,7 +46,7 @@ print(results)
 
 local function in_folder(body) sweeps.in_folder(body, script) end
 
-it("srun -n 3 gives the table of two workers, printed once", function()
+it("mr.sweep under srun -n 3 gives the table of two workers, printed once", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
     local status, out, err = sweeps.run(folder, "sweep.lua", "--wait 0.2", environment .. " srun -n 3")
@@ -57,7 +57,7 @@ it("srun -n 3 gives the table of two workers, printed once", function()
   end)
 end)
 
-it("scancel: trials end as they are, the same command goes on", function()
+it("scancel interrupts trials of mr.sweep, and the same command resumes it", function()
   in_folder(function(folder)
     sweeps.start(folder, "sweep.lua", "--wait 1", environment .. " srun -n 3")
     for _ = 1, 2000 do

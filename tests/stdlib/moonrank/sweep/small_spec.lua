@@ -16,8 +16,7 @@ local function sweep(folder, options)
   return mr.sweep(o)
 end
 
-it("of 24 trials with tpe and median none is pruned before its fourth step, " ..
-  "and no generation has near-copies", function()
+it("mr.sweep with 24 trials, tpe and median prunes none before step 4 and suggests no near-copies", function()
   sweeps.in_folder(function(folder)
     for seed = 1, 3 do
       local r = sweep(folder, { name = "s" .. seed, seed = seed })
@@ -37,8 +36,7 @@ it("of 24 trials with tpe and median none is pruned before its fourth step, " ..
   end)
 end)
 
-it("a study goes on with the generation with which it began; " ..
-  "a new one has the size of its trials and workers", function()
+it("mr.sweep keeps the generation size of a study and sets it by trials and workers at first", function()
   sweeps.in_folder(function(folder)
     local function sampler(name) return mr.results(folder .. "/r.db", name).study.sampler end
     sweep(folder)
@@ -53,7 +51,7 @@ it("a study goes on with the generation with which it began; " ..
   end)
 end)
 
-it("the warm-up is a fifth of the epochs of mr.fit", function()
+it("the median pruner with warmup = 'auto' waits a fifth of the epochs of mr.fit", function()
   local pruner = require("moonrank.sweep.pruners").make({ "median", warmup = "auto", generation = 1, startup = 1 })
   local function pruned_at(epochs)
     local other = { number = 1, state = "done", reports = {} }
@@ -67,7 +65,7 @@ it("the warm-up is a fifth of the epochs of mr.fit", function()
   equal({ pruned_at(nil), pruned_at(10), pruned_at(50) }, { 4, 4, 11 })
 end)
 
-it("first gives the first points, and other parameters are the sampler's", function()
+it("mr.sweep takes the first points from option first and other parameters from the sampler", function()
   sweeps.in_folder(function(folder)
     local first = { { lr = 0.01 }, { lr = 0.1, x = 0.5 } }
     local rows = sweep(folder, { first = first }):trials{ columns = { "lr", "x" } }.rows
@@ -84,7 +82,7 @@ it("first gives the first points, and other parameters are the sampler's", funct
   end)
 end)
 
-it("mr.seeds is a dimension of seeds", function()
+it("mr.seeds makes a parameter of seeds and rejects invalid counts", function()
   sweeps.in_folder(function(folder)
     local r = sweep(folder, { space = { s = mr.seeds(3), a = mr.choice{ 1, 2 } }, sampler = "grid", trials = 6,
       run = function(trial) return { ndcg = trial.a + trial.s / 10 } end })

@@ -17,13 +17,13 @@ local function all(s)
   return found
 end
 
-describe("a grid", function()
-  it("takes each combination once, the last name changing first", function()
+describe("the grid of a space", function()
+  it("has each combination once, with the last name changing fastest", function()
     equal(all(space.new{ loss = mr.choice{ "ndcg", "ap" }, fold = mr.range(1, 3) }), {
       "fold=1 loss=ndcg", "fold=1 loss=ap", "fold=2 loss=ndcg", "fold=2 loss=ap", "fold=3 loss=ndcg",
       "fold=3 loss=ap" })
   end)
-  it("is what loops over all values give, however the table was written", function()
+  it("equals nested loops over all values in any order of the table", function()
     local a, b, c = { true, false }, { 1, 3, 5, 7 }, { "x", 2, 0.5 }
     local expected = {}
     for _, x in ipairs(a) do
@@ -33,19 +33,19 @@ describe("a grid", function()
     end
     equal(all(space.new{ c = mr.choice(c), b = mr.range(1, 8, 2), a = mr.choice(a) }), expected)
   end)
-  it("takes both ends of a continuous part, evenly or by equal ratios", function()
+  it("includes both ends of a continuous parameter, evenly or by equal ratios", function()
     local s = space.new{ x = mr.uniform(-1, 2, { points = 4 }) }
     for i, x in ipairs{ -1, 0, 1, 2 } do near(s:grid(i).x, x, 1e-15) end
     s = space.new{ x = mr.loguniform(1e-4, 1, { points = 5 }) }
     for i = 1, 5 do near(s:grid(i).x, 10 ^ (i - 5), { rtol = 1e-13 }) end
     equal({ s:grid(1).x, s:grid(5).x }, { 1e-4, 1 })
   end)
-  it("takes every integer, or as many as asked, each once", function()
+  it("has every integer, or as many as points says, each once", function()
     equal(all(space.new{ n = mr.integer(-1, 1) }), { "n=-1", "n=0", "n=1" })
     equal(all(space.new{ n = mr.integer(1, 1000, { log = true, points = 4 }) }), { "n=1", "n=10", "n=100", "n=1000" })
     equal(all(space.new{ n = mr.integer(1, 3, { points = 9 }) }), { "n=1", "n=2", "n=3" })
   end)
-  it("takes conditional parameters where their condition holds, and only there", function()
+  it("has conditional parameters only if their condition holds", function()
     local s = space.new{
       model = mr.choice{ "linear", "mlp" }, seed = mr.range(1, 2),
       mr.when("model", "mlp", { depth = mr.range(1, 2), mr.when("depth", 2, { skip = mr.choice{ true, false } }) }),
@@ -66,19 +66,19 @@ describe("a grid", function()
     table.sort(found)
     equal(found, expected)
   end)
-  it("of two conditions on one value is their product", function()
+  it("has the product of two conditions on one value", function()
     local s = space.new{ a = mr.choice{ 1, 2 },
       mr.when("a", 1, { b = mr.range(1, 3) }), mr.when("a", { 1, 2 }, { c = mr.range(1, 2) }) }
     equal(all(s), { "a=1 b=1 c=1", "a=1 b=1 c=2", "a=1 b=2 c=1", "a=1 b=2 c=2", "a=1 b=3 c=1", "a=1 b=3 c=2",
       "a=2 c=1", "a=2 c=2" })
   end)
-  it("lets conditions that exclude each other share a name", function()
+  it("allows one name in conditions that exclude each other", function()
     local one, other = mr.when("m", "a", { k = mr.choice{ 1 } }), mr.when("m", "b", { k = mr.choice{ 2, 3 } })
     local s = space.new{ m = mr.choice{ "a", "b" }, one, other }
     equal(all(s), { "k=1 m=a", "k=2 m=b", "k=3 m=b" })
     equal(s:names(), { "k", "m" })
   end)
-  it("is not made of what no grid exhausts", function()
+  it("raises an error for spaces without a finite grid and for numbers out of range", function()
     equal(space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:count(), nil)
     raises(function() space.new{ lr = mr.uniform(0, 1), n = mr.range(1, 2) }:grid(1) end, "space.lr", "uniform(0, 1)")
     local wide = {}
@@ -92,8 +92,8 @@ describe("a grid", function()
   end)
 end)
 
-describe("a description", function()
-  it("is the same for equal spaces however they were written", function()
+describe("the description of a space", function()
+  it("is the same for equal spaces in any notation", function()
     local a = space.new{ x = mr.choice{ 1, 2 }, y = mr.range(1, 10, 3),
       mr.when("x", { 1, 2 }, { z = mr.uniform(0, 1) }) }
     local b = space.new{ mr.when("x", { 2, 1 }, { z = mr.uniform(0.0, 1.0) }),
@@ -101,7 +101,7 @@ describe("a description", function()
     equal(a:describe(), b:describe())
     check(a:describe():find("y = range(1, 10, 3)", 1, true), a:describe())
   end)
-  it("differs where the spaces do", function()
+  it("differs between different spaces", function()
     local seen = {}
     for _, t in ipairs{
       { a = mr.choice{ 1, 2 } }, { a = mr.choice{ 2, 1 } }, { a = mr.choice{ "1", "2" } }, { b = mr.choice{ 1, 2 } },
@@ -119,8 +119,8 @@ describe("a description", function()
   end)
 end)
 
-describe("named values", function()
-  it("are stored by name and seen as what they are", function()
+describe("named values of mr.choice", function()
+  it("are stored by name and passed to trials as values", function()
     local made = function() end
     local net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }
     local s = space.new{ net = net, n = mr.range(1, 2) }
@@ -132,7 +132,7 @@ describe("named values", function()
   end)
 end)
 
-describe("a part", function()
+describe("a parameter of a space", function()
   it("contains its values and no others", function()
     local function contains(part, values, expected)
       for _, value in ipairs(values) do
@@ -148,8 +148,8 @@ describe("a part", function()
   end)
 end)
 
-describe("mistakes", function()
-  it("in a space name the key", function()
+describe("search space errors", function()
+  it("name the key of an invalid space", function()
     local when = mr.when("a", 1, { b = mr.range(1, 2) })
     for _, case in ipairs{
       { { lr = 0.1 }, "space.lr", "number" },
@@ -168,7 +168,7 @@ describe("mistakes", function()
     } do raises(function() space.new(case[1]) end, table.unpack(case, 2)) end
     raises(function() space.new(3) end, "space", "number")
   end)
-  it("in a part name what was found", function()
+  it("name the invalid value of a parameter", function()
     for _, case in ipairs{
       { function() mr.choice{} end, "mr.choice" },
       { function() mr.choice{ 1, 1.0 } end, "mr.choice", "1" },

@@ -31,7 +31,7 @@ local function wait_for_trials(folder, count)
   error "no trial ends"
 end
 
-it("a copy is a store, made while a sweep writes, on which a sweep goes on", function()
+it("results:copy makes a store during a sweep that another sweep can resume", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--wait 0.05 --trials 200")
     wait_for_trials(folder, 3)
@@ -49,7 +49,7 @@ it("a copy is a store, made while a sweep writes, on which a sweep goes on", fun
   end)
 end)
 
-it("a copy that finds no room leaves nothing", function()
+it("results:copy leaves no file if the disk is full", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--numbers 5000")), 0)
     sweeps.write(folder .. "/copy.lua", "require('moonrank').results('r.db'):copy('copy.db')")
@@ -60,7 +60,7 @@ it("a copy that finds no room leaves nothing", function()
   end)
 end)
 
-it("by a link to its store a study that runs is the same study", function()
+it("mr.sweep finds a running study through a link to its store", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 1")), 0)
     os.execute(("ln -s r.db %s/link.db"):format(folder))
@@ -77,7 +77,7 @@ it("by a link to its store a study that runs is the same study", function()
   end)
 end)
 
-it("a store or its folder that vanishes ends the sweep, before it works for nothing", function()
+it("mr.sweep ends with an error if its store or folder disappears", function()
   for file, expected in pairs{ ["r.db"] = "r.db ", ["r.db.files"] = "r.db.files/study " } do
     in_folder(function(folder)
       sweeps.start(folder, "sweep.lua", "--wait 0.05 --trials 200")
@@ -93,7 +93,7 @@ it("a store or its folder that vanishes ends the sweep, before it works for noth
   end
 end)
 
-it("a large result comes from a worker as fast as the parent reads", function()
+it("mr.sweep reads a large result from a worker quickly", function()
   in_folder(function(folder)
     local began = core.clock()
     -- 40 MB each: beyond what fits between two processes at once
@@ -104,14 +104,14 @@ it("a large result comes from a worker as fast as the parent reads", function()
   end)
 end)
 
-it("a list that no field of the store can hold is a failed trial, not the end of the sweep", function()
+it("outcome.of rejects a list that is too long for the store", function()
   local outcome = require("moonrank.sweep.outcome")
   local longest = require("moonrank.sweep.store").longest
   local list = mr.zeros({ longest // 8 + 1 }, { dtype = "float64" })
   raises(function() outcome.of{ ndcg = 1, per_list = list } end, tostring(longest // 8))
 end)
 
-it("a message with a text that no field can hold is none", function()
+it("message.read rejects a text that is too long for the store", function()
   local frame, message = require "moonrank.sweep.frame", require "moonrank.sweep.message"
   local busy = { turn = 1, job = {}, metric = "ndcg", prunes = false }
   local function read(length)
@@ -122,7 +122,7 @@ it("a message with a text that no field can hold is none", function()
   equal(read(require("moonrank.sweep.store").longest + 1), nil)
 end)
 
-it("a sweep leaves one file, however it ends, and reading leaves nothing beside it", function()
+it("mr.sweep leaves only the store file however it ends, and reading leaves nothing", function()
   local untidy = [[
 local mr = require "moonrank"
 local args = mr.args{ workers = 0, how = "" }
@@ -164,7 +164,7 @@ if args.how == "error" then error "it fails" end
   end, untidy)
 end)
 
-it("what a worker printed is kept, and a log without output is not", function()
+it("mr.sweep keeps the logs of workers that printed and removes empty logs", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 4")), 0)
     check(not core.file_exists(folder .. "/r.db.files"))

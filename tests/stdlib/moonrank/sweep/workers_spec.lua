@@ -10,7 +10,7 @@ if sweeps.is_skipped "workers" then return end
 local script = sweeps.read "tests/support/pruned_study.lua"
 local function in_folder(body) sweeps.in_folder(body, script) end
 
-it("1, 2 and 4 workers and none give the same table, with TPE and a pruner", function()
+it("mr.sweep gives the same table with 0, 1, 2 and 4 workers, with tpe and a pruner", function()
   in_folder(function(folder)
     local tables = {}
     for i, workers in ipairs{ 0, 1, 2, 4 } do
@@ -26,7 +26,7 @@ it("1, 2 and 4 workers and none give the same table, with TPE and a pruner", fun
   end)
 end)
 
-it("two stores with two workers hold the same scores per list", function()
+it("mr.sweep with two workers stores the same scores per list in two runs", function()
   in_folder(function(folder)
     for _, store in ipairs{ "a.db", "b.db" } do
       equal((sweeps.run(folder, "sweep.lua", "--sampler random --workers 2 --store " .. store)), 0)
@@ -38,7 +38,7 @@ it("two stores with two workers hold the same scores per list", function()
   end)
 end)
 
-it("a worker that leaves takes only its trial with it", function()
+it("mr.sweep loses only the trial of a worker that exits or runs out of memory", function()
   in_folder(function(folder)
     local status = sweeps.run(folder, "sweep.lua", "--sampler random --workers 2 --oops exit")
     equal(status, 0)
@@ -52,7 +52,7 @@ it("a worker that leaves takes only its trial with it", function()
   end)
 end)
 
-it("says what a worker said that never took a trial", function()
+it("mr.sweep prints the error of a worker that never took a trial", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/bad.lua", "if not arg[1] then error 'the option is missing' end\narg[1] = nil\n" .. script)
     local status, _, err = sweeps.run(folder, "bad.lua", "now")
@@ -62,7 +62,7 @@ it("says what a worker said that never took a trial", function()
   end)
 end)
 
-it("notices a script that is another one in its workers", function()
+it("mr.sweep raises an error if the study differs between worker and parent", function()
   in_folder(function(folder)
     local uneven = script:gsub('name = "study"', 'name = "study", settings = { at = core.clock() }')
     sweeps.write(folder .. "/uneven.lua", uneven)
@@ -72,7 +72,7 @@ it("notices a script that is another one in its workers", function()
   end)
 end)
 
-it("refuses a changed script on resuming, goes on when it is the same", function()
+it("mr.sweep resumes an unchanged script and rejects a changed one", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--sampler random --trials 5")), 0)
     equal((sweeps.run(folder, "sweep.lua", "--sampler random --trials 9 --workers 2")), 0)
@@ -89,7 +89,7 @@ it("refuses a changed script on resuming, goes on when it is the same", function
   end)
 end)
 
-it("two sweeps in one script: each has its own workers", function()
+it("mr.sweep gives each of two sweeps in one script its own workers", function()
   in_folder(function(folder)
     sweeps.write(folder .. "/two.lua", [[
 local mr = require "moonrank"
@@ -121,7 +121,7 @@ local function began_in(folder, store)
   error "no trial begins"
 end
 
-it("Ctrl-C: trials end as they are, to be done again; a second one stops at once", function()
+it("Ctrl-C interrupts trials of mr.sweep, which a later run repeats, and a second Ctrl-C stops at once", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 2 --wait 1")
     began_in(folder, "r.db")
@@ -146,7 +146,7 @@ it("Ctrl-C: trials end as they are, to be done again; a second one stops at once
   end)
 end)
 
-it("Ctrl-C in a trial of this process is the same", function()
+it("Ctrl-C without workers interrupts the trial, which a later run repeats", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 0 --wait 1")
     for _ = 1, 1000 do
@@ -162,7 +162,7 @@ it("Ctrl-C in a trial of this process is the same", function()
   end)
 end)
 
-it("one process at a time runs a study", function()
+it("mr.sweep rejects a second process on a running study", function()
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--sampler random --workers 1 --wait 0.5")
     for _ = 1, 500 do
@@ -179,7 +179,7 @@ it("one process at a time runs a study", function()
   end)
 end)
 
-it("says how far it is: plain lines where there is no terminal", function()
+it("mr.sweep prints progress as plain lines without a terminal", function()
   in_folder(function(folder)
     local _, _, err = sweeps.run(folder, "sweep.lua", "--sampler random --trials 3 --progress")
     check(err:find "^study  3/3 trials  %d+ s  best %-?[%d.]+ %(trial %d: kind %a, x %-?[%d.]+%)\n$", err)

@@ -15,8 +15,8 @@ local function harness(options)
   end
 end
 
-describe("progress", function()
-  it("writes plain lines: the first, then one per interval, and the last", function()
+describe("the progress line", function()
+  it("writes plain lines without a terminal: the first, one per interval and the last", function()
     local line, at, text = harness { total = 100, terminal = false, interval = 5 }
     for step = 1, 100 do
       at(step)
@@ -30,7 +30,7 @@ describe("progress", function()
     test.equal(lines[#lines], "epoch 100/100  loss 0.0100  2 min")
     test.equal(#lines, 21)
   end)
-  it("rewrites one line on a terminal, at most ten times a second", function()
+  it("rewrites one line on a terminal at most ten times a second", function()
     local line, at, text = harness { total = 4, terminal = true, width = 80, label = "fit", unit = "step" }
     at(1)
     line:update(1, { { "ndcg", 0.5 } })
@@ -58,7 +58,7 @@ describe("progress", function()
     line:update(1, { { "a", 1 }, { "b", 2 } })
     test.equal(#text(), #"\r" + 19 + #"\27[K")
   end)
-  it("stands loops of no steps, and long ones", function()
+  it("handles loops without steps and long times", function()
     local none, _, nothing = harness { total = 0, terminal = false }
     none:finish()
     test.equal(nothing(), "")

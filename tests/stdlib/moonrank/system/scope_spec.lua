@@ -25,7 +25,7 @@ local function refused(name, within)
 end
 
 describe("a scope", function()
-  it("cannot be left by a yield", function()
+  it("raises an error for a yield within it", function()
     refused("mr.no_grad", mr.no_grad)
     refused("mr.no_grad", function(yield) mr.no_grad(function() mr.no_grad(function() end) yield() end) end)
     refused("mr.detect_anomaly", mr.detect_anomaly)
@@ -39,7 +39,7 @@ describe("a scope", function()
     end)
   end)
 
-  it("is closed where its coroutine fails, however that was resumed", function()
+  it("closes if its coroutine fails, however it was resumed", function()
     local before = mr.normal({ 1 }):item()
     mr.seed(1)
     for _, within in ipairs{ mr.no_grad, mr.detect_anomaly, function(f)
@@ -57,7 +57,7 @@ describe("a scope", function()
     check(mr.normal({ 1 }):item() == before)
   end)
 
-  it("holds for coroutines that run within it, as long as they do", function()
+  it("applies to coroutines while they run within it", function()
     local generator = coroutine.wrap(function()
       while true do coroutine.yield(records()) end
     end)
@@ -66,7 +66,7 @@ describe("a scope", function()
     check(records())
   end)
 
-  it("that was refused a yield and caught it leaves the coroutine as it was", function()
+  it("leaves the coroutine as it was if an error of a yield is caught", function()
     local co = coroutine.wrap(function()
       local ok = pcall(mr.no_grad, coroutine.yield)
       coroutine.yield(ok, records())
@@ -78,7 +78,7 @@ describe("a scope", function()
     check(not ok and message:find("within 'a'", 1, true))
   end)
 
-  it("is not open around what mr.fit calls after an epoch", function()
+  it("is not open while mr.fit calls each_epoch", function()
     local data = mr.data.synthetic{ kind = "queries", queries = 5, features = 2 }
     local epochs = coroutine.wrap(function()
       mr.fit{ model = mr.models.linear{ inputs = 2 }, loss = mr.losses.ndcg{}, train = data, epochs = 2,

@@ -9,14 +9,14 @@ local text = require("moonrank.system.settings").text
 
 local function nothing() return {} end
 
-describe("settings", function()
-  it("are what stores have of numbers, texts, flags and lists", function()
+describe("settings texts", function()
+  it("are plain for numbers, strings, booleans and lists", function()
     for _, case in ipairs{ { 3, "3" }, { 0.5, "0.5" }, { "a", "a" }, { true, "true" }, { {}, "{}" },
       { { "none", "minmax" }, "none,minmax" } } do
       equal(text("mr.sweep", "of", case[1]), case[2])
     end
   end)
-  it("have equal texts exactly where the values are equal", function()
+  it("are equal exactly if the values are equal", function()
     local losses, optim, schedule = mr.losses, mr.optim, mr.schedule
     local function linear(seed) return mr.models.linear{ inputs = 3, seed = seed } end
     local makers = {
@@ -70,7 +70,7 @@ describe("settings", function()
     optim.sgd{ lr = 1 }:bind(moved:parameters()):step()
     equal(text("mr.sweep", "of", moved) ~= before, true, "a model is its parameters, too")
   end)
-  it("have what is in tables, in the order of its keys", function()
+  it("contain the contents of tables in the order of their keys", function()
     equal(text("mr.sweep", "of", { layers = { 8, 16 }, bias = true }), "{bias = true, layers = {8,16}}")
     equal(text("mr.sweep", "of", { { 1, 2 }, { 3 } }), "{1,2},{3}")
     equal(text("mr.sweep", "of", { 1, nil, 3 }), "{[1] = 1, [3] = 3}")
@@ -79,7 +79,7 @@ describe("settings", function()
     numbers[500] = 1
     equal(text("mr.sweep", "of", { mr.tensor(numbers) }) ~= before, true)
   end)
-  it("of earlier versions have the former names of options, also those of a bound within a loss", function()
+  it("of earlier versions use former option names, also of a bound within a loss", function()
     local bound = mr.bounds.distribution_bound{ steepness = 3, form = "log" }
     local loss = mr.losses.lambdarank{ steepness = 2, bound = bound }
     local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, true)
@@ -89,7 +89,7 @@ describe("settings", function()
     end
     equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
   end)
-  it("of earlier versions go on in sweeps and checkpoints, unless a value differs", function()
+  it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
     local path = os.tmpname()
     os.remove(path)
     local loss, other = mr.losses.ndcg{ steepness = 2 }, mr.losses.ndcg{ steepness = 3 }
@@ -114,7 +114,7 @@ describe("settings", function()
     raises(function() keep(other) end, "gain = 2")
     os.execute("rm -rf " .. path .. "*")
   end)
-  it("are refused where they do not say what they are", function()
+  it("raise an error for values without a text, like functions", function()
     local round = {}
     round.round = { round }
     for _, case in ipairs{
@@ -128,7 +128,7 @@ describe("settings", function()
       raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep: setting 'of' " .. case[2])
     end
   end)
-  it("that change within a table are noticed by sweeps and checkpoints", function()
+  it("make sweeps and checkpoints notice changes within tables", function()
     local path = os.tmpname()
     os.remove(path)
     local function sweep(settings)
