@@ -68,6 +68,7 @@ local function document_of(name)
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
+kept.check_stores(args, args.documents)
 -- The report's folder is made first, so that an impossible path raises an error before hours of training.
 core.make_folder(args.out)
 local documents, made = {}, {}

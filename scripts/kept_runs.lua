@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local forced = require "moonrank.sweep.forced"
+local paths = require "moonrank.system.paths"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
@@ -30,6 +31,39 @@ local function store_of(args, document)
   return ("%s/%s/runs.db"):format(results_folder(), document)
 end
 
+-- Returns why a store cannot be written at a path, or nil if it can. A missing store can be written if a file can be
+-- made in the nearest folder above it that exists.
+local function against_writing(path)
+  local above = path
+  while not core.file_exists(above) do above = above:match "^(.*)/[^/]*$" or "." end
+  if above == "" then above = "/" end
+  local is_there = above == path
+  local own = core.sha256(("%.17g"):format(core.clock())):sub(1, 8)
+  local probe = is_there and path or ("%s/.moonrank-%s"):format(above, own)
+  local file, why = io.open(probe, is_there and "r+b" or "wb")
+  if not file then return ("%s: cannot be written (%s)"):format(path, tostring(why):match "[^:]*$":sub(2)) end
+  file:close()
+  if not is_there then os.remove(probe) end
+end
+
+-- Ends the script if the path of its store is not the path of a file, or if the store cannot be written although runs
+-- may be made. Scripts call this before they read data. `source` is what chose the path.
+local function check_store(path, source, only_reads)
+  local objection = paths.objection("new file", path) or not only_reads and against_writing(path)
+  if objection then
+    error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
+  end
+end
+
+---Ends the script if the default stores of documents cannot be written, or not read under --kept.
+---@param args table  with `smoke` and `kept`
+---@param documents string[]
+function M.check_stores(args, documents)
+  for _, document in ipairs(documents) do
+    check_store(store_of(args, document), args.smoke and "results" or "MOONRANK_RESULTS", args.kept)
+  end
+end
+
 ---Parses the command line of a script: its own options, and those of the store of training runs
 ---(--store, --kept, --workers, ...). Returns the values of all options.
 ---@param own table  declarations as in mr.args; "data" is added if it is missing
@@ -50,6 +84,11 @@ function M.args(own, o)
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
   local args = mr.args(own)
+  if args.store then
+    check_store(args.store, "--store", args.kept)
+  else
+    M.check_stores(args, { o.document })
+  end
   args.store = args.store or store_of(args, o.document)
   args.made_up = args.smoke
   args.studies = {}

@@ -135,3 +135,25 @@ it("a list of studies says whether runs are missing", function()
     end
   end)
 end)
+
+scripts.it("a store that cannot be written ends a script with one line and status 2 before data are read", {},
+  function(folder)
+    sweeps.write(folder .. "/file", "")
+    local function said(path, words, before)
+      local status, out, err = sweeps.run(folder, scripts.root .. "/scripts/" .. path, words, before)
+      equal({ status, out, select(2, err:gsub("\n", "")) }, { 2, "", 1 }, err)
+      return err
+    end
+    -- no data are there: a script that read them first would say so
+    for _, path in ipairs{ "thesis/sizes.lua", "cmu/table_1.lua", "all.lua" } do
+      for _, place in ipairs{ folder .. "/file", "/dev/null", "/proc/sys" } do
+        local err = said(path, "--data .", "MOONRANK_DATA=. MOONRANK_RESULTS=" .. place)
+        check(err:find("MOONRANK_RESULTS", 1, true) and err:find(place, 1, true), err)
+      end
+    end
+    for _, store in ipairs{ folder .. "/file/r.db", "/dev/null/r.db", "/proc/sys/r.db", folder } do
+      local err = said("thesis/sizes.lua", "--data . --store " .. store, "MOONRANK_DATA=.")
+      check(err:find("--store", 1, true), err)
+    end
+    said("thesis/sizes.lua", "--kept --data .", ("MOONRANK_DATA=. MOONRANK_RESULTS=%s/file"):format(folder))
+  end)
