@@ -2,6 +2,8 @@
 -- and Figures 3 to 7 of Li & Wu share this module. Images are split into train, validation and test parts before pairs
 -- are drawn, so that no image is in two parts.
 local mr = require "moonrank"
+local core = require "moonrank.core"
+local check = require "moonrank.check"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
 local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
@@ -28,7 +30,7 @@ function M.args(own, o)
   own.epochs = { default = 10, least = 1, help = "of networks and linear models that are trained step by step" }
   own.widths = { default = { 200, 100, 50 }, least = 1,
     help = "units of the hidden layers of networks; in the paper 1000,500,100" }
-  own.rate = { type = "number", least = 1e-12,
+  own.rate = { type = "number", least = 1e-12, most = 1000,
     help = "learning rate of what is trained step by step; in the paper 0.0003 (default: the best on validation)" }
   own.extensions = { default = 8, least = 0,
     help = "how often a grid of rates or penalties gets another value where validation chose its edge" }
@@ -80,6 +82,14 @@ local function images_of(args)
   return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
 end
 
+-- Ends the script if the --features table cannot be read or lacks features of an image. All runs would fail otherwise.
+local function check_features(args)
+  if args.features == "" then return end
+  local images = images_of(args)
+  local ok, why = check.attempt(function() return mr.data.item_features(args.features):of(images.files) end)
+  if not ok then error(core.exit(2, "--features: " .. check.reason(why):gsub("%s*\n%s*", " ")), 0) end
+end
+
 ---Loads the images of one seed and splits them. The result has the parts `train`, `valid` and `test`,
 ---each with its images, standardised features, single images as items, and pairs of images.
 ---@param args table    options of the command line
@@ -128,7 +138,10 @@ end
 function M.results(args)
   -- Unreadable images, options that do not fit, and too little memory raise an error before any training starts.
   local images = args.images ~= "" and images_of(args) or nil
-  if not args.kept then memory.check(args, images and images.count or args.count) end
+  if not args.kept then
+    memory.check(args, images and images.count or args.count)
+    check_features(args)
+  end
   if not args.table_3 then mr.models.cnn{ height = args.size, width = args.size, kernel = args.kernel } end
   local all, tried = systems.of(args.table_3), {}
   for _, each in ipairs(all) do tried[each.name] = grids.first(each.grid, args.made_up, args.rate) end

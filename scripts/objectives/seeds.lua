@@ -170,6 +170,12 @@ local function versions()
   for version, commit in args.versions:gmatch "([^%s@,]+)@?([^%s,]*)" do
     found[#found + 1] = { name = version, title = commit ~= "" and ("%s (%s)"):format(version, commit) or version }
   end
+  for word in args.versions:gmatch "[^%s,]+" do
+    if not word:find "^%d%d%d%d%-%d%d%l+$" and not word:find "^%d%d%d%d%-%d%d%l+@%w+$" then
+      local what = "--versions: '%s' is not a numerics version. Pass names such as 2026-11c or 2026-11c@c074a2c3"
+      error(core.exit(2, what:format(word)), 0)
+    end
+  end
   if #found == 0 then found[1] = { name = core.numerics(), title = core.numerics() } end
   return found
 end
@@ -188,6 +194,10 @@ local function add(version, algorithm, start)
   return own
 end
 for _, version in ipairs(wanted) do base = add(version, protocol.base, "as drawn") or base end
+if not base and not args.kept then
+  error(core.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, protocol.base,
+    args.versions)), 0)
+end
 if not base then kept.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
 for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end

@@ -78,6 +78,7 @@ function M.args(own, more)
   -- Runs under --smoke are shorter than the start of worker processes, so they run in this process.
   if args.smoke and not args.workers then args.workers = 0 end
   check_folder(args)
+  M.check_negatives(args)
   return args
 end
 
@@ -103,6 +104,17 @@ local opened = kept.cache()
 function M.set(args, name)
   opened[name] = opened[name] or data.open(args, name)
   return opened[name]
+end
+
+---Ends the script if a data set has too few items for the number of negatives per relevant item (NSR).
+---@param args table  option values, as from M.args
+function M.check_negatives(args)
+  for _, name in ipairs(rawget(args, "nsr") and args.sets or {}) do
+    local items = M.set(args, name).items
+    for _, nsr in ipairs(args.nsr) do
+      if nsr >= items then refuse(("--nsr: %d is too large, because %s has %d items"):format(nsr, name, items)) end
+    end
+  end
 end
 
 ---Returns how a loss is trained under the recipe that --recipe names: optimizer, batch size, epochs,
