@@ -59,7 +59,7 @@ local function make_locales(folder)
     ("LOCPATH=%s LC_ALL=de_DE.ISO-8859-1"):format(folder) }
 end
 
-it("writes and reads the same in every locale", function()
+it("moonrank writes the same bytes in every locale, and reads what it wrote in another one", function()
   if not moonrank then skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(place)
     os.execute(("mkdir %s/locales"):format(place))
@@ -92,7 +92,7 @@ it("writes and reads the same in every locale", function()
   end)
 end)
 
-it("a script cannot change how numbers and texts are written", function()
+it("os.setlocale refuses every locale other than C, except for dates", function()
   local before = os.setlocale()
   equal(before, "C")
   for _, category in ipairs{ "all", "numeric", "ctype", "collate" } do
@@ -104,7 +104,7 @@ it("a script cannot change how numbers and texts are written", function()
   equal(os.setlocale(), "C")
 end)
 
-it("texts that are not UTF-8 are refused before trials run", function()
+it("mr.sweep refuses texts that are not UTF-8 before a trial runs", function()
   local mr = require "moonrank"
   sweeps.in_folder(function(place)
     local ran = 0

@@ -6,11 +6,11 @@ local test = require "moonrank.test"
 
 local text = dump_api.text()
 
-test.it("the text is Lua, and refuses to be required", function()
+test.it("moonrank --dump-api writes valid Lua, which raises an error when it is run", function()
   test.raises(assert(load(text, "@meta")), "editors")
 end)
 
-test.it("every table of options has its fields", function()
+test.it("moonrank --dump-api writes every field of every table of options", function()
   local classes = luacats.parse(text:gsub("\n\n%-%-%-@class", "\nlocal _ = {}\n---@class")).classes
   for _, name in ipairs(docs.option_names()) do
     test.check(classes[name], name)

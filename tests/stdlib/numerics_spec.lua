@@ -45,15 +45,15 @@ local function difference(names, of, from)
   return count, table.concat(out, ", ", 1, math.min(count, most_shown)) .. (count > most_shown and ", ..." or "")
 end
 
-describe("results", function()
+describe("numerics", function()
   local kept, names, numerics = read(io.lines "tests/golden/numerics.txt")
 
-  it("are kept under the name of this program's numerics", function()
+  it("has golden fingerprints for this program's numerics version", function()
     equal((core.numerics():gsub(" scalar$", "")), numerics)
     check(#names > 700, #names)
   end)
 
-  it("are kept of every loss under every bound that it takes, for three models", function()
+  it("has golden fingerprints for three models under every loss with every bound", function()
     for _, model in ipairs{ "mf", "mlp", "self_attention" } do
       for _, loss in ipairs(mr.losses.names()) do
         for _, bound in ipairs((mr.losses.bounds(loss))) do
@@ -66,7 +66,7 @@ describe("results", function()
 
   for _, set in ipairs(sets[core.simd()]) do
     for _, run in ipairs(runs) do
-      it(("are the same bits under %s with %d threads"):format(set, run.threads), function()
+      it(("gives the golden results, bit for bit, under %s with %d threads"):format(set, run.threads), function()
         if not moonrank then return test.skip "MOONRANK does not name the program" end
         local command = "MOONRANK_SIMD=%s MOONRANK_DEVICE=cpu %s --threads %d tests/support/numerics.lua " ..
           "--parts %d --part %d 2>&1"

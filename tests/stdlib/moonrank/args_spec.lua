@@ -15,22 +15,22 @@ local function fails(words, declarations)
   return e.exit_status, e.message
 end
 
-describe("args", function()
-  it("gives defaults where nothing was typed", function()
+describe("mr.args", function()
+  it("gives defaults for options that were not typed", function()
     local args = read(declared, {})
     test.equal({ args.nsr, args.lr, args.loss, args.smoke, args.cache, args.bounds },
       { 1, 1e-3, "ndcg", false, true, { "none", "minmax" } })
     test.equal(args.seed, nil)
     test.equal(args.batch_size, 32)
   end)
-  it("reads values in both forms, with either dash", function()
+  it("reads '--name value' and '--name=value', with dashes or underscores in names", function()
     local args = read(declared, { "--nsr", "3", "--lr=-0.5", "--batch-size", "64", "--smoke",
       "--no-cache", "--seed", "7", "--device=cuda" })
     test.equal({ args.nsr, args.lr, args.batch_size, args.smoke, args.cache, args.seed, args.device },
       { 3, -0.5, 64, true, false, 7, "cuda" })
     test.equal(math.type(args.nsr), "integer")
   end)
-  it("has a device in every script, which it sets", function()
+  it("adds --device to every script and sets the default device", function()
     local mr = require "moonrank"
     local before = mr.device()
     test.equal(read({ nsr = 1 }, { "--device", "cpu" }).device, "cpu")
@@ -41,13 +41,13 @@ describe("args", function()
     if not mr.has_cuda() then test.raises(function() read({ nsr = 1 }, { "--device", "cuda" }) end, "cuda") end
     mr.device(before)
   end)
-  it("reads lists of the default's type", function()
+  it("reads comma-separated lists with the type of the default's elements", function()
     local args = read(declared, { "--bounds", "none,zscore", "--folds", "4" })
     test.equal(args.bounds, { "none", "zscore" })
     test.equal(args.folds, { 4 })
     test.equal(math.type(args.folds[1]), "integer")
   end)
-  it("refuses paths that lead to something else, before the script begins", function()
+  it("refuses a path of the wrong kind (file, folder, new file) before the script begins", function()
     local folder = os.tmpname()
     os.remove(folder)
     local make = "mkdir %s && cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"
@@ -82,8 +82,7 @@ describe("args", function()
     local pipe = { at = { default = "", path = "pipe" } }
     test.raises(function() read(pipe, {}) end, "mr.args{at = ...}", "path", "'pipe'")
   end)
-  it("names the path that it refuses, also of one word, of too many letters, without a name at its end, " ..
-    "and none", function()
+  it("names the refused path if it is relative, too long, empty or ends with a slash", function()
     local long = ("n"):rep(300)
     local cases = {
       { "folder", "LICENSE", "LICENSE", "folder" },
@@ -103,7 +102,7 @@ describe("args", function()
       says(text, "--at", table.unpack(case, 3))
     end
   end)
-  it("ends with status 2 and says what was expected", function()
+  it("ends a wrong command line with status 2 and says what was expected", function()
     local cases = {
       { { "--nrs", "2" }, "'--nrs'", "'--nsr'", "--help" },
       { { "--nsr", "two" }, "--nsr", "integer", "'two'" },
@@ -153,7 +152,7 @@ describe("args", function()
     end
     says(select(2, fails{ "--bounds", "none,,minmax" }), "--bounds", "'none,,minmax'")
   end)
-  it("takes what a flag says of other options, and refuses them beside it", function()
+  it("applies sets of a flag, and refuses options that the flag sets or ignores beside it", function()
     local with_smoke = { epochs = 40, losses = { "ndcg", "ap" }, data = "movielens", lr = 0.1,
       smoke = { default = false, help = "to see that it runs",
         sets = { epochs = 2, losses = { "ap" } }, ignores = { "data" } } }
@@ -175,7 +174,7 @@ describe("args", function()
     test.raises(function() read({ smoke = { default = 1, ignores = { "epochs" } }, epochs = 3 }, {}) end,
       "'smoke'", "flag")
   end)
-  it("refuses numbers out of range, lists of nothing or with a choice twice, and files of another kind", function()
+  it("refuses numbers out of range, short lists, repeated choices and wrong file endings", function()
     local own = { fold = { default = 1, least = 1, most = 5 }, sizes = { default = { 25, 50 }, least = 2 },
       sets = { default = { "a" }, choices = { "a", "b" } }, seeds = { default = { 1, 2 }, distinct = true },
       out = { default = "x.svg", endings = { ".svg", ".png" } } }
@@ -220,7 +219,7 @@ describe("args", function()
     end
     test.check(not e.message:find("not this", 1, true))
   end)
-  it("shows no default where it is an empty text or list", function()
+  it("shows no default in --help if the default is an empty text or list", function()
     local ok, e = pcall(read, { out = { default = "", help = "a file" }, names = { default = {}, help = "of models" },
       seed = { default = 1, help = "of all" } }, { "--help" })
     test.check(not ok)
@@ -228,7 +227,7 @@ describe("args", function()
     test.check(of("seed"):find("default 1", 1, true), of "seed")
     for _, name in ipairs{ "out", "names" } do test.check(not of(name):find "default", of(name)) end
   end)
-  it("refuses declarations whose parts do not go together", function()
+  it("refuses declarations whose fields contradict each other", function()
     for _, case in ipairs{
       { { default = 1, least = "1" }, "mr.args{x = ...}", "least", "'1'" },
       { { default = 1, help = 2 }, "mr.args{x = ...}", "help", "2" },
@@ -244,7 +243,7 @@ describe("args", function()
     } do test.raises(function() read({ x = case[1], y = 2 }, {}) end, table.unpack(case, 2)) end
     test.equal(read({ x = { type = "number", default = 1 } }, {}).x, 1)
   end)
-  it("refuses options that were not declared, in the script too", function()
+  it("refuses undeclared options when the script reads them, and unknown fields of declarations", function()
     local args = read(declared, {})
     test.raises(function() return args.nrs end, "'nrs'", "'nsr'")
     test.raises(function() read({ x = { defualt = 1 } }, {}) end, "mr.args{x = ...}", "'defualt'", "'default'")

@@ -7,7 +7,7 @@ local it, near, check, equal, raises = test.it, test.near, test.check, test.equa
 local function int64(t) return mr.tensor(t, { dtype = "int64" }) end
 local batch = { lists = mr.lists{ { 3, 5 }, {}, { 1 } }, users = int64{ 2, 1, 3 }, items = int64{ 4, 1, 4 }, size = 3 }
 
-it("is mean and biases and the product of factors", function()
+it("mr.models.biased_mf scores a pair by mean, user bias, item bias and product of factors", function()
   local model = mr.models.biased_mf{ users = 3, items = 4, factors = 2, init = 1, mean = 2.5, seed = 4 }
   model = model:double()
   local p, q, b, c = table.unpack(model:parameters())
@@ -22,7 +22,7 @@ it("is mean and biases and the product of factors", function()
   check(model:gradcheck(batch) < 1e-6)
 end)
 
-it("learns grades that are sums of what users and items add, of pairs that it has not seen", function()
+it("mr.models.biased_mf learns additive grades and predicts unseen pairs", function()
   local lists, users, items = { {}, {} }, { {}, {} }, { {}, {} }
   for user = 1, 12 do
     for part = 1, 2 do
@@ -59,7 +59,7 @@ it("learns grades that are sums of what users and items add, of pairs that it ha
   check(((fitted(whole) - tested.lists.relevance) ^ 2):mean():item() < 0.1 * before, "by mr.fit, too")
 end)
 
-it("mr.fit trains it on MovieLens' ratings with mr.losses.mse", function()
+it("mr.fit trains mr.models.biased_mf on MovieLens' ratings with mr.losses.mse", function()
   if not program.has_data "ml-latest-small" then return test.skip "no MovieLens" end
   local ratings = mr.data.movielens()
   local fold = ratings:folds{ k = 5, by = "user", seed = 1, grades = true }[1]
@@ -73,7 +73,7 @@ it("mr.fit trains it on MovieLens' ratings with mr.losses.mse", function()
   check(learned and found < 0.9 * constant, ("%g, of the mean %g"):format(found, constant))
 end)
 
-it("is saved and loaded, recommends, and says what is wrong", function()
+it("mr.models.biased_mf is saved and loaded, recommends, and requires items", function()
   local model, path = mr.models.biased_mf{ users = 3, items = 4, factors = 2, mean = 3 }, os.tmpname()
   model:save(path)
   local again = mr.models.load(path)

@@ -20,7 +20,7 @@ end
 local function unit(score, stats) return (score - stats.min) / (stats.max - stats.min) end
 
 describe("mr.bounds.check", function()
-  it("finds nothing wrong with any built-in bound", function()
+  it("finds no problem in the built-in bounds", function()
     local names = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
       "distribution_log", "distribution_logit" }
     for _, name in ipairs(names) do
@@ -30,14 +30,14 @@ describe("mr.bounds.check", function()
     end
   end)
 
-  it("names a gradient of which a part is detached", function()
+  it("reports a wrong gradient if part of the bound is detached", function()
     local report = report_of("spec_detached", function(score, stats) return unit(score, stats) * score:detach() end)
     check(not report.ok)
     equal(kinds(report.problems), { gradient = true })
     says(report.problems[1].text, "differences")
   end)
 
-  it("names a bound that rises and falls, and one that turns the metric round", function()
+  it("reports a bound that is not monotone, and one that reverses the metric's direction", function()
     local wave = report_of("spec_wave", function(score, stats)
       return (unit(score, stats) * 9):tanh() - unit(score, stats)
     end)
@@ -47,7 +47,7 @@ describe("mr.bounds.check", function()
     equal(kinds(turned.problems), { direction = true })
   end)
 
-  it("names a division by zero on lists on which no ordering can matter, and on those on which it does", function()
+  it("reports division by zero: a caution on degenerate lists, a problem on others", function()
     local degenerate = report_of("spec_by_range", unit)
     check(degenerate.ok, "training leaves such lists out")
     check(kinds(degenerate.cautions).degenerate, tostring(degenerate))
@@ -56,7 +56,7 @@ describe("mr.bounds.check", function()
     check(kinds(tiny.problems).finite, tostring(tiny))
   end)
 
-  it("names a bound from which nothing can be learned, and says that it has no slope", function()
+  it("reports a bound without slope as flat", function()
     local zero = report_of("spec_zero", function(score) return score * 0 end)
     equal(kinds(zero.problems), { flat = true })
     says(zero, "flat", "ndcg")
@@ -66,31 +66,31 @@ describe("mr.bounds.check", function()
     check(not tostring(large):find("nan", 1, true), tostring(large))
   end)
 
-  it("tries metrics with a cut-off on lists that it tells apart", function()
+  it("checks metrics with a cutoff on lists that are longer than the cutoff", function()
     local report = report_of("minmax", nil, { metrics = { "precision@5", "hit@3" }, nsr = { 1, 3 } })
     check(report.ok and not kinds(report.cautions).flat, tostring(report))
     raises(function() mr.bounds.check("minmax", { metrics = { "precision@5000" }, quiet = true }) end, "precision@5000")
   end)
 
-  it("names a bound that looks at the other lists of its batch", function()
+  it("reports a bound that reads the other lists of its batch", function()
     check(kinds(report_of("spec_batch", function(score) return score - score:mean() end).problems).batch)
   end)
 
-  it("says where the gradient vanishes: equal scores under distribution bounding of nDCG (Westerborg 2022)", function()
+  it("reports a vanishing gradient of distribution bounding of nDCG at equal scores (Westerborg 2022)", function()
     local report = report_of("distribution")
     check(report.metrics.ndcg.equal < 1e-9 and report.metrics.ap.equal > 1e-3)
     check(kinds(report.cautions).vanishing)
     check(report_of("distribution_logit").metrics.ndcg.equal > 1e-3)
   end)
 
-  it("measures slopes: nRBP under min-max weighs 20 relevant rows 625 times as much as 500", function()
+  it("measures slope ratios: nRBP under min-max weighs 20 relevant rows 625 times as much as 500", function()
     local m = report_of("minmax", nil, { metrics = { "nrbp_loss", "ap" }, nsr = { 1, 3 } }).metrics
     near(m.nrbp_loss.slope_ratio, { 625, 625 }, 1e-9)
     near(m.ap.slope_ratio, { 1.469 / 1.444, 1.01 }, { atol = 0.006 })
     near({ m.nrbp_loss.best[1], m.nrbp_loss.worst[2] }, { 0, 1 }, { atol = 1e-12 })
   end)
 
-  it("refuses what it cannot check", function()
+  it("refuses unknown bounds and options, no metrics, and wrong values of nsr and relevant", function()
     raises(function() mr.bounds.check("minmx") end, "'minmx'", "'minmax'")
     raises(function() mr.bounds.check("minmax", { metrics = {} }) end, "metrics", "empty")
     raises(function() mr.bounds.check("minmax", { metric = "ap" }) end, "'metric'", "'metrics'")
@@ -105,10 +105,10 @@ describe("mr.bounds.check", function()
   end)
 end)
 
-describe("slopes and weights", function()
+describe("mr.bounds.slopes and mr.bounds.weighted", function()
   local lists = mr.lists{ { 1, 0, 0, 1 }, { 0, 0 }, { 1, 0 }, { 1, 1 }, { 1, 1, 1, 0, 0, 0, 0, 0 } }
 
-  it("are the factor of affine bounds, and 0 where no ordering can matter", function()
+  it("give the factor of affine bounds, and 0 on degenerate lists", function()
     near(mr.bounds.slopes("minmax", "nrbp_loss", lists), { 1 / 4, 0, 1, 0, 1 / 15 }, 1e-14)
     near(mr.bounds.slopes("none", "ap", lists), { 1, 0, 1, 0, 1 }, 0)
     equal(mr.bounds.slopes("minmax", "ap", mr.lists{ { 1 }, {} }):totable(), { 0.0, 0.0 })
@@ -116,7 +116,7 @@ describe("slopes and weights", function()
     equal(mr.bounds.slopes(constant, "ap", lists):totable(), { 0.0, 0.0, 0.0, 0.0, 0.0 })
   end)
 
-  it("are capped, and brought to mean 1", function()
+  it("limit slopes with cap and scale them to mean 1 with normalize", function()
     local capped = mr.bounds.weighted("minmax", { cap = 0.5 })
     near(mr.bounds.slopes(capped, "nrbp_loss", lists), { 1 / 4, 0, 1 / 2, 0, 1 / 15 }, 1e-12)
     local even = mr.bounds.weighted("minmax", { cap = 0.5, normalize = lists })
@@ -127,7 +127,7 @@ describe("slopes and weights", function()
     raises(function() mr.bounds.weighted("minmax", { cap = 0 }) end, "cap", "0")
   end)
 
-  it("make bounds that train like others, under a name of their own", function()
+  it("make a bound that mr.bounds.define takes, with right gradients", function()
     mr.bounds.define("spec_even", mr.bounds.weighted("distribution_logit", { cap = 5, normalize = lists }))
     local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
     for _, loss in ipairs{ "ndcg", "ap", "nrbp" } do
@@ -138,7 +138,7 @@ describe("slopes and weights", function()
 end)
 
 describe("mr.bounds.plot", function()
-  it("draws a panel per bound and NSR, a line per size", function()
+  it("draws a panel per bound and NSR, and a line per number of relevant rows", function()
     local one = mr.bounds.plot("minmax", { metric = "ap", nsr = { 2 } })
     check(tostring(one):find("lines: 3 series", 1, true), tostring(one))
     local many = mr.bounds.plot({ "minmax", "expectation" },

@@ -16,8 +16,8 @@ local function wrong_pairs(ranks, of)
   return of:sum(ranks * relevant) - p * (p + 1) / 2
 end
 
-describe("distributions of a better ranker", function()
-  it("are those of drawing with weights: two rows, and grades that weigh more", function()
+describe("mr.bounds.distribution with beta", function()
+  it("equals weighted drawing for two rows and for grades", function()
     for _, beta in ipairs{ -2, -0.5, 0, 1, 3 } do
       local w = math.exp(beta)
       for _, name in ipairs{ "ndcg", "ap", "rr", "precision@1" } do
@@ -29,7 +29,7 @@ describe("distributions of a better ranker", function()
     end
   end)
 
-  it("rise with beta, and beta = 0 is uniform", function()
+  it("has a mean that rises with beta, and is uniform with beta = 0", function()
     for _, name in ipairs{ "ndcg", "ap", "nrbp(0.95)", "rr", "ndcg@10" } do
       local before = -1
       for _, beta in ipairs{ -1, -0.1, 0, 0.1, 1, 4 } do
@@ -43,7 +43,7 @@ describe("distributions of a better ranker", function()
     end
   end)
 
-  it("are smoothed and sampled like others, and do not depend on the number of threads", function()
+  it("is smoothed and sampled with the same result for any number of threads", function()
     local threads = core.threads()
     for _, name in ipairs{ "ndcg", "ap", "nrbp_loss" } do
       local shape = { n = 100, p = 25, beta = 1.5 }
@@ -61,7 +61,7 @@ describe("distributions of a better ranker", function()
     end
   end)
 
-  it("of a script's metric are sampled, and those of its twin", function()
+  it("samples a metric defined in Lua to the moments of the same built-in metric", function()
     mr.metrics.define("spec_wrong_pairs_beta", wrong_pairs, { minimize = true })
     for _, shape in ipairs{ { n = 9, p = 3, beta = 1 }, { n = 60, p = 20, beta = -0.5 } } do
       local found = mr.bounds.distribution("spec_wrong_pairs_beta", shape)
@@ -73,7 +73,7 @@ describe("distributions of a better ranker", function()
       method = "exact" }) end, "beta", "0")
   end)
 
-  it("that is no number, or hardly ever wrong, are refused by name", function()
+  it("refuses a beta that is not finite or so large that rankings do not vary", function()
     for _, beta in ipairs{ 0 / 0, math.huge, -math.huge, "1" } do
       raises(function() mr.bounds.distribution("ap", { n = 3, p = 1, beta = beta }) end, "beta")
       raises(function() mr.bounds.distribution_bound{ beta = beta } end, "beta")
@@ -90,14 +90,14 @@ describe("distributions of a better ranker", function()
   end)
 end)
 
-describe("bounds that refer to a better ranker", function()
-  it("say so in their name", function()
+describe("mr.bounds.distribution_bound with beta", function()
+  it("has beta in its name", function()
     equal(mr.bounds.distribution_bound{ beta = 1 }.name, "distribution (beta 1)")
     equal(mr.bounds.distribution_bound{ form = "log", beta = -0.25 }.name, "distribution_log (beta -0.25)")
     equal(mr.bounds.distribution_bound{ form = "logit", beta = 0 }.name, "distribution_logit")
   end)
 
-  it("have gradients that differences confirm, in every loss and form", function()
+  it("has right gradients in every loss and form", function()
     local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
     for _, loss in ipairs{ "ndcg", "ap", "nrbp", "rr" } do
       for _, form in ipairs(forms) do
@@ -110,7 +110,7 @@ describe("bounds that refer to a better ranker", function()
     end
   end)
 
-  it("read the distribution of each list's own grades", function()
+  it("reads the distribution of each list's own grades", function()
     local bound = mr.bounds.distribution_bound{ beta = 0.7 }
     local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
     local found = bound.apply(score, "ndcg", lists):totable()
@@ -123,7 +123,7 @@ describe("bounds that refer to a better ranker", function()
     near(ap[5], (mr.bounds.distribution("ap", { n = 8, p = 3, beta = 0.7 }):smooth(0.9, { tabled = true })), 1e-12)
   end)
 
-  it("of two betas on the same lists are two bounds, and the thesis' gain has one too", function()
+  it("gives different bounds for different betas, also with steepness = 'samples'", function()
     local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
     local function value(options)
       return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5]
@@ -132,7 +132,7 @@ describe("bounds that refer to a better ranker", function()
     check(value{ beta = 1, steepness = "samples", samples = 2000 } < value{ steepness = "samples", samples = 2000 })
   end)
 
-  it("pass the check of bounds, and are drawn beside the others", function()
+  it("passes mr.bounds.check and is drawn by mr.bounds.plot", function()
     local logit = mr.bounds.distribution_bound{ form = "logit", beta = 1 }
     local report = mr.bounds.check(logit, { nsr = { 1, 3 }, relevant = { 1, 5, 20 }, quiet = true })
     check(report.ok, tostring(report))

@@ -9,7 +9,7 @@ local metrics = json.read("tests/golden/metrics.json").smooth
 local f64 = { dtype = "float64" }
 local exactly = { rtol = 1e-12, atol = 1e-13 }
 
-describe("statistics", function()
+describe("mr.bounds.of and mr.bounds.stats", function()
   it("agree with enumeration for binary relevance", function()
     local function number(x) return x == json.null and 0 / 0 or x end
     for _, case in ipairs(golden.binary) do
@@ -50,7 +50,7 @@ describe("statistics", function()
     end
   end)
 
-  it("come per list, flagged where no ordering can matter, NaN where undefined", function()
+  it("give values per list, flag degenerate lists, and give NaN for lists without relevant rows", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 0 }, { 1, 1 }, {}, { 2, 2 }, { 2, 1 } }
     local stats = mr.bounds.stats("ap", lists)
     equal(stats.degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 1.0 })
@@ -63,14 +63,14 @@ describe("statistics", function()
     raises(function() return stats.mean end, "mr.Stats", "'mean'")
   end)
 
-  it("of grades count as relevant what the metric does", function()
+  it("count the same rows of graded lists as relevant as the metric does", function()
     local graded, binary = mr.bounds.of("ap", { grades = { 0, 2, 1, 0.5 } }), mr.bounds.of("ap", { n = 4, p = 2 })
     equal({ graded.min, graded.expectation, graded.sd }, { binary.min, binary.expectation, binary.sd })
     equal(mr.bounds.of("ndcg", { grades = { 3, 0, 3 } }), mr.bounds.of("ndcg", { n = 3, p = 2 }))
     equal(#mr.bounds.distribution("nrbp_loss", { grades = { 2, 1, 0, 0 }, method = "sampled", samples = 1000 }), 5)
   end)
 
-  it("refuse shapes and names that are none", function()
+  it("refuse impossible shapes and unknown metric names", function()
     raises(function() mr.bounds.of("ap", { n = 9 }) end, "'p'", "'of'")
     raises(function() mr.bounds.of("ap", {}) end, "'n'", "'of'")
     raises(function() mr.bounds.of("ap", { n = 9, p = -1 }) end, "p", "-1")
@@ -109,8 +109,7 @@ describe("affine bounds", function()
     check(checked > 50, "reference values were compared")
   end)
 
-  it("of the nRBP loss are one method: expectation and expectation-max have the same gradients, " ..
-    "twice those of min-max", function()
+  it("give the nRBP loss equal gradients under expectation and expectation_max, twice those of minmax", function()
     local lists, scores = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }, mr.normal({ 8 }, { seed = 2, dtype = "float64" })
     local function grad(bound)
       local leaf = scores:requires_grad()
@@ -124,7 +123,7 @@ describe("affine bounds", function()
   end)
 end)
 
-describe("distributions", function()
+describe("mr.bounds.distribution", function()
   -- Every value of a metric over all sets of ranks of the relevant rows.
   local function enumerated(metric, n, p)
     local scores = {}
@@ -150,7 +149,7 @@ describe("distributions", function()
   end
 
   for _, case in ipairs(golden.distributions) do
-    it(("smoothed agree with the reference: N=%d P=%d"):format(case.N, case.P), function()
+    it(("smooths to the reference values: N=%d P=%d"):format(case.N, case.P), function()
       for key, name in pairs{ ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" } do
         local expected = case[key]
         local d = mr.bounds.distribution_of(enumerated(name, case.N, case.P))
@@ -177,7 +176,7 @@ describe("distributions", function()
     end)
   end
 
-  it("sampled are within 0.003 of the exact ones", function()
+  it("samples to within 0.003 of the exact distribution", function()
     for _, shape in ipairs{ { 2, 1 }, { 9, 3 }, { 12, 2 }, { 12, 6 }, { 14, 7 } } do
       local n, p = table.unpack(shape)
       for _, name in ipairs{ "ndcg", "ap", "nrbp_loss", "rr" } do
@@ -190,7 +189,7 @@ describe("distributions", function()
     end
   end)
 
-  it("of every metric have the extremes, mean and deviation of the closed forms, and come out of samples", function()
+  it("has the closed-form extremes, mean and deviation of every metric, exact and sampled", function()
     for _, shape in ipairs{ { 2, 1 }, { 5, 2 }, { 6, 5 }, { 9, 3 } } do
       local n, p = table.unpack(shape)
       for _, name in ipairs{ "ndcg", "ndcg@3", "ap", "rr", "rbp(0.8)", "nrbp(0.6)", "precision@2", "precision@7",
@@ -208,7 +207,7 @@ describe("distributions", function()
     end
   end)
 
-  it("sampled have the closed-form mean and deviation, also for grades and long lists", function()
+  it("samples to the closed-form mean and deviation, also for grades and long lists", function()
     for _, shape in ipairs{ { n = 60, p = 20 }, { n = 400, p = 100 }, { grades = { 3, 2, 2, 1, 0, 0, 0 } } } do
       local names = shape.grades and { "ndcg", "ndcg@3" }
         or { "ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "rr" }
@@ -223,7 +222,7 @@ describe("distributions", function()
     end
   end)
 
-  it("are found exactly where that is within reach, and say how", function()
+  it("is exact where enumeration or a characteristic function can be computed, and names its method", function()
     local function method(metric, shape) return mr.bounds.distribution(metric, shape):method() end
     equal(method("ndcg", { n = 20, p = 5 }), "enumerated")
     equal(method("ap", { n = 200, p = 50 }), "characteristic function")
@@ -238,7 +237,7 @@ describe("distributions", function()
     equal(mr.bounds.distribution_of({ 1, 2 }):method(), "values")
   end)
 
-  it("smoothed read the same from the table, at any steepness", function()
+  it("smooths to the same values with tabled = true, at any steepness", function()
     for _, name in ipairs{ "ndcg", "ap", "nrbp_loss" } do
       local d = mr.bounds.distribution(name, { n = 100, p = 25 })
       for _, how in ipairs{ { kappa = 8 }, { kappa = 20 }, { steepness = 3 / d:sd() } } do
@@ -253,7 +252,7 @@ describe("distributions", function()
     end
   end)
 
-  it("read by :smooth{tabled = true} are the tables that bounds read, for small lists too", function()
+  it("reads the tables that bounds read with tabled = true, also for short lists", function()
     for _, shape in ipairs{ { 10, 3 }, { 100, 25 } } do
       local relevance = {}
       for i = 1, shape[1] do relevance[i] = i <= shape[2] and 1 or 0 end
@@ -266,7 +265,7 @@ describe("distributions", function()
     end
   end)
 
-  it("answer quantiles and refuse what is none", function()
+  it("gives quantiles and pmf, and refuses impossible arguments", function()
     local d = mr.bounds.distribution_of{ 1, 2, 2, 4 }
     local quantiles = {}
     for i = 0, 4 do quantiles[i + 1] = d:quantile(i / 4) end
@@ -282,7 +281,7 @@ describe("distributions", function()
     raises(function() mr.bounds.distribution_bound{ steepness = 0 } end, "steepness", "0")
   end)
 
-  it("kill the gradient of lists with many relevant rows in the thesis' variant, not with kappa", function()
+  it("loses the gradient of lists with many relevant rows with steepness = 'samples', not with kappa", function()
     local relevance = {}
     for i = 1, 200 do relevance[i] = i <= 100 and 1 or 0 end
     local lists = mr.lists{ relevance }
@@ -300,7 +299,7 @@ describe("all bounds", function()
   local lists = mr.lists{ { 1, 0, 0, 1, 0, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 } }
   local scores = mr.normal({ 13 }, { seed = 4, dtype = "float64" })
 
-  it("have gradients that differences confirm, in every loss", function()
+  it("have right gradients in every loss", function()
     mr.bounds.define("sqrt_range", function(score, stats)
       return (score - stats.min) / (stats.max - stats.min):sqrt()
     end)
@@ -313,7 +312,7 @@ describe("all bounds", function()
     end
   end)
 
-  it("have gradients that differences confirm for grades", function()
+  it("have right gradients for grades", function()
     local graded = mr.lists{ { 2, 1, 0, 0 }, { 0, 3, 1 }, { 1, 1 }, { 2, 1 }, {} }
     local x = mr.normal({ 11 }, { seed = 5, dtype = "float64" })
     for _, name in ipairs(mr.bounds.names()) do
@@ -322,7 +321,7 @@ describe("all bounds", function()
     end
   end)
 
-  it("reach their ends on the best and the worst order", function()
+  it("reach their extreme values on the best and the worst order", function()
     local judged = mr.lists{ { 3, 1, 1, 0, 0 } }
     local best = mr.tensor({ 5, 4, 3, 2, 1 }, f64) * 1000
     local order = { { "minmax", 1, 0 }, { "expectation_max", 1 }, { "none", 1 } }
@@ -339,7 +338,7 @@ describe("all bounds", function()
     near(mr.losses.nrbp{ bound = "expectation_max" }(-best, judged):item(), 1, 1e-12)
   end)
 
-  it("say the same in float32", function()
+  it("give the same values in float32 as in float64", function()
     for _, name in ipairs(mr.bounds.names()) do
       for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
         local l = mr.losses[loss]{ bound = name }
@@ -350,7 +349,7 @@ describe("all bounds", function()
     end
   end)
 
-  it("give 0 and no gradient where no ordering can matter", function()
+  it("give 0 and no gradient on degenerate lists", function()
     for _, name in ipairs(mr.bounds.names()) do
       for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
         local leaf = scores:requires_grad()
@@ -366,7 +365,7 @@ describe("all bounds", function()
     end
   end)
 
-  it("are refused by name when unknown or ill-formed", function()
+  it("refuse unknown names and functions without a tensor as result", function()
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "'minmx'", "'minmax'")
     raises(function() mr.bounds.define("minmax", function(s) return s end) end, "'minmax'", "bound")
     raises(function() mr.losses.ndcg{ bound = function() return 1 end }(scores, lists) end, "function", "number", "2")

@@ -43,8 +43,8 @@ local function with_forward(forward)
   return mr.models.callbacks_spec_model{}
 end
 
-describe("the line of an error", function()
-  it("in a model's functions", function()
+describe("an error raised in a script's function keeps its line", function()
+  it("in functions of a model", function()
     keeps_line(function(f) fit{ model = with_forward(function(_, batch) f(batch) end) } end)
     for _, role in ipairs{ "valid", "test" } do
       keeps_line(function(f)
@@ -58,7 +58,7 @@ describe("the line of an error", function()
     end)
   end)
 
-  it("of NaN in a model's forward", on_cpu(function()
+  it("in the forward function of a model that gives NaN", on_cpu(function()
     for _, valid in ipairs{ false, data } do
       local function divides(p, batch) return batch.features:matmul(p.w):sum(2) * 0 / 0 end
       local options = { model = with_forward(divides), valid = valid or nil, metrics = valid and { "ndcg" } or nil }
@@ -69,7 +69,7 @@ describe("the line of an error", function()
   end))
 
   local metrics = 0
-  it("in each_epoch, in smooth and exact functions, in metrics", function()
+  it("in each_epoch, in smooth and exact functions of losses, and in metrics", function()
     for _, epoch in ipairs{ 0, 1 } do
       keeps_line(function(f) fit{ each_epoch = function(now, model) return now == epoch and f(model) end } end)
     end
@@ -97,7 +97,7 @@ describe("the line of an error", function()
     end
   end)
 
-  it("in functions that bound a score", function()
+  it("in functions of bounds", function()
     for _, use in ipairs{
       function(bound) fit{ loss = mr.losses.ap{ bound = bound }, valid = data, metrics = { "ap" } } end,
       function(bound) fit{ loss = mr.losses.lambdarank{ bound = bound } } end,
@@ -117,7 +117,7 @@ describe("the line of an error", function()
     keeps_line(function(f) mr.gradcheck(f, mr.ones(1)) end)
   end)
 
-  it("in the run of a sweep", function()
+  it("in the run function of mr.sweep", function()
     sweeps.in_folder(function(folder)
       keeps_line(function(f, i)
         local study = mr.sweep{ name = "s" .. i, store = folder .. "/r.db", progress = false,

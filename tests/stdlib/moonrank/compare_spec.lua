@@ -55,7 +55,7 @@ local ranks = {
   c = { 3, 3, 2, 4, 6, 3, 5, 6, 6, 2 },
 }
 
-it("means, p by all signs, Holm's correction and letters", function()
+it("mr.compare gives means, exact p over all signs, Holm's correction and letters of better systems", function()
   local lists = judged(10)
   local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.b), c = scores_of(ranks.c), qrels = lists,
     metrics = { "recip_rank" } }
@@ -91,7 +91,7 @@ it("means, p by all signs, Holm's correction and letters", function()
   equal(c.cells.recip_rank.c.better_than, "")
 end)
 
-it("less is better where the metric is to be minimised; equal systems have no letters", function()
+it("mr.compare prefers lower values of minimised metrics, and gives equal systems no letters", function()
   local lists = judged(10)
   local c = mr.compare{ a = scores_of(ranks.a), b = scores_of(ranks.c), c = scores_of(ranks.c), qrels = lists,
     metrics = { "nrbp_loss" } }
@@ -101,7 +101,7 @@ it("less is better where the metric is to be minimised; equal systems have no le
   equal(c.pairs[3].p, 1.0)
 end)
 
-it("prints, and goes out as CSV, LaTeX, Markdown and a figure", function()
+it("mr.compare prints, and exports CSV, LaTeX, Markdown and a figure", function()
   local c = mr.compare{ ["100% & more"] = scores_of(ranks.a), systems = { seed = scores_of(ranks.c) },
     qrels = judged(10), metrics = { "map", "P_1" } }
   check(tostring(c):find("a  100%% & more  0%.8333 b %[0%.%d+, 1%.0000%]"), tostring(c))
@@ -126,7 +126,7 @@ end
 local ratings = mr.data.synthetic{ users = 40, items = 200, mean_activity = 40, seed = 1 }:binarize(4)
 local function folds() return ratings:min_relevant(5):folds{ k = 2, seed = 1 } end
 
-it("the figure's error bars are the intervals, which are not symmetric", function()
+it("mr.compare plots the asymmetric intervals as error bars", function()
   local good, bad = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 6 }, { 6, 6, 6, 6, 6, 6, 6, 6, 6, 1 }
   local c = mr.compare{ a = scores_of(good), b = scores_of(bad), qrels = judged(10), metrics = { "rr" } }
   local script = c:plot():script()
@@ -143,7 +143,7 @@ it("the figure's error bars are the intervals, which are not symmetric", functio
   end
 end)
 
-it("a run of mr.fit equals its own scores in a file, whatever the order of the file, list by list", function()
+it("mr.compare gives a run of mr.fit the same value per list as its scores in a file in any order", function()
   local fold = folds()[1]
   local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }
   local run = mr.fit{ model = model, loss = mr.losses.ndcg{}, train = fold.train, valid = fold.valid,
@@ -168,7 +168,7 @@ it("a run of mr.fit equals its own scores in a file, whatever the order of the f
   end
 end)
 
-it("queries are those that all have, or all that are judged", function()
+it("mr.compare takes the queries that all systems have, or all judged queries with missing = 'zero'", function()
   local qrels = file "1 0 a 1\n2 0 a 1\n3 0 a 1\n3 0 b 0\n4 0 a 1\n"
   local x = file "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n3 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
   local y = file "1 Q0 b 1 1 t\n3 Q0 b 1 2 t\n3 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
@@ -179,7 +179,7 @@ it("queries are those that all have, or all that are judged", function()
   equal({ c.values.ap.x:totable(), c.values.ap.y:totable() }, { { 1, 1, 1, 0 }, { 0, 0, 0.5, 0 } })
 end)
 
-it("says which queries runs and judgments do not share; none shared, or nothing relevant, is an error", function()
+it("mr.compare notes queries that systems lack, and refuses systems without shared or relevant ones", function()
   local qrels = file "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 1\n"
   local x = file "1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n3 Q0 a 1 1 t\n8 Q0 a 1 1 t\n9 Q0 a 1 1 t\n"
   local y = file "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n"
@@ -203,7 +203,7 @@ it("says which queries runs and judgments do not share; none shared, or nothing 
   refuses("1 Q0 b 1 1 t\n2 Q0 b 1 1 t\n3 Q0 d2 1 1 t\n", "3", "relevant", "queries")
 end)
 
-it("scores of another part, or of another fold, are refused", function()
+it("mr.compare refuses scores of another part or another fold", function()
   local parts = folds()
   local model = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }
   local run = fitted(parts[1], "ndcg", { "ndcg" })
@@ -213,7 +213,7 @@ it("scores of another part, or of another fold, are refused", function()
   end
 end)
 
-it("evaluations of folds are pairs where the same was ranked, for the same users", function()
+it("mr.compare refuses evaluations of folds with other candidates, seeds, parts or users", function()
   local parts = folds()
   local fold = parts[1]
   local a, b = mr.models.mf{ users = 40, items = 200, factors = 4, seed = 1 }, mr.models.popularity{ fold = fold }
@@ -232,7 +232,7 @@ it("evaluations of folds are pairs where the same was ranked, for the same users
   refuses({ "rows", "lists" }, of(a), mr.evaluate(mr.ones(fold.test.lists.rows), fold.test.lists, { "rr" }))
 end)
 
-it("evaluations of other lists are refused, however many there are; models score the rows of qrels", function()
+it("mr.compare refuses evaluations of other lists, and scores the rows of qrels with models", function()
   local function of(lists) return mr.evaluate(mr.ones(lists.rows), lists, { "ap" }) end
   local fold = folds()[1]
   equal(mr.compare{ a = of(judged(4)), b = of(judged(4)) }.count, 4)
@@ -248,7 +248,7 @@ it("evaluations of other lists are refused, however many there are; models score
   raises(function() mr.compare{ a = run, b = popularity } end, "'b'", "table")
 end)
 
-it("metrics under bounds compare by both", function()
+it("mr.compare compares metrics under bounds only if metric and bound agree", function()
   local lists = judged(10)
   local function of(name, metric) return mr.evaluate(scores_of(ranks[name]), lists, { metric }) end
   local by = { "rr", bound = "minmax" }
@@ -264,7 +264,7 @@ it("metrics under bounds compare by both", function()
   refuses({ "'rr[minmax]'", "bound" }, of("a", by), scores_of(ranks.b))
 end)
 
-it("what cannot be compared is refused in words", function()
+it("mr.compare refuses systems, metrics and files that cannot be compared, and wrong options", function()
   local parts = folds()
   local fold = parts[1]
   local run = fitted(fold, "ndcg", { "ndcg" })

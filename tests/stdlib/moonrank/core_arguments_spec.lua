@@ -6,13 +6,13 @@ local it, check, equal, raises = test.it, test.check, test.equal, test.raises
 
 local long = ("x"):rep(300)
 
-it("names of files that no system takes", function()
+it("core refuses file names that are empty or too long", function()
   equal(core.file_exists(long), false)
   raises(function() core.letor_folds(long) end, "no such folder")
   raises(function() core.open_database("", "write") end, "path is empty, expected the name of a file")
 end)
 
-it("texts with a zero byte, which does not end the message", function()
+it("core shows errors about texts with a zero byte in full", function()
   local mr = require "moonrank"
   local calls = {
     function() core.tensor({ 1 }, "int\0eger", "cpu") end, function() core.full({ 1 }, 0, "float32", "c\0uda") end,
@@ -31,13 +31,13 @@ it("texts with a zero byte, which does not end the message", function()
   end
 end)
 
-it("names that are too long to have been mistyped", function()
+it("core.nearest_name skips names that are too long to be a typing error", function()
   local other = ("y"):rep(200000)
   equal(core.nearest_name(("x"):rep(200000), { other, "x" }), nil)
   equal(core.nearest_name("lamda", { other, "lambda" }), "lambda")
 end)
 
-it("numbers that no memory holds", function()
+it("core refuses counts that do not fit in memory", function()
   raises(function() core.permutation(1 << 60, 1, "a", 0) end, "permutation", "{1152921504606846976}")
   sweeps.in_folder(function(folder)
     local database = core.open_database(folder .. "/a.db", "write")
@@ -48,7 +48,7 @@ it("numbers that no memory holds", function()
   end)
 end)
 
-it("shares of neighbours beyond all there are", function()
+it("core regression functions refuse a share of neighbours outside 0 to 1", function()
   local mr = require "moonrank"
   local x = mr.tensor({ 1, 2, 3, 4, 5, 6 }, { dtype = "float64" })
   for _, nearest in ipairs{ -0.5, 1.5, 2 ^ 53 + 1, 1 / 0, 0 / 0 } do
@@ -57,7 +57,7 @@ it("shares of neighbours beyond all there are", function()
   end
 end)
 
-it("more threads than a system gives", function()
+it("core.tree_data refuses an impossible number of threads", function()
   local grows, why = pcall(core.xgboost_version)
   if not grows then return test.skip(why) end
   local x = require "moonrank".ones(2, 2)

@@ -55,8 +55,8 @@ end
 
 local ratings_csv = "userId,movieId,rating,timestamp\r\n2,10,4.0,7\r\n2,30,1.5,8\r\n5,10,5.0,9\r\n"
 
-test.describe("interactions", function()
-  it("reads columns by name, by number, or takes all ratings as 1", function()
+test.describe("mr.data.interactions", function()
+  it("reads columns by name or number, and all ratings as 1 with rating = false", function()
     with_file(".csv", "item,rating,user\n30,4.5,b\n10,1,a\n30,2,a\n", function(path)
       local r = mr.data.interactions(path)
       equal({ r.users, r.items, r.rows }, { 2, 2, 3 })
@@ -78,7 +78,7 @@ test.describe("interactions", function()
     end)
   end)
 
-  it("says how other columns and delimiters are named where one is missing", function()
+  it("shows how to pass other columns and delimiters if a column is missing", function()
     local form = '{user = "uid", item = 2}'
     with_file(".csv", "uid;iid\n1;2\n", function(path)
       raises(function() mr.data.interactions(path) end, "'uid;iid'", "','", "'user'")
@@ -94,7 +94,7 @@ test.describe("interactions", function()
     end)
   end)
 
-  it("reads without header, and without ratings", function()
+  it("reads files without a header and without ratings", function()
     with_file(".tsv", "7\t8\t3\n9\t8\t4\n", function(path)
       local r = mr.data.interactions(path, { header = false, delimiter = "\t", columns = { rating = 3 } })
       equal(r.value:totable(), { 3.0, 4.0 })
@@ -104,14 +104,14 @@ test.describe("interactions", function()
     with_file(".csv", "user,item\n1,2\n", function(path) equal(mr.data.interactions(path).value:totable(), { 1.0 }) end)
   end)
 
-  it("says where a row is wrong", function()
+  it("names the file and line of an error, and refuses a nil path", function()
     with_file(".csv", "", function(path) raises(function() mr.data.interactions(path) end, "csv:1:1", "file") end)
     raises(function() mr.data.interactions(nil) end, "path", "nil")
   end)
 end)
 
-test.describe("movielens", function()
-  it("reads a file, its folder, or the folder above, with titles", function()
+test.describe("mr.data.movielens", function()
+  it("reads a file, its folder or the folder above, and titles from movies.csv", function()
     with_folder(function(folder)
       assert(os.execute("mkdir " .. quoted(folder .. "/ml-latest-small")))
       write(folder .. "/ml-latest-small/ratings.csv", ratings_csv)
@@ -129,7 +129,7 @@ test.describe("movielens", function()
     end)
   end)
 
-  it("looks in MOONRANK_DATA, ../shared/data and the user's data folder, in this order", function()
+  it("searches MOONRANK_DATA, ../shared/data and the user's data folder, in this order", function()
     with_folder(function(folder)
       local code = "print(require('moonrank').data.movielens().rows)"
       local function put(place, rows)
@@ -155,7 +155,7 @@ test.describe("movielens", function()
     end)
   end)
 
-  it("a truncated gzip file is one clear error, and the process goes on", function()
+  it("refuses a truncated gzip file with an error that can be caught", function()
     with_folder(function(folder)
       write(folder .. "/ratings.csv", ratings_csv)
       local cut = "cd %s && gzip ratings.csv && head -c 40 ratings.csv.gz > cut.gz && mv cut.gz ratings.csv.gz"
@@ -165,7 +165,7 @@ test.describe("movielens", function()
     end)
   end)
 
-  it("has the counts of the real set", function()
+  it("reads the known counts of ml-latest-small", function()
     local folder = data_folder "ml-latest-small/ratings.csv.gz"
     if not folder then return end
     local r = mr.data.movielens(folder)
@@ -179,8 +179,8 @@ test.describe("movielens", function()
   end)
 end)
 
-test.describe("citeulike", function()
-  it("reads a line for each user: how many items, then the items", function()
+test.describe("mr.data.citeulike", function()
+  it("reads a line per user: the number of items, then the items", function()
     with_folder(function(folder)
       assert(os.execute("mkdir " .. quoted(folder .. "/citeulike-a")))
       local path = folder .. "/citeulike-a/users.dat"
@@ -214,13 +214,13 @@ test.describe("citeulike", function()
     { "users without items only", "0\n0\n", ":1:1", "items" },
   }
   for _, case in ipairs(bad) do
-    it("says where there is " .. case[1], function()
+    it("names the place of " .. case[1], function()
       with_file(".dat", case[2], function(path) raises(function() mr.data.citeulike(path) end,
         path .. case[3], table.unpack(case, 4)) end)
     end)
   end
 
-  it("has the counts of the real set, and negatives from all items that a user does not have", function()
+  it("reads the known counts, and folds draw negatives from items that the user does not have", function()
     local folder = data_folder "citeulike-a/users.dat.gz"
     if not folder then return end
     local r = mr.data.citeulike(folder .. "/citeulike-a")
@@ -246,8 +246,8 @@ test.describe("citeulike", function()
   end)
 end)
 
-test.describe("letor", function()
-  it("reads judged queries", function()
+test.describe("mr.data.letor", function()
+  it("reads judged queries with features, ids and documents, and checks its options", function()
     with_file(".txt", "2 qid:7 1:0.5 3:2 #docid = A\r\n0 qid:7 2:1 #docid = B\r\n1 qid:9\t1:4\r\n", function(path)
       local set = mr.data.letor(path)
       equal({ set.count, #set, set.lists.rows }, { 2, 2, 3 })
@@ -264,13 +264,13 @@ test.describe("letor", function()
     end)
   end)
 
-  it("says at the script's line where a line of it is wrong, and how NULL can be read", function()
+  it("names the script's line and the place in the file of a NULL, and suggests null = 0", function()
     with_file(".txt", "1 qid:1 1:NULL\n", function(path)
       raises(function() mr.data.letor(path) end, "data_spec.lua", path .. ":1:11", "'NULL'", "null = 0")
     end)
   end)
 
-  it("takes what options allow", function()
+  it("reads NULL, unsorted features and rows without qid with the options null, order and qid", function()
     with_file(".txt", "1 2:NULL 1:3 2:5\n0 1:1\n", function(path)
       local set = mr.data.letor(path, { null = 0, order = "any", qid = "optional" })
       equal(set.features:totable(), { { 3.0, 5.0 }, { 1.0, 0.0 } })
@@ -283,7 +283,7 @@ test.describe("letor", function()
     end)
   end)
 
-  it("keeps what was read in a cache", function()
+  it("reads its cache, and reads the file again if either is damaged, removed or changed", function()
     with_folder(function(folder)
       local path, cache = folder .. "/q.txt", folder .. "/cache"
       write(path, "2 qid:7 1:0.5 3:2 #docid = A\n0 qid:7 2:1\n1 qid:9 1:4\n")
@@ -323,18 +323,18 @@ test.describe("letor", function()
     end)
   end)
 
-  it("says what is missing", function()
+  it("refuses a missing file, and a folder in place of a file", function()
     raises(function() mr.data.letor "no-such-file.txt" end, "'no-such-file.txt'")
     raises(function() mr.data.letor "tests" end, "folder", "file")
   end)
 end)
 
-test.describe("letor_folds", function()
+test.describe("mr.data.letor_folds", function()
   local function lines(query, grade)
     return ("%d qid:%s 1:%s 2:1\n0 qid:%s 1:0 2:1\n"):format(grade, query, query, query)
   end
 
-  it("makes the validation part where the folder has none, of whole lists", function()
+  it("makes a validation part of whole lists if the folder has none", function()
     with_folder(function(folder)
       for p = 1, 3 do
         local text = ""
@@ -386,7 +386,7 @@ test.describe("letor_folds", function()
     end)
   end)
 
-  it("has the counts of the real sets", function()
+  it("reads the known counts of MQ2008", function()
     local folder = data_folder "mq2008/folds.tsv"
     if not folder then return end
     local folds = mr.data.letor_folds(folder .. "/mq2008")
@@ -403,7 +403,7 @@ test.describe("letor_folds", function()
   end)
 end)
 
-test.describe("synthetic", function()
+test.describe("mr.data.synthetic", function()
   it("makes ratings and queries", function()
     local r = mr.data.synthetic{ kind = "ratings", users = 30, items = 200, seed = 2 }
     equal({ r.users, r.items, r.rows }, { 30, 200, #r.value })

@@ -85,10 +85,10 @@ local function both(case, dtype, dense_dtype, steps, look)
   end
 end
 
-describe("steps put off", function()
+describe("deferred updates", function()
   for _, case in ipairs(cases) do
     local shown = tostring(mr.optim[case[1]](case[2])) .. (case.decaying and " with a schedule" or "")
-    it(shown .. " are those of dense gradients to rounding, for 2500 steps", function()
+    it(shown .. " equal dense steps to rounding over 2500 steps", function()
       local exact = {}
       both(case, "float64", "float64", 2500, function(step, p, expected)
         near(p, expected, 3e-10, ("float64, step %d"):format(step))
@@ -104,7 +104,7 @@ describe("steps put off", function()
     end)
   end
 
-  it("stay so where far more steps pass than are remembered", function()
+  it("equal dense steps if a row waits for more steps than are remembered", function()
     for _, case in ipairs{ { "adam", { lr = 0.001 } }, { "sgd", { lr = 0.001, momentum = 0.9 } } } do
       local p, expected = start(), start()
       local a, b = mr.optim[case[1]](case[2]):bind{ p }, mr.optim[case[1]](case[2]):bind{ expected }
@@ -119,7 +119,7 @@ describe("steps put off", function()
     end
   end)
 
-  it("are taken when other options come, the gradient becomes dense, or somebody writes", function()
+  it("are applied before options change, the gradient becomes dense or the parameter is written", function()
     local p, expected = start(), start()
     local options = { lr = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, weight_decay = 0 }
     local a, b = core.optimizer_state{ p }, core.optimizer_state{ expected }
@@ -145,7 +145,7 @@ describe("steps put off", function()
     end
   end)
 
-  it("are taken before another optimiser moves the same numbers", function()
+  it("are applied before another optimizer updates the same parameter", function()
     local p, expected = start(), start()
     local optimizers = {}
     for i = 1, 3 do
@@ -222,15 +222,15 @@ local function train(read, optimizer)
   return { model:parameters()[1]:totable(), model:parameters()[2]:totable() }, seen
 end
 
-describe("readers of parameters whose steps are put off", function()
-  it("change nothing of training", function()
+describe("reading a parameter with deferred updates", function()
+  it("does not change training", function()
     for _, optimizer in ipairs{ mr.optim.adam{ lr = 0.02 }, mr.optim.sgd{ lr = 1, momentum = 0.9 } } do
       local expected = train(nil, optimizer)
       for name, read in pairs(readers) do equal(train(read, optimizer), expected, name) end
     end
   end)
 
-  it("all see the same, which is what dense training has", function()
+  it("gives every reader the same values, equal to dense training", function()
     local _, whole = train(readers.whole)
     local _, dense = train(readers.whole, mr.optim.adam{ lr = 0.02, weight_decay = 1e-30 })
     local function column(t, i) return { t[i][2], t[i][3], t[i][4] } end
@@ -250,7 +250,7 @@ describe("readers of parameters whose steps are put off", function()
     end
   end)
 
-  it("do so when somebody validates and keeps the best epoch, or does not", function()
+  it("does not change the last or the best epoch, however often mr.fit validates", function()
     local function trained(every, metrics)
       local model = factors()
       local last
@@ -272,7 +272,7 @@ describe("readers of parameters whose steps are put off", function()
     equal(model:parameters()[2]:totable(), again:parameters()[2]:totable())
   end)
 
-  it("may outlive the optimiser, and training goes on after it", function()
+  it("gives the same values after the optimizer is collected, and training goes on", function()
     local model = factors()
     local function some(epochs, optimizer)
       mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer, batch = 4,
@@ -291,8 +291,8 @@ describe("readers of parameters whose steps are put off", function()
   end)
 end)
 
-describe("a snapshot of parameters whose steps are put off", function()
-  it("holds the numbers of its moment, read at once, later or never", function()
+describe("core.snapshot of a parameter with deferred updates", function()
+  it("holds the values of its moment, whenever it is read", function()
     for _, case in ipairs(cases) do
       local p = start()
       local optimizer = mr.optim[case[1]](case[2]):bind{ p }

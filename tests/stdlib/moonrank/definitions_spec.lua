@@ -10,7 +10,7 @@ local function names()
   return { mr.losses.names(), mr.bounds.names(), require("moonrank.check").names(definitions.all) }
 end
 
-it("definitions within apart are gone afterwards, and those before stand for what they did", function()
+it("definitions.apart removes inner definitions at its end and restores replaced ones", function()
   mr.losses.define("apart_loss", loss(1))
   mr.bounds.define("apart_bound", function(score) return score end)
   local before, was, bound = names(), mr.losses.apart_loss, mr.bounds.resolve "apart_bound"
@@ -30,7 +30,7 @@ it("definitions within apart are gone afterwards, and those before stand for wha
   check(not require("moonrank.models.registry").of_script "apart_model", "models")
 end)
 
-it("after an error within apart, and one within another, as well", function()
+it("definitions.apart removes inner definitions after an error, also when nested", function()
   local before = names()
   definitions.apart(function()
     mr.losses.define("apart_first", loss(1))

@@ -1,4 +1,4 @@
--- Lists on which no ordering can matter, for every metric with its cut-offs under every bound,
+-- Degenerate lists, whose metric is the same for every ordering: for every metric with its cutoffs under every bound,
 -- against all orders of small lists.
 local mr = require "moonrank"
 local test = require "moonrank.test"
@@ -82,8 +82,8 @@ end
 
 local lists = mr.lists(shapes)
 
-describe("lists on which no ordering can matter", function()
-  it("are those whose metric is one value over all orders, for every metric and cut-off", function()
+describe("degenerate lists", function()
+  it("are the lists whose metric is constant over all orders, for every metric and cutoff", function()
     for _, name in ipairs(names) do
       local weights, stats = mr.bounds.weights(name, lists):totable(), mr.bounds.stats(name, lists).degenerate:totable()
       for l, grades in ipairs(shapes) do
@@ -100,7 +100,7 @@ describe("lists on which no ordering can matter", function()
   for _, name in ipairs(bound_names) do bounds[#bounds + 1] = mr.bounds.resolve(name) end
 
   for _, dtype in ipairs{ "float32", "float64" } do
-    it("are 0 without gradient under every bound, and the others finite, in " .. dtype, function()
+    it("have value 0 and no gradient under every bound, and other lists are finite, in " .. dtype, function()
       for _, name in ipairs(names) do
         local scores, matters = {}, {}
         for l in ipairs(shapes) do matters[l], scores[l] = spread(of_every_order(name, l)) end
@@ -120,7 +120,7 @@ describe("lists on which no ordering can matter", function()
     end)
   end
 
-  it("weigh nothing, whatever the bound", function()
+  it("have slope 0 under every bound", function()
     for _, bound in ipairs(bounds) do
       for _, name in ipairs{ "precision@5", "recall@3", "f1@4", "hit@2" } do
         local weights, slopes = mr.bounds.weights(name, lists):totable(), mr.bounds.slopes(bound, name, lists):totable()
@@ -135,12 +135,12 @@ end)
 -- Precision at 5 with smooth ranks; ranks below 5.5 count.
 local function smooth_precision(s, l) return l:sum((5.5 - mr.smooth.rank(s, l)):sigmoid() * l.relevance:ge(1)) / 5 end
 
-describe("a loss with a cut-off", function()
+describe("a loss defined on a metric with a cutoff", function()
   -- as those of MQ2008: many of up to ten rows, some long
   local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }
   data = data:to(mr.device())
 
-  it("counts lists with more rows than the cut-off, and learns from them under every bound", function()
+  it("counts lists with more rows than the cutoff, and learns under every bound", function()
     mr.losses.define("spec_precision", { direction = "maximize", metric = "precision@5", smooth = smooth_precision })
     local sizes, relevant, expected = data.lists.sizes:totable(), data.lists.relevant:totable(), 0
     for l, n in ipairs(sizes) do
@@ -160,7 +160,7 @@ describe("a loss with a cut-off", function()
     end
   end)
 
-  it("calls the smooth metric, and a function that bounds it, with lists that count alone", function()
+  it("calls its smooth metric and bound only with lists that are not degenerate", function()
     local seen
     mr.losses.define("spec_watched", { direction = "maximize", metric = "precision@2", smooth = function(s, l)
       seen = l.sizes:totable()
@@ -179,7 +179,7 @@ describe("a loss with a cut-off", function()
     near(scores.grad:narrow(1, 3, 6), { 0, 0, 0, 0, 0, 0 }, 0)
   end)
 
-  it("is refused where random orders do not show what its metric can be, or that is not always a number", function()
+  it("is refused if random orders all give one value of its metric, or NaN", function()
     mr.metrics.define("spec_perfect", function(ranks, l)
       local p = l:sum(l.relevance)
       return l:sum(l.relevance * ranks:le(l:spread(p))):ge(p)

@@ -62,8 +62,8 @@ end
 
 local unary = { "exp", "abs", "sigmoid", "tanh", "relu", "softplus" }
 
-describe("a device", function()
-  it("is what tensors say, and moving there and back keeps the numbers", with_cuda(function()
+describe("a tensor's device", function()
+  it("is its field device, and moving to CUDA and back keeps the values", with_cuda(function()
     for _, dtype in ipairs{ "float32", "float64", "int64" } do
       local x = mr.arange(1, 100000, { dtype = dtype, device = "cpu" })
       equal(x:to("cuda").device, "cuda")
@@ -72,32 +72,32 @@ describe("a device", function()
     end
   end))
 
-  it("must be the same for both operands", with_cuda(function()
+  it("must be the same for both operands of an operation", with_cuda(function()
     local here, there = mr.ones(3, { device = "cpu" }), mr.ones(3, { device = "cuda" })
     raises(function() return here + there end, "to()")
     raises(function() return mr.ones(2, 2, { device = "cpu" }):matmul(mr.ones(2, 2, { device = "cuda" })) end, "to()")
   end))
 
-  it("prints, is read, and gives item", with_cuda(function()
+  it("allows printing, totable and item on CUDA", with_cuda(function()
     local x = mr.tensor({ { 1, 2 }, { 3, 4 } }, { device = "cuda" })
     equal(x:totable(), { { 1, 2 }, { 3, 4 } })
     equal(x:sum():item(), 10.0)
     check(tostring(x):find("cuda", 1, true))
   end))
 
-  it("out of memory is an error that can be caught", with_cuda(function()
+  it("raises an out-of-memory error that can be caught", with_cuda(function()
     raises(function() return mr.zeros(1 << 40, { device = "cuda" }) end, "memory")
     equal(mr.ones(2, { device = "cuda" }):sum():item(), 2.0)
   end))
 
-  it("that does not exist is an error", function()
+  it("is refused if it does not exist", function()
     raises(function() return mr.ones(1):to("gpu") end, "'gpu'")
     if not mr.has_cuda() then raises(function() return mr.ones(1, { device = "cuda" }) end, "cuda", "available") end
   end)
 end)
 
-describe("on both devices", function()
-  it("sums of long runs, which the GPU takes in pieces, are the same to rounding", at_both(function()
+describe("CPU and CUDA", function()
+  it("sum runs of 8191 and more values equally to rounding", at_both(function()
     for _, n in ipairs{ 8191, 8192, 8193, 16385 } do
       local x = mr.normal({ 3, n }, { seed = n, dtype = "float64", device = "cpu" })
       local sums = { function(a) return a:sum() end, function(a) return a:mean() end, function(a) return a:sum(2) end }
@@ -105,7 +105,7 @@ describe("on both devices", function()
     end
   end))
 
-  it("random numbers are the same bits", at_both(function()
+  it("draw the same random bits", at_both(function()
     for _, make in ipairs{ mr.uniform, mr.normal } do
       for _, dtype in ipairs{ "float32", "float64" } do
         local cpu = make({ 1000 }, { seed = 3, dtype = dtype, device = "cpu" })
@@ -115,7 +115,7 @@ describe("on both devices", function()
     end
   end))
 
-  it("elementwise functions agree", at_both(function()
+  it("agree on elementwise functions", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do
       local x = numbers(1, { dtype = dtype })
       for _, name in ipairs(unary) do agree(name, function(t) return t[name](t) end, x) end
@@ -127,7 +127,7 @@ describe("on both devices", function()
     end
   end))
 
-  it("shapes, rows, products and reductions agree", at_both(function()
+  it("agree on shapes, rows, products and reductions", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do
       local x = mr.normal({ 33, 17 }, { seed = 2, dtype = dtype, device = "cpu" })
       agree("t", function(t) return t:t() * 2 end, x)
@@ -147,7 +147,7 @@ describe("on both devices", function()
     end
   end))
 
-  it("joins, orders, gathers, moments and pictures agree", at_both(function()
+  it("agree on joins, orders, gathers, moments, convolution and normalization", at_both(function()
     local function index(t, device) return mr.tensor(t, { dtype = "int64", device = device }) end
     for _, dtype in ipairs{ "float32", "float64" } do
       local x = mr.normal({ 33, 6 }, { seed = 2, dtype = dtype, device = "cpu" })
@@ -194,7 +194,7 @@ describe("on both devices", function()
     agree("spread", function(t) return lists:spread(lists:sum(t)) end, x)
   end
 
-  it("reductions over the rows of matrices agree", at_both(function()
+  it("agree on list reductions over rows of matrices", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do
       reductions_agree(mr.normal({ lists.rows, 5 }, { seed = 3, dtype = dtype, device = "cpu" }))
     end
@@ -202,11 +202,11 @@ describe("on both devices", function()
     equal(lists:spread(users:to(device_of.cuda)):to("cpu"):totable(), lists:spread(users):totable())
   end))
 
-  it("reductions over lists agree", at_both(function()
+  it("agree on list reductions of vectors", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do reductions_agree(numbers(4, { dtype = dtype })) end
   end))
 
-  it("smooth metrics agree", at_both(function()
+  it("agree on smooth metrics", at_both(function()
     for _, dtype in ipairs{ "float32", "float64" } do
       for _, sd in ipairs{ 0, 1, 100 } do
         local x = numbers(5, { dtype = dtype, sd = sd })
@@ -218,7 +218,7 @@ describe("on both devices", function()
     end
   end))
 
-  it("exact metrics agree", at_both(function()
+  it("agree on exact metrics", at_both(function()
     local scores = (numbers(6) * 4):long():float()  -- with ties
     for _, name in ipairs{ "ndcg", "ndcg@5", "dcg", "ap", "rr", "rbp(0.95)", "nrbp(0.95)", "precision@5", "recall@5",
       "hit@3", "auc" } do
@@ -230,8 +230,8 @@ describe("on both devices", function()
   end))
 end)
 
-describe("bounded losses", function()
-  it("agree on both devices", at_both(function()
+describe("losses on CPU and CUDA", function()
+  it("agree for smooth metrics under every bound", at_both(function()
     local x = numbers(7, { dtype = "float64" })
     local sampled = mr.bounds.distribution_bound{ samples = 2000 }
     for _, loss in ipairs{ "ndcg", "ap", "rr", "nrbp" } do
@@ -242,7 +242,7 @@ describe("bounded losses", function()
     end
   end))
 
-  it("over pairs agree on both devices", at_both(function()
+  it("agree for pairs under bounds", at_both(function()
     mr.metrics.define("devices_spec_declared",
       { gain = function(y) return y * y end, discount = function(r) return 1 / r end, ideal = true })
     for _, dtype in ipairs{ "float32", "float64" } do
@@ -264,7 +264,7 @@ describe("bounded losses", function()
     end
   end))
 
-  it("of every name agree on both devices", at_both(function()
+  it("agree for every name in mr.losses.names()", at_both(function()
     local short = mr.lists{ table.unpack(relevance, 1, 6) }  -- SoftRank is cubic in a list's rows
     for dtype, tolerance in pairs{ float32 = 2e-4, float64 = 1e-9 } do
       local x = mr.normal({ short.rows }, { seed = 13, dtype = dtype, device = "cpu" })
@@ -277,7 +277,7 @@ describe("bounded losses", function()
     end
   end))
 
-  it("that draw rows draw the same ones on both devices", at_both(function()
+  it("draw the same rows in bpr, warp and lambdafm", at_both(function()
     for _, name in ipairs{ "bpr", "warp", "lambdafm" } do
       for _, dtype in ipairs{ "float32", "float64" } do
         local x = numbers(12, { dtype = dtype })
@@ -289,7 +289,7 @@ describe("bounded losses", function()
     end
   end))
 
-  it("defined by a script agree on both devices", at_both(function()
+  it("agree under a bound defined in Lua", at_both(function()
     local function above_mean(score, stats) return (score - stats.expectation) / (stats.max - stats.expectation) end
     agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end,
       numbers(8, { dtype = "float64" }), 1e-9)
@@ -302,11 +302,11 @@ local function loss_of(name, sign)
     { __call = function(_, scores, of) return sign * mr.smooth[name](scores, of) end })
 end
 
-describe("training", function()
+describe("training on CPU and CUDA", function()
   local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 120, seed = 1 }
   local fold = ratings:binarize(4):min_relevant(5):folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1]
 
-  it("of a factor model goes the same way on both devices", at_both(function()
+  it("gives a factor model the same losses and nDCG", at_both(function()
     local was = mr.device()
     local runs = {}
     for _, place in ipairs(places) do
@@ -323,7 +323,7 @@ describe("training", function()
     near(runs.cuda.ndcg, runs.cpu.ndcg, 0.02)
   end))
 
-  it("of a network goes the same way on both devices, and its file loads on either", at_both(function()
+  it("gives a network the same losses, and its file loads on either device", at_both(function()
     local was = mr.device()
     local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 5, seed = 1 }
     local losses, path = {}, os.tmpname()
@@ -350,7 +350,7 @@ describe("training", function()
     near(losses.cuda, losses.cpu, 1e-3)
   end))
 
-  it("of parameters on both devices goes on from what the optimiser remembers", at_both(function()
+  it("continues from a saved optimizer if parameters are on both devices", at_both(function()
     local path = os.tmpname()
     for _, order in ipairs{ { "cpu", "cuda" }, { "cuda", "cpu" } } do
       local function start()
@@ -381,7 +381,7 @@ describe("training", function()
     os.remove(path)
   end))
 
-  it("of a parameter that is bound twice takes one step after the other", at_both(function()
+  it("takes the same steps if a parameter is bound twice", at_both(function()
     local found = {}
     for _, place in ipairs(places) do
       local p = mr.normal({ 500, 20 }, { seed = 1, dtype = "float64", device = "cpu" })
@@ -397,7 +397,7 @@ describe("training", function()
     near(found.cuda, found.cpu, 1e-12)
   end))
 
-  it("what a model finds among all items and recommends is the same on both devices", at_both(function()
+  it("gives a model the same recommendations and evaluations among all items", at_both(function()
     local model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.5, seed = 1,
       dtype = "float64" }
     local found = {}
@@ -416,7 +416,7 @@ describe("training", function()
     equal(found.cuda[1], found.cpu[1])
   end))
 
-  it("metrics of tied rows", at_both(function()
+  it("gives the same metrics and order of tied rows", at_both(function()
     local scores = (mr.normal({ lists.rows }, { seed = 6, device = "cpu", dtype = "float64" }) * 4):long():double()
     for _, name in ipairs{ "err", "err@5", "bpref", "nrbp_loss", "r_precision", "f1@5", "ap@7", "hit@3" } do
       for _, ties in ipairs{ "mean", "stable", "worst" } do

@@ -7,8 +7,8 @@ local describe, it, near, equal, check, raises = test.describe, test.it, test.ne
 local inf, nan = math.huge, 0 / 0
 local least, most = math.mininteger, math.maxinteger
 
-describe("distributions", function()
-  it("are made of numbers that can be calculated with, and of no others", function()
+describe("mr.bounds.distribution at numeric limits", function()
+  it("refuses NaN, infinite and too large values, and takes values up to 1e150", function()
     for _, bad in ipairs{ nan, inf, -inf, 1e308, -1e308, 1e151 } do
       raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "'values'", "'distribution_of'", "2")
     end
@@ -19,7 +19,7 @@ describe("distributions", function()
     near({ mr.bounds.distribution_of{ 0, 5e-324 }:smooth(0) }, { 0.5, 0 }, 0)
   end)
 
-  it("are smoothed by any steepness that changes them, and by no other", function()
+  it("refuses a steepness outside 1e-9 to 1e150, and smooths with any other", function()
     local listed, long = mr.bounds.distribution_of{ 0, 1 }, mr.bounds.distribution("ndcg", { n = 60, p = 20 })
     for _, d in ipairs{ listed, long } do
       for _, tabled in ipairs{ false, true } do
@@ -37,7 +37,7 @@ describe("distributions", function()
     near((listed:smooth(0.5, { steepness = 1e120 })), 0.5, 0)
   end)
 
-  it("of grades as large as they may be have all their statistics", function()
+  it("has the exact statistics of grades up to 1000", function()
     for _, grades in ipairs{ { 1000, 1000, 1, 0 }, { 1000, 0, 0 }, { 600, 500, 0 } } do
       local found, low, high, square = mr.bounds.of("ndcg", { grades = grades }), inf, -inf, 0
       -- all orders by hand, gains over the largest
@@ -58,7 +58,7 @@ describe("distributions", function()
     end
   end)
 
-  it("of rankers whose weights cannot be added up are refused, not made of other weights", function()
+  it("refuses beta if the weights of the grades overflow", function()
     for _, beta in ipairs{ 1, -1, 700, 1e308, -1e308 } do
       for _, method in ipairs{ "auto", "sampled" } do
         local o = { grades = { 1000, 3, 2, 0 }, beta = beta, method = method, samples = 100 }
@@ -72,7 +72,7 @@ describe("distributions", function()
 end)
 
 describe("sizes near 2^63", function()
-  it("of orders are refused by name", function()
+  it("are refused as arguments of random, drawn and listed orders", function()
     for _, n in ipairs{ least, -1, 1 << 62, most } do
       raises(function() core.random_ranks(3, n, 2, 1) end, "'first'", "'random_ranks'")
       raises(function() core.drawn_ranks({ 1, 2 }, n, 2, 1) end, "'first'", "'drawn_ranks'")
@@ -90,7 +90,7 @@ describe("sizes near 2^63", function()
     end
   end)
 
-  it("of tensors, parts and lists are refused by name", function()
+  it("are refused by tensors, parts and lists, and allowed as cutoffs", function()
     for _, n in ipairs{ least, -1, 1 << 62, most } do
       for _, f in ipairs{
         function() mr.zeros(n, n) end, function() mr.ones(4):reshape(n, n) end,
@@ -120,8 +120,8 @@ describe("sizes near 2^63", function()
   end)
 end)
 
-describe("numbers that integers do not hold", function()
-  it("are no integers", function()
+describe("conversion to int64", function()
+  it("refuses values that int64 does not hold", function()
     for _, dtype in ipairs{ "float32", "float64" } do
       for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
         local x = mr.tensor({ 7, bad }, { dtype = dtype })
@@ -138,7 +138,7 @@ describe("numbers that integers do not hold", function()
   end)
 end)
 
-it("least squares need a column", function()
+it("core.least_squares refuses a matrix without columns, and takes one without rows", function()
   for _, rows in ipairs{ 0, 3 } do
     raises(function() core.least_squares(mr.zeros(rows, 0), mr.ones(rows)) end, "expected at least one column")
   end

@@ -7,7 +7,7 @@ local f64 = { dtype = "float64" }
 local lists = mr.lists{ { 0, 1 }, { 0, 0 }, { 2, 0, 1 } }
 local scores = mr.tensor({ 2, 1, 2, 1, 3, 2, 1 }, f64)
 
-it("gives what the metrics give one by one", function()
+it("mr.evaluate gives the same values as each metric alone", function()
   local names = { "ndcg", "ndcg@2", "ap", "nrbp(0.95)", "auc", "recall@1" }
   local result = mr.evaluate(scores, lists, names)
   for _, name in ipairs(names) do
@@ -20,7 +20,7 @@ it("gives what the metrics give one by one", function()
   equal({ result.count, #result.names }, { 3, 6 })
 end)
 
-it("leaves the same lists out of every mean, and shows them as NaN", function()
+it("mr.evaluate leaves lists without relevant rows out of every mean and gives NaN for them", function()
   local result = mr.evaluate(scores, lists, { "rr", "precision@1" })
   near(result.rr, { 0.5, 0 / 0, 1 })
   near(result["precision@1"], { 0, 0 / 0, 1 })
@@ -28,7 +28,7 @@ it("leaves the same lists out of every mean, and shows them as NaN", function()
   equal({ result.mean.rr, result.counted.rr, result.skipped.rr }, { 0.75, 2, 1 })
 end)
 
-it("counts lists without relevant rows as told", function()
+it("mr.evaluate counts lists without relevant rows by the option empty", function()
   near(mr.evaluate(scores, lists, { "rr" }, { empty = "zero" }).mean.rr, 0.5)
   near(mr.evaluate(scores, lists, { "rr" }, { empty = "one" }).mean.rr, 2.5 / 3)
   local nan = mr.evaluate(scores, lists, { "rr" }, { empty = "nan" })
@@ -37,14 +37,14 @@ it("counts lists without relevant rows as told", function()
   near(mr.evaluate(scores, lists, { "rr" }, { relevant = 2 }).rr, { 0 / 0, 0 / 0, 1 })
 end)
 
-it("gives an option to the metrics that take it", function()
+it("mr.evaluate passes an option only to the metrics that take it", function()
   local o = { gain = "linear", denominator = "cutoff", ties = "worst" }
   local result = mr.evaluate(scores, lists, { "ndcg", "rr", "ap@1" }, o)
   near(result.ndcg, mr.metrics.ndcg(scores, lists, { gain = "linear" }))
   near(result["ap@1"], { 0, 0 / 0, 1 })
 end)
 
-it("takes metrics with options of their own, under names of their own", function()
+it("mr.evaluate takes metrics with their own options and names, and refuses duplicate names", function()
   local linear = mr.metrics.parse("ndcg", { gain = "linear", name = "ndcg_linear" })
   local result = mr.evaluate(scores, lists, { "ndcg", linear, mr.metrics.rr{ ties = "worst" } })
   near(result.ndcg_linear, linear(scores, lists))
@@ -55,7 +55,7 @@ it("takes metrics with options of their own, under names of their own", function
     "mr.evaluate", "'mean'")
 end)
 
-it("takes metrics under affine bounds, which are those of all rankings of a list", function()
+it("mr.evaluate gives metrics under affine bounds from the minimum, maximum and mean over all orders", function()
   local names = { "ndcg", "ap", "rr", "nrbp", "nrbp_loss", "ndcg@2" }
   -- the metric of every order of a list, by trying them
   local function all_orders(metric, list)
@@ -107,7 +107,7 @@ it("takes metrics under affine bounds, which are those of all rankings of a list
   check(tostring(result):find("ndcg@2[minmax]", 1, true))
 end)
 
-it("ranks once for all metrics of a rule", function()
+it("mr.evaluate ranks once for all metrics with the same rule for ties", function()
   local core = require "moonrank.core"
   local ranking, calls = core.ranking, 0
   core.ranking = function(...)
@@ -120,7 +120,7 @@ it("ranks once for all metrics of a rule", function()
   equal(calls, 2)
 end)
 
-it("prints aligned, and says the conventions", function()
+it("mr.evaluate prints an aligned table and its conventions", function()
   local text = tostring(mr.evaluate(mr.tensor{ 2, 1 }, mr.lists{ { 0, 1 } }, { "rr", "ndcg@10" }))
   equal(text, table.concat({ "metric     mean  lists  skipped", "-------  ------  -----  -------",
     "rr       0.5000      1        0", "ndcg@10  0.6309      1        0",
@@ -131,14 +131,14 @@ it("prints aligned, and says the conventions", function()
     "denominator relevant")
 end)
 
-it("of nothing is nothing", function()
+it("mr.evaluate gives NaN for no lists and takes no metrics", function()
   local result = mr.evaluate(mr.tensor({}, f64), mr.lists{ relevance = {}, sizes = {} }, { "ndcg" })
   near(result.mean.ndcg, 0 / 0)
   equal({ result.count, result.counted.ndcg, result.skipped.ndcg }, { 0, 0, 0 })
   equal(#mr.evaluate(scores, lists, {}).names, 0)
 end)
 
-it("a metric under a bound has a name that is one, too", function()
+it("mr.evaluate takes 'ndcg@2[minmax]' as the name of a metric under a bound", function()
   local by_table = mr.evaluate(scores, lists, { { "ndcg@2", bound = "minmax" } })
   for _, name in ipairs{ "ndcg@2[minmax]", by_table.metrics[1] } do
     local found = mr.evaluate(scores, lists, { name })
@@ -148,7 +148,7 @@ it("a metric under a bound has a name that is one, too", function()
   equal(mr.evaluate(scores, lists, { "map[minmax]" }).names, { "ap[minmax]" })
 end)
 
-it("refuses what it does not know", function()
+it("mr.evaluate refuses unknown metrics, bounds and options, and wrong scores or lists", function()
   raises(function() return mr.evaluate(scores, lists, { "rr" }).ndcg end, "'ndcg'", "metric")
   raises(function() mr.evaluate(scores, lists, "rr") end, "string", "metrics")
   raises(function() mr.evaluate(scores, lists, { "rr[logit]" }) end, "'logit'", "bound")
@@ -171,7 +171,7 @@ it("refuses what it does not know", function()
   raises(function() mr.evaluate(mr.tensor{ 1, 2 }, lists, { "rr" }) end, "scores", "2", "lists", "7")
 end)
 
-it("goes out as a table, as CSV, JSON and LaTeX", function()
+it("mr.evaluate exports a table, CSV, JSON and LaTeX", function()
   local found = mr.evaluate(mr.tensor{ 3, 2, 1, 1 }, mr.lists{ { 0, 1 }, { 0, 0 } }, { "rr", "ndcg@1" })
   equal(found:table().rows, { { "rr", 0.5, 1, 1 }, { "ndcg@1", 0.0, 1, 1 } })
   equal(found:to_csv(), "metric,mean,lists,skipped\nrr,0.5,1,1\nndcg@1,0,1,1\n")
@@ -179,7 +179,7 @@ it("goes out as a table, as CSV, JSON and LaTeX", function()
   equal(found:to_latex(), found:table():to_latex())
 end)
 
-it("draws how the lists are spread, without those that are left out", function()
+it("mr.evaluate plots the distribution over lists, without lists that are NaN", function()
   local found = mr.evaluate(mr.tensor{ 3, 2, 1, 1, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } }, { "rr", "ndcg@1" })
   local by_hand = mr.plot.ecdf{ xlabel = "value of the metric", ylabel = "share of lists", title = "spread",
     series = { { name = "rr", values = { 0.5, 1 } }, { name = "ndcg@1", values = { 0, 1 } } } }

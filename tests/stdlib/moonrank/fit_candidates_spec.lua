@@ -34,7 +34,7 @@ local kinds = {
 for _, kind in ipairs(kinds) do
   local options, suffix = table.unpack(kind)
   local title = require("moonrank.record").fields(options) .. suffix
-  it("the history is what fold:evaluate says of each epoch's model: " .. title, function()
+  it("mr.fit on candidates records what fold:evaluate gives for each epoch's model: " .. title, function()
     local expected = {}
     local run, model = trained{
       valid = fold:candidates(options), test = fold:candidates(with(options, { part = "test" })),
@@ -56,7 +56,7 @@ for _, kind in ipairs(kinds) do
   end)
 end
 
-it("validation leaves out the items that known says: the fewer they are, the worse the ranks", function()
+it("mr.fit on candidates ranks relevant items worse if known leaves out fewer items", function()
   local function first_rr(known)
     local still = mr.optim.sgd{ lr = 1e-30 }
     local run = trained{ epochs = 1, valid = fold:candidates{ known = known }, optimizer = still }
@@ -65,7 +65,7 @@ it("validation leaves out the items that known says: the fewer they are, the wor
   check(first_rr "rated" > first_rr "relevant" and first_rr "relevant" > first_rr "none")
 end)
 
-it("the validation loss is that of the part's own lists, and training does not depend on what is ranked", function()
+it("mr.fit on candidates has the same losses as on the part's own lists", function()
   local a, first = trained{ epochs = 3 }
   local b, second = trained{ epochs = 3, valid = fold.valid }
   for epoch = 1, 3 do
@@ -76,7 +76,7 @@ it("the validation loss is that of the part's own lists, and training does not d
   check(#first:parameters() == #second:parameters())
 end)
 
-it("patience, several choices, every and choose_on are by what is ranked", function()
+it("mr.fit on candidates applies patience, select, every and choose_on to candidate metrics", function()
   local run = trained{ epochs = 40, patience = 2, select = { "rr", "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.3 } }
   equal(run.stopped, "patience")
   local last = #run.history
@@ -86,7 +86,7 @@ it("patience, several choices, every and choose_on are by what is ranked", funct
   equal({ next(first) == nil, second.rr ~= nil, run.chosen_on }, { true, true, "test" })
 end)
 
-it("validation may be corrected samples and test the full catalogue, each metric at the epoch that chose it", function()
+it("mr.fit selects on corrected samples and tests on the full catalogue, each metric at its epoch", function()
   local function both(more)
     return trained(with({ valid = fold:candidates{ candidates = "one", negatives = 9, correct = "trade_off" },
       test = fold:candidates{ part = "test" }, select = { "rr[trade_off]", "ndcg@10" },
@@ -101,7 +101,7 @@ it("validation may be corrected samples and test the full catalogue, each metric
   check(run.metrics["rr[trade_off]"] and run.metrics.rr)
 end)
 
-it("a checkpoint goes on to the same bits, and refuses other candidates", function()
+it("mr.fit on candidates resumes from a checkpoint to the same bits, and refuses other candidates", function()
   local path = os.tmpname()
   os.remove(path)
   local chosen = "ap[expectation_max]"
@@ -121,7 +121,7 @@ it("a checkpoint goes on to the same bits, and refuses other candidates", functi
   for i, x in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), x:totable()) end
 end)
 
-it("metrics under bounds have the values and the name of mr.evaluate", function()
+it("mr.fit gives metrics under bounds the values and names of mr.evaluate", function()
   local wanted = { "ndcg", { "ap", bound = "expectation_max" }, "nrbp_loss[minmax]" }
   local expected = {}
   local chosen = "ap[expectation_max]"
@@ -147,7 +147,7 @@ it("metrics under bounds have the values and the name of mr.evaluate", function(
   equal(run.choices[2].metric.name, "ap[expectation_max]")
 end)
 
-it("a sweep compares, prunes and shows by the same names, and knows the data again", function()
+it("mr.sweep of mr.fit on candidates shows metrics by their names, and refuses other data", function()
   local folder = os.tmpname()
   os.remove(folder)
   local function study(of)
@@ -167,7 +167,7 @@ it("a sweep compares, prunes and shows by the same names, and knows the data aga
   equal(require("moonrank.metrics.registry").direction "valid_nrbp_loss[minmax]", "minimize")
 end)
 
-it("what is wrong is said before the first step", function()
+it("mr.fit on candidates refuses wrong metrics, parts and models before the first step", function()
   local function attempt(options)
     return function()
       return trained(with({ each_epoch = function() error "a step was taken" end }, options))
