@@ -214,7 +214,7 @@ test.describe("mr.data.citeulike", function()
     { "users without items only", "0\n0\n", ":1:1", "items" },
   }
   for _, case in ipairs(bad) do
-    it("names the place of " .. case[1], function()
+    it("names line and column of " .. case[1], function()
       with_file(".dat", case[2], function(path) raises(function() mr.data.citeulike(path) end,
         path .. case[3], table.unpack(case, 4)) end)
     end)

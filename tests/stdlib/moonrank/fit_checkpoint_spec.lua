@@ -45,8 +45,8 @@ local cases = {
   { "a model with buffers and random numbers", function() return mr.models.spec_centred{} end, query_data,
     function() return mr.optim.adam{ lr = 0.05 } end },
   { "adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end },
-  { "adam of items, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0 },
-  { "momentum of items, put off", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end,
+  { "adam of items, deferred", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0 },
+  { "momentum of items, deferred", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end,
     put_off = 0 },
   { "momentum of items", mf, item_data, function() return mr.optim.sgd{ lr = 1, momentum = 0.9 } end },
   { "sparse adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05, sparse = true } end },
@@ -59,7 +59,7 @@ local cases = {
   { "rmsprop with momentum", mf, item_data, function() return mr.optim.rmsprop{ momentum = 0.5 } end },
   { "batches by rows, rates of a schedule", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end,
     options = { batch_rows = 60, schedule = mr.schedule.cosine() } },
-  { "rates of a schedule, put off", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0,
+  { "rates of a schedule, deferred", mf, item_data, function() return mr.optim.adam{ lr = 0.05 } end, put_off = 0,
     options = { schedule = mr.schedule.step{ every = 2 } } },
 }
 
@@ -80,10 +80,10 @@ local function numbers_of(run, model)
   return numbers
 end
 
-describe("mr.fit{checkpoint =}", function()
+describe("mr.fit with checkpoint", function()
   local before = core.put_off_from()
   for _, case in ipairs(cases) do
-    it("goes on to the same bits, " .. case[1], function()
+    it("resumes to the same bits after any epoch: " .. case[1], function()
       core.put_off_from(case.put_off or before)
       local plain = numbers_of(fit(case))
       local whole_path, path = path_of "whole", path_of "parts"
@@ -106,7 +106,7 @@ describe("mr.fit{checkpoint =}", function()
     end)
   end
 
-  it("survives kills at random moments", function()
+  it("resumes to the same file after kills at random moments", function()
     local moonrank = os.getenv "MOONRANK"
     if not moonrank then return test.skip "MOONRANK does not name the program" end
     local script = path_of "script.lua"
@@ -146,7 +146,7 @@ describe("mr.fit{checkpoint =}", function()
     equal(core.sha256(bytes_of(parts)), core.sha256(bytes_of(whole)))
   end)
 
-  it("writes every so many epochs or minutes, and at the end", function()
+  it("writes after the given number of epochs or minutes, and at the end", function()
     local path, epochs = path_of "seldom", {}
     local function written(options)
       os.remove(path)
@@ -165,7 +165,7 @@ describe("mr.fit{checkpoint =}", function()
     equal(written{ minutes = 0 }, { 1, 2, 3, 4, 5 })
   end)
 
-  it("refuses the file of another training, and leaves it as it is", function()
+  it("refuses the file of another training, and leaves the file unchanged", function()
     local path = path_of "other"
     os.remove(path)
     fit(cases[2], { checkpoint = path })
@@ -202,7 +202,7 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() fit(cases[2], { checkpoint = true }) end, "checkpoint", "true", "trial")
   end)
 
-  it("goes on from a file of an earlier version, in which options had their former names", function()
+  it("resumes from a file of an earlier version with former names of options", function()
     local path = path_of "earlier"
     local function go(steepness)
       local loss = mr.losses.ap{ steepness = steepness, bound = function(score) return score * 2 end }
@@ -216,7 +216,7 @@ describe("mr.fit{checkpoint =}", function()
     equal(go(2).resumed, 1)
   end)
 
-  it("tells losses and metrics apart by their options", function()
+  it("refuses losses and metrics that differ in an option only", function()
     local path = path_of "options"
     local bounds, losses, metrics = mr.bounds, mr.losses, mr.metrics
     local function ap_under(bound) return losses.ap{ bound = bound } end
@@ -241,7 +241,7 @@ describe("mr.fit{checkpoint =}", function()
       "measured", "gain = exp2", "gain = linear")
   end)
 
-  it("refuses other starting parameters, also those that a file gave the model", function()
+  it("refuses other starting parameters, also after mr.models.load", function()
     local path, saved = path_of "start", path_of "start_model"
     local function go(model, more)
       local options = { checkpoint = path, epochs = 2, model = model }
@@ -260,7 +260,7 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() go(first) end, "start =")
   end)
 
-  it("refuses other functions of the script, and names what changed", function()
+  it("refuses changed functions of the script, and names what changed", function()
     local path = path_of "functions"
     -- The script's functions in a training: `how` and `x` change a function and a value that it captured.
     local function smooth(how, x)
@@ -316,7 +316,7 @@ describe("mr.fit{checkpoint =}", function()
     end
   end)
 
-  it("refuses other tensors, and constants, that a function of the script captured", function()
+  it("refuses a changed tensor or constant that a function of the script captured", function()
     local path = path_of "captured_values"
     local function go(bound)
       return fit(cases[2], { checkpoint = path, epochs = 1, loss = mr.losses.ap{ bound = bound } })
@@ -336,7 +336,7 @@ describe("mr.fit{checkpoint =}", function()
     end
   end)
 
-  it("goes on in the same process where the script's functions count their calls", function()
+  it("resumes in the same process if the script's functions count their calls", function()
     local path, calls = path_of "counting", 0
     mr.metrics.define("spec_counting", function(_, lists)
       calls = calls + 1
@@ -354,7 +354,7 @@ describe("mr.fit{checkpoint =}", function()
     raises(go, "spec_counting")
   end)
 
-  it("does not compare how far the trial is that a function of the script captured", function()
+  it("ignores the progress of a trial that a function of the script captured", function()
     local found
     mr.sweep{ name = "captured", store = path_of "captured" .. ".db", workers = 0, progress = false, metric = "ndcg",
       space = { x = mr.choice{ 1 } }, run = function(trial)
@@ -370,7 +370,7 @@ describe("mr.fit{checkpoint =}", function()
     equal(found, { true, true })
   end)
 
-  it("does not compare functions of the script that the training does not use", function()
+  it("ignores functions of the script that the training does not use", function()
     local path = path_of "unused"
     os.remove(path)
     for x = 1, 2 do
@@ -417,7 +417,7 @@ describe("mr.fit{checkpoint =}", function()
     raises(function() go(more) end, "valid =")
   end)
 
-  it("goes on to more epochs where no number depends on how many there are", function()
+  it("resumes to more epochs, unless the schedule or the validation depends on their number", function()
     local path = path_of "longer"
     local function go(epochs, more)
       local options = { checkpoint = path, epochs = epochs }
@@ -455,7 +455,7 @@ describe("mr.fit{checkpoint =}", function()
     end
   end)
 
-  it("describes the options of models, tables among them", function()
+  it("compares the options of models, also in nested tables", function()
     mr.models.define("spec_tabled", {
       options = { sizes = { 1, 2 } }, parameters = function() return { w = mr.ones(6, 1) } end,
       forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end,
@@ -489,7 +489,7 @@ describe("mr.fit{checkpoint =}", function()
     return to
   end
 
-  it("takes no file whose parts are not of one another", on_cpu(function()
+  it("refuses a file whose parts contradict each other", on_cpu(function()
     core.put_off_from(0)
     local path = path_of "hostile"
     os.remove(path)
@@ -533,7 +533,7 @@ describe("mr.fit{checkpoint =}", function()
 end)
 
 describe("an optimizer", function()
-  it("saves and loads what it remembers", function()
+  it("continues from a saved state to the same values, and refuses the state of another", function()
     local path = path_of "optimizer"
     core.make_folder(path)
     for _, case in ipairs{ { "adam", { lr = 0.1 } }, { "sgd", { lr = 0.1, momentum = 0.9 } } } do

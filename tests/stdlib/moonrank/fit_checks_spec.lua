@@ -18,8 +18,8 @@ local function refused(message, options)
   raises(function() mr.fit(all) end, table.unpack(type(message) == "table" and message or { message }))
 end
 
-describe("mr.fit checks before the first step", function()
-  it("names", function()
+describe("mr.fit before the first step", function()
+  it("checks names, types and combinations of options", function()
     refused({ "'ndgc'", "'ndcg'" }, { metrics = { "ndgc@10" }, valid = queries(6) })
     refused({ "'ndgc'", "'ndcg'" }, { metrics = { "rr" }, select = "ndgc" })
     refused({ "'ndgc'", "'ndcg'" }, { select = { "rr", "ndgc" } })
@@ -54,7 +54,7 @@ describe("mr.fit checks before the first step", function()
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "'minmx'", "'minmax'")
   end)
 
-  it("whether the model fits the data, in every part", function()
+  it("checks that the model fits the data in every part", function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
     refused({ "mf", "train", "6", "mr.models.mlp" }, { model = mf })
     refused({ "mlp", "train" }, { train = fold.train })
@@ -78,7 +78,7 @@ describe("mr.fit checks before the first step", function()
     refused({ "model", "score" }, { model = own, test = queries(4) })
   end)
 
-  it("whether users and items are within the numbers of any model that says them", function()
+  it("checks that users and items of every part are within the model's", function()
     mr.models.define("spec_pairs", {
       required = { users = "integer", items = "integer" },
       parameters = function(o) return { users = mr.zeros(o.users), items = mr.zeros(o.items) } end,
@@ -97,7 +97,7 @@ describe("mr.fit checks before the first step", function()
     end
   end)
 
-  it("that processes share no buffers", function()
+  it("refuses parallel = true for a model with buffers", function()
     mr.models.define("spec_buffer", {
       parameters = function() return { w = mr.zeros(6, 1) } end, buffers = function() return { mean = mr.zeros(6) } end,
       forward = function(self, batch) return (batch.features - self.mean):matmul(self.w):reshape(batch.lists.rows) end,
@@ -105,14 +105,14 @@ describe("mr.fit checks before the first step", function()
     refused("'mean'", { model = mr.models.spec_buffer{}, parallel = true })
   end)
 
-  it("into a plan, which nothing changes afterwards", function()
+  it("makes a plan that cannot be changed", function()
     local plan = require("moonrank.fit.plan").of{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(),
       train = queries(6) }
     raises(function() plan.seed = 2 end, "seed")
     equal(plan.seed, 1)
   end)
 
-  it("but the batches of a script's own data in every step", function()
+  it("leaves the batches of the script's own data to checks in every step", function()
     local data = queries(6)
     local own = { count = data.count, features = data.features, batches = function() return function()
       return { lists = data.lists, size = data.count }
@@ -123,7 +123,7 @@ describe("mr.fit checks before the first step", function()
     end, "features", "batch")
   end)
 
-  it("and takes what has no lists", function()
+  it("accepts data without lists", function()
     local empty = mr.data.dataset{ lists = mr.lists{}, features = mr.zeros(0, 6) }
     local run = mr.fit{ model = mr.models.linear{ inputs = 6 }, loss = mr.losses.ndcg(), train = empty, epochs = 1,
       progress = false }
@@ -136,7 +136,7 @@ local function loss_of(name, f)
   return mr.losses.define(name, { direction = "minimize", smooth = f })()
 end
 
-describe("a number that is none", function()
+describe("a NaN during mr.fit", function()
   local function fit(options)
     local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries(6),
       batch = 5, shuffle = false, epochs = 3, progress = false, optimizer = mr.optim.sgd{ lr = 0.01 } }
@@ -144,7 +144,7 @@ describe("a number that is none", function()
     return mr.fit(all)
   end
 
-  it("stops training, with epoch, batch, list and operation", on_cpu(function()
+  it("stops training with epoch, batch, list, line and operation", on_cpu(function()
     local calls, first = 0, debug.getinfo(1, "l").currentline
     local broken = loss_of("spec_log", function(scores, lists)
       calls = calls + 1
@@ -164,7 +164,7 @@ describe("a number that is none", function()
       "'sqrt'", "entry 1")
   end))
 
-  it("is found in the features, in scores and in parameters", on_cpu(function()
+  it("is reported if it is in the features or the parameters", on_cpu(function()
     local train = queries(6)
     local rows = train.features:totable()
     rows[train.lists.sizes:totable()[1] + 2][4] = 0 / 0
@@ -173,7 +173,7 @@ describe("a number that is none", function()
     raises(function() fit{ optimizer = mr.optim.sgd{ lr = 1e38 }, loss = mr.losses.ranknet() } end, "parameters")
   end))
 
-  it("is found by validation and by the test, which see the last step first", function()
+  it("is reported by validation and test if the last step made it", function()
     local all = queries(6)
     local function last_step(parts)
       parts.batch, parts.epochs, parts.metrics, parts.optimizer = all.count, 1, { "ndcg" }, mr.optim.sgd{ lr = 1e45 }
@@ -184,13 +184,13 @@ describe("a number that is none", function()
     raises(last_step{ test = all }, "NaN", "test", "tensor 1")
   end)
 
-  it("says which user", on_cpu(function()
+  it("is reported with the user", on_cpu(function()
     local mf = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 2 }
     local nan = loss_of("spec_user", function(scores, lists) return (lists:sum(scores) * 0 - 1):sqrt() end)
     raises(function() fit{ model = mf, train = fold.train, loss = nan } end, "NaN", "list 1", "user")
   end))
 
-  it("is found step by step, also in a derivative", function()
+  it("is reported by mr.detect_anomaly at the operation that made it, also in a derivative", function()
     local infinite_slope = loss_of("spec_slope", function(scores, lists) return (lists:sum(scores) * 0):sqrt() end)
     local anomaly = mr.detect_anomaly
     local function logs(t) return function() return t:log():sum() end end
@@ -204,12 +204,12 @@ describe("a number that is none", function()
     raises(function() mr.detect_anomaly(print, { infinity = true }) end, "'infinity'", "'infinite'")
   end)
 
-  it("leaves results as they are", function()
+  it("leaves results unchanged with mr.detect_anomaly if it does not occur", function()
     local function weights() return fit{}.history[3].loss end
     equal(mr.detect_anomaly(weights), weights())
   end)
 
-  it("is looked for with the step's random numbers and the buffers from before it", on_cpu(function()
+  it("is searched for with the random numbers and buffers of the failed step", on_cpu(function()
     local draws = {}
     mr.models.define("spec_noise", {
       parameters = function() return { w = mr.ones(6, 1) } end, buffers = function() return { steps = mr.zeros(1) } end,
@@ -232,7 +232,7 @@ describe("a number that is none", function()
   end))
 end)
 
-it("what validation and test draw depends on the fit's seed and the epoch alone", function()
+it("mr.fit draws for validation and test by its seed and the epoch, not by earlier random numbers", function()
   mr.models.define("spec_drawn", {
     parameters = function() return { w = mr.ones(6, 1) } end,
     forward = function(self, batch)

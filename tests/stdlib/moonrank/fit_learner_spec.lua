@@ -29,8 +29,8 @@ local function fit(options)
   return { thresholds = thresholds and thresholds:totable(), weights = o.model:parameters()[1]:totable(), run = run }
 end
 
-describe("a loss with parameters", function()
-  it("has its gradient's steps, which clipping takes with the model's", function()
+describe("a loss with parameters in mr.fit", function()
+  it("takes gradient steps, clipped together with the model's", function()
     local data = mr.data.dataset{ lists = mr.lists{ { 0, 2 } }, features = mr.tensor{ { 0 }, { 0 } } }
     local function sigma(t) return 1 / (1 + math.exp(-t)) end
     -- scores are 0: the slope by a threshold is how many rows reach it less 2 sigma(- threshold), over two rows
@@ -48,7 +48,7 @@ describe("a loss with parameters", function()
     end
   end)
 
-  it("learns thresholds that divide the grades better than those it began with", function()
+  it("learns better thresholds than the initial ones", function()
     local learnt, fixed = fit{ epochs = 40 }, fit{ epochs = 40, loss = mr.losses.ordinal{ levels = 2 } }
     check(learnt.run.history[40].loss < 0.8 * fixed.run.history[40].loss, learnt.run.history[40].loss)
     local apart = (learnt.thresholds[2] - learnt.thresholds[1]) / learnt.weights[1][1]
@@ -58,7 +58,7 @@ describe("a loss with parameters", function()
     equal(#mr.losses.ndcg():parameters(), 0)
   end)
 
-  it("goes back to the chosen epoch with the model, and each metric that chooses has its own", function()
+  it("is restored with the model to the chosen epoch of each metric in select", function()
     local seen = {}
     local loss = mr.losses.ordinal{ levels = 2, learn = true }
     local found = fit{ loss = loss, metrics = { "ndcg", "rr" }, select = { "ndcg", "rr" }, epochs = 12,
@@ -71,7 +71,7 @@ describe("a loss with parameters", function()
     end
   end)
 
-  it("goes on from a checkpoint to the same bits", function()
+  it("resumes from a checkpoint to the same bits", function()
     sweeps.in_folder(function(folder)
       local path, whole = folder .. "/fit.safetensors", fit()
       check(not pcall(fit, { checkpoint = path, each_epoch = function(epoch)
@@ -86,7 +86,7 @@ describe("a loss with parameters", function()
     end)
   end)
 
-  it("is a trial's own in a sweep", function()
+  it("is created anew for every trial of mr.sweep", function()
     sweeps.in_folder(function(folder)
       local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", direction = "maximize",
         space = { lr = mr.choice{ 0.01, 0.05 } }, sampler = "grid", progress = false, run = function(trial)
@@ -110,7 +110,7 @@ core.write_file("t" .. core.launched(), table.concat(loss:parameters()[1]:totabl
 ]]
 
 local mpirun, why = sweeps.mpirun(2)
-it("several processes learn the same thresholds as one", function()
+it("mr.fit with parallel = true learns the same parameters of a loss as one process", function()
   if not mpirun or not sweeps.moonrank then return test.skip(why or "MOONRANK does not name the program") end
   sweeps.in_folder(function(folder)
     sweeps.write(folder .. "/train.lua", script)

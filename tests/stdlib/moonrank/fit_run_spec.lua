@@ -19,8 +19,8 @@ local function trained(options)
   return mr.fit(all), all.model
 end
 
-describe("a history", function()
-  it("has losses and every metric of every epoch", function()
+describe("run.history of mr.fit", function()
+  it("has the losses and every metric of every epoch", function()
     local seen = {}
     local run = trained{ each_epoch = function(epoch, model, entry)
       if epoch == 0 then return check(entry == nil) end
@@ -35,7 +35,7 @@ describe("a history", function()
     for i, entry in ipairs(run.history) do check(rawequal(entry, seen[i])) end
   end)
 
-  it("and the run have metrics under other names that they have, too", function()
+  it("has metrics under their aliases too, like the run", function()
     local run = trained{ metrics = { "map", "mrr@5" }, select = { "mrr@5", "map" }, epochs = 3 }
     for i = 1, 3 do equal(run.history[i].metrics.map, run.history[i].metrics.ap) end
     equal({ run.best.metrics["mrr@5"], run.test.mean.map }, { run.best.metrics["rr@5"], run.test.mean.ap })
@@ -46,14 +46,14 @@ describe("a history", function()
     raises(function() run:restore(3) end, "'3'", "metric", "epoch")
   end)
 
-  it("ends where each_epoch returns false", function()
+  it("ends if each_epoch returns false or patience is exhausted", function()
     local run = trained{ each_epoch = function(epoch) return epoch < 3 end }
     equal({ #run.history, run.stopped }, { 3, "each_epoch" })
     equal(trained{ patience = 2, optimizer = mr.optim.adam{ lr = 2.0 }, epochs = 200 }.stopped, "patience")
     equal(trained().stopped, false)
   end)
 
-  it("is validated every so many epochs, and the last", function()
+  it("has validation values at every k-th epoch and the last", function()
     local run, validated = trained{ every = 3 }, {}
     for _, entry in ipairs(run.history) do
       if entry.valid_loss then validated[#validated + 1] = entry.epoch end
@@ -63,8 +63,8 @@ describe("a history", function()
   end)
 end)
 
-describe("several metrics in select", function()
-  it("choose an epoch each, and are evaluated there", function()
+describe("mr.fit with several metrics in select", function()
+  it("chooses an epoch for each metric and tests there", function()
     local at = { a = 0, b = 0 }
     for name, values in pairs{ a = { 1, 5, 2, 3 }, b = { 9, 7, 8, 3 } } do
       mr.metrics.define("spec_" .. name, function(_, lists)
@@ -104,9 +104,9 @@ local function reduced(text)
   return text
 end
 
-describe("a run", function()
+describe("mr.Run", function()
   local run = trained{ name = "the spec's" }
-  it("prints as what it is", function()
+  it("prints its epochs, metrics and parts", function()
     local text = tostring(run)
     says(text, "8 epochs", "ndcg", "valid", "test")
     check(tostring(run.history):find "^epoch +loss +valid_loss +ap +ndcg +rr\n")
@@ -118,7 +118,7 @@ describe("a run", function()
     equal(trained{ test = false }.scores, nil)
   end)
 
-  it("says of each metric which epoch it chose, and on what; one that is always NaN chose none", function()
+  it("says for each metric in select which epoch was chosen; the last one if all values are NaN", function()
     mr.metrics.define("spec_bad", function(_, lists) return mr.zeros(lists.count, { dtype = "float64" }) / 0 * 0 end)
     for _, names in ipairs{ { "spec_bad", "ap" }, { "ap", "spec_bad" } } do
       local both, model = trained{ select = names, metrics = { "ap" }, epochs = 6 }
@@ -137,7 +137,7 @@ describe("a run", function()
     says(trained{ every = 9, each_epoch = function(epoch) return epoch < 2 end }, "epoch 2", "ndcg")
   end)
 
-  it("goes out as CSV, LaTeX and JSON", function()
+  it("exports CSV, LaTeX and JSON", function()
     local lines = {}
     for line in run:to_csv():gmatch "[^\n]+" do lines[#lines + 1] = line end
     equal(lines[1], "epoch,loss,valid_loss,ap,ndcg,rr")
@@ -153,14 +153,14 @@ describe("a run", function()
     check(run.history:to_json():find '"metrics":{"ap":0%.')
   end)
 
-  it("draws its learning curves", function()
+  it("plots learning curves", function()
     check(tostring(run:plot{ title = "Curves" }):find "facets: 2 panels, 'Curves'")
     check(tostring(trained{ valid = false }:plot()):find "^mr.Figure facets: 1")
     raises(function() run:plot{ titel = "x" } end, "'titel'", "'title'")
     raises(function() trained{ epochs = 0 }:plot() end, "history:plot", "epoch")
   end)
 
-  it("is documented", function()
+  it("has documentation of its fields and methods", function()
     local text = help.about "mr.Run"
     for _, word in ipairs{ "Fields", "choices", "chosen_on", "Methods", ":to_csv", ":plot", ":restore" } do
       check(text:find(word, 1, true), word .. " is missing in\n" .. text)
@@ -169,7 +169,7 @@ describe("a run", function()
   end)
 end)
 
-it("batches, statistics and folds print as what they are", function()
+it("batches, results of mr.stats, bounds and folds print their contents", function()
   local batch = tostring(train:batches{ size = 4 }()):gsub("%d+ rows", "N rows"):gsub("{%d+, 6}", "{N, 6}")
   equal(batch, "batch{features = {N, 6} float32, lists = 4 lists, N rows, size = 4}")
   local test_text = tostring(mr.stats.paired_t({ 1, 2, 4 }, { 1, 1, 2 }))

@@ -18,7 +18,7 @@ local function fit(options)
 end
 
 describe("mr.fit", function()
-  it("learns: the loss falls and training lists rank better than at random", function()
+  it("reduces the loss and ranks training lists better than at random", function()
     local run, model = fit{ epochs = 20 }
     check(run.history[#run.history].loss < run.history[1].loss - 0.1, "the loss falls")
     local batch
@@ -28,7 +28,7 @@ describe("mr.fit", function()
     check(trained.mean.ap > mr.stats.mean(random) + 0.1, "better than random")
   end)
 
-  it("keeps the epoch that is best on validation, and its parameters", function()
+  it("keeps the best epoch on validation, with its parameters", function()
     local run, model = fit()
     equal(run.chosen_on, "valid")
     local best = 0
@@ -50,7 +50,7 @@ describe("mr.fit", function()
     return { metrics = {}, select = name, epochs = #values, test = fold.test }
   end
 
-  it("shows the best value on the last line of progress, that of the last epoch, too", function()
+  it("prints the best value on the last line of progress once", function()
     local rising, lines, real = with_values("spec_rising", { 1, 2, 3 }), {}, io.stderr
     rising.progress = true
     local function write(_, ...)
@@ -65,7 +65,7 @@ describe("mr.fit", function()
     equal(select(2, text:gsub("best spec_rising 3", "")), 1, "once")
   end)
 
-  it("keeps the epoch that is least by a metric to be minimised, and waits for a lower one", function()
+  it("keeps the lowest epoch by a minimised metric, also with patience", function()
     local falling = with_values("spec_falling", { 9, 7, 8, 3, 5, 5, 4 }, { minimize = true })
     local run = fit(falling)
     equal({ run.best.epoch, run.best.metrics.spec_falling }, { 4, 3.0 })
@@ -80,8 +80,7 @@ describe("mr.fit", function()
     check(loss.history[1].metrics.pairs > least and #loss.scores.nrbp_loss == fold.test.count)
   end)
 
-  it("never takes an epoch whose value is NaN for the best; " ..
-    "where all are, the last stays and the run says so", function()
+  it("never chooses an epoch with a NaN value, and keeps the last one if all values are NaN", function()
     local nan = 0 / 0
     local run = fit(with_values("spec_nan_first", { nan, nan, 2, 3, nan, 1 }))
     equal({ run.best.epoch, run.chosen_on }, { 4, "valid" })
@@ -95,13 +94,13 @@ describe("mr.fit", function()
     equal(#fit(patient).history, 3)
   end)
 
-  it("keeps the last epoch without validation, and says so; chooses on test only when told", function()
+  it("keeps the last epoch without validation, and chooses on test with recipe = 'published'", function()
     local run = fit{ valid = false }
     equal({ run.chosen_on, run.best.epoch }, { "last epoch", 6 })
     equal(fit{ recipe = "published" }.chosen_on, "test")
   end)
 
-  it("gives the same numbers with the same seed, with one thread and with two", function()
+  it("gives the same values with the same seed, with one thread and with two", function()
     local before, losses = core.threads(), {}
     for threads = 1, 2 do
       core.threads(threads)
@@ -114,7 +113,7 @@ describe("mr.fit", function()
     check(other ~= fit{ epochs = 1 }.history[1].loss, "another seed, another order")
   end)
 
-  it("takes the memory of its tensors from what earlier ones left", function()
+  it("reuses the memory of earlier tensors", function()
     local function fresh(f)
       collectgarbage()
       local before = core.fresh_tensors()
@@ -130,13 +129,13 @@ describe("mr.fit", function()
     check(again < math.max(10, first / 20), counts)
   end)
 
-  it("stops early", function()
+  it("stops early with patience", function()
     local run = fit{ epochs = 200, patience = 2, optimizer = mr.optim.adam{ lr = 0.5 } }
     check(#run.history < 200, "patience ends it")
     equal(#run.history, run.best.epoch + 2)
   end)
 
-  it("leaves lists that do not count out of the mean", function()
+  it("leaves degenerate lists out of the mean loss", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 0, 0 }, { 1, 1, 1 } }
     local data = mr.data.dataset{ lists = lists, features = mr.normal({ 9, 3 }, { seed = 1 }) }
     local first_list = lists:select(mr.tensor({ 1 }, { dtype = "int64" }))
@@ -159,7 +158,7 @@ describe("mr.fit", function()
     check(run.test.mean.ndcg > random + 0.15, ("trained %.3f, random %.3f"):format(run.test.mean.ndcg, random))
   end)
 
-  it("refuses what it cannot use, by name", function()
+  it("refuses a missing model and unknown, duplicate or no metrics", function()
     raises(function() mr.fit{ loss = mr.losses.ap() } end, "mr.fit", "model")
     raises(function() fit{ metrics = { "ndgc" } } end, "'ndgc'", "'ndcg'")
     local function before_training(_) error "training began" end
@@ -171,7 +170,7 @@ describe("mr.fit", function()
 end)
 
 describe("mr.checkpoint", function()
-  it("computes once, reads afterwards, and refuses other settings", function()
+  it("computes once, reads afterwards, and refuses other settings and wrong results", function()
     local path = os.tmpname() .. "_folder/part.safetensors"
     local calls = 0
     local function compute()

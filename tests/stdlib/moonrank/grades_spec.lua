@@ -20,8 +20,8 @@ local function each(body)
   end
 end
 
-describe("a grade whose gain is too large", function()
-  it("is an error of every metric with such gains", function()
+describe("a grade with a gain that is too large", function()
+  it("is refused by every metric with exponential gains", function()
     each(function(tensor)
       local s = tensor(scores)
       for _, metric in ipairs{ "ndcg", "ndcg@1", "err", "err@2", "dcg" } do
@@ -31,7 +31,7 @@ describe("a grade whose gain is too large", function()
     end)
   end)
 
-  it("is an error of losses and their bounds", function()
+  it("is refused by losses and their bounds", function()
     each(function(tensor)
       local s = tensor(scores)
       for _, bound in ipairs{ "none", "minmax", "expectation", "expectation_max", "zscore", "distribution",
@@ -52,7 +52,7 @@ describe("a grade whose gain is too large", function()
     raises(function() return mr.metrics.err{ top = 1 / 0 } end, "top", "inf")
   end)
 
-  it("is found by mr.fit before the first step, in every part", function()
+  it("is refused by mr.fit before the first step, in every part", function()
     local function set(lists) return mr.data.dataset{ lists = lists, features = mr.ones(lists.rows, 2) } end
     local good, bad = set(mr.lists{ { 1, 0 }, { 2, 0 }, { 0, 1 } }), set(mr.lists{ { 1, 0 }, { 2, 0 }, { 0, 2000 } })
     local begun = 0
@@ -76,7 +76,7 @@ describe("a grade whose gain is too large", function()
     equal(begun, 6)
   end)
 
-  it("matters to no metric of relevance, no linear gain, and not to RankNet", function()
+  it("is allowed for metrics of relevance, linear gains and RankNet", function()
     each(function(tensor)
       local s, ones = tensor(scores), mr.lists{ { 1, 0, 1 }, { 0, 1, 1 } }
       for _, metric in ipairs{ "ap", "rr", "nrbp", "auc", "hit@2", "r_precision", "bpref", "tbg" } do
@@ -89,7 +89,7 @@ describe("a grade whose gain is too large", function()
     end)
   end)
 
-  it("is none for float32 scores whose sums fit into float64: metrics are evaluated in float64", function()
+  it("is allowed for float32 scores if the sums fit into float64", function()
     local two = mr.lists{ { 96, 0 }, { 0, 97 } }
     local s = mr.tensor{ 2, 1, 1, 2 }
     near(mr.evaluate(s, two, { "dcg" }).mean.dcg / 2 ^ 95, 3, 1e-12)
@@ -97,7 +97,7 @@ describe("a grade whose gain is too large", function()
   end)
 end)
 
-describe("large grades up to the limit", function()
+describe("grades up to the limit", function()
   -- nDCG of orders of grades, with gains over 2^top.
   local function ndcg(grades, top)
     local sum = 0
@@ -105,7 +105,7 @@ describe("large grades up to the limit", function()
     return sum
   end
 
-  it("have the values and statistics that all orders have", function()
+  it("have the values and statistics that follow from all orders", function()
     for _, grades in ipairs{ { 1000, 999, 0 }, { 600, 598.5, 597 }, { 128, 127, 1 } } do
       local a, b, c = table.unpack(grades)
       local ideal, values = ndcg(grades, a), {}
@@ -138,8 +138,8 @@ describe("large grades up to the limit", function()
   end)
 end)
 
-describe("grades that are none", function()
-  it("are refused where lists are made", function()
+describe("grades in mr.lists", function()
+  it("are refused if they are negative, NaN or infinite", function()
     for _, grade in ipairs{ -1, -0.5, 0 / 0, 1 / 0, 1e39 } do
       raises(function() return mr.lists{ { 1, grade } } end, "raises", "2")
       raises(function() return mr.bounds.of("ndcg", { grades = { grade, 0 } }) end, "grades")

@@ -7,7 +7,7 @@ local describe, it = test.describe, test.it
 local function has(text, part) test.check(text:find(part, 1, true), "missing '" .. part .. "' in:\n" .. text) end
 
 describe("help", function()
-  it("finds a function by value and by any end of its name", function()
+  it("finds a function by value and by the last parts of its name", function()
     local expected = help.of(mr.arange)
     has(expected, "mr.arange(first, last, options)")
     has(expected, "first, first + step, ... up to last")
@@ -16,18 +16,18 @@ describe("help", function()
     test.equal(help.about "mr.arange", expected)
     test.equal(help.of "arange", expected)
   end)
-  it("describes functions of the core from their rows", function()
+  it("describes functions of the core", function()
     local sum = help.of(mr.tensor { 1 }.sum)
     has(sum, "mr.Tensor:sum(dim?)")
     has(sum, "dim?  integer")
     has(sum, "Returns\n  mr.Tensor")
     has(help.about "sum", "mr.Lists:sum(x)")
   end)
-  it("describes classes by name and by an instance", function()
+  it("describes a class by its name and by an instance", function()
     test.equal(help.of(mr.lists { { 1 } }), help.about "mr.Lists")
     has(help.about "Lists", ":softmax ")
   end)
-  it("shows methods that a class has from the classes that it builds on", function()
+  it("shows inherited methods of a class", function()
     local class, method = help.about "mr.Fold", help.about "fold:to_csv"
     for _, name in ipairs{ ":summary", ":to_csv", ":to_html", ":to_json", ":to_latex", ":to_markdown" } do
       has(class, name .. " ")
@@ -36,23 +36,23 @@ describe("help", function()
     test.equal(help.about "mr.Fold:to_csv", method)
     test.equal(select(2, help.about("mr.Comparison"):gsub(":to_latex ", "")), 1)  -- its own
   end)
-  it("lists the options of a function, with those of the classes that its own builds on", function()
+  it("lists the options of a function, also inherited ones", function()
     local lines = help.of(mr.plot.lines)
     for _, field in ipairs{ "series?", "low?", "y? ", "vlines?", "caption?" } do has(lines, "\n  " .. field) end
     has(help.of(mr.data.letor_folds), "\n  valid?")
   end)
-  it("describes modules, with what is not loaded yet", function()
+  it("describes the module mr, also submodules that are not loaded", function()
     has(help.of(mr), "gradcheck ")
     test.equal(help.of(mr), help.about "mr")
   end)
-  it("finds and prints the manual's pages, the store's tables with them", function()
+  it("finds and prints pages of the manual", function()
     has(help.about "mr", "guide/first_steps")
     has(help.about "parquet", 'page "formats"')
     has(help.about "store schema", 'page "formats"')
     has(help.about "guide/sweeps", "# Sweeps")
     has(help.about "formats", "`wall` REAL")
   end)
-  it("describes classes with their fields, and bounds", function()
+  it("describes classes with their fields, bounds by name, and lists all in mr", function()
     local run = help.about "mr.Run"
     for _, field in ipairs{ "best?", "history ", "interrupted " } do has(run, "\n  " .. field) end
     test.equal(help.about "Run", run)
@@ -62,13 +62,13 @@ describe("help", function()
     local all = help.about "mr"
     for _, name in ipairs{ "mr.Run,", "mr.Model,", "minmax,", "zscore", "nrbp_loss," } do has(all, name) end
   end)
-  it("describes a part of mr once", function()
+  it("describes each submodule of mr once", function()
     for _, part in ipairs{ "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" } do
       local text = help.about("mr." .. part)
       test.equal(select(2, text:gsub("%f[^\n%z]mr%." .. part .. "\n", "")), 1, part)
     end
   end)
-  it("ends summaries with their sentences", function()
+  it("shows summaries up to the end of a sentence", function()
     for _, topic in ipairs{ "mr", "mr.bounds", "mr.data", "mr.losses", "mr.metrics", "mr.models", "mr.optim",
       "mr.plot", "mr.smooth", "mr.stats", "mr.Tensor", "mr.Lists" } do
       local rows = 0
@@ -90,7 +90,7 @@ describe("help", function()
     mr.help_spec_part, package.loaded["moonrank.help_spec_part"] = nil, nil
     os.remove(path)
   end)
-  it("prints what is called so once", function()
+  it("prints each function with the asked name once", function()
     for _, name in ipairs{ "conv2d", "sort", "mr.Tensor:linear", "reshape" } do
       local text, seen = help.about(name), {}
       for title in ("\n" .. text):gmatch "\n(mr[%.:%w]+%()" do
@@ -100,7 +100,7 @@ describe("help", function()
     end
   end)
 
-  it("finds metrics with parameters, and by their other names, with what they take", function()
+  it("finds metrics with parameters and by alias, with their options", function()
     for _, name in ipairs{ "nrbp(0.95)", "nrbp(0.9)@10", "mr.metrics.nrbp(0.9)", "metrics.nrbp@3" } do
       local text = help.about(name)
       for _, part in ipairs{ "mr.metrics.nrbp(scores, lists, options)", "\n  p? ", "\n  k? ", 'metric "nrbp"' } do
@@ -151,7 +151,7 @@ describe("help", function()
     for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.about, text) end
     test.raises(function() help.about "mr.losses.ndgc{}" end, "'mr.losses.ndgc'", "'mr.losses.ndcg'")
   end)
-  it("searches names, options and prose where nothing has the name, the best first", function()
+  it("searches names, options and prose if no name matches, and shows the best match first", function()
     local function first(topic) return help.about(topic):match "\n\n  ([%w_.:]+)" end
     test.equal(first "patience", "mr.fit")                -- an option, with what it does
     has(help.about "patience", "  patience: stop after")
@@ -160,7 +160,7 @@ describe("help", function()
     has(help.about "chosen_on epoch", "mr.Run")
     has(help.about "shortest zzzz gradcheck", "gradcheck")  -- those with one of the words
   end)
-  it("searches stems, synonyms and the names that other libraries give options", function()
+  it("searches stems, synonyms and names that other libraries use", function()
     has(help.about "dataframes", "mr.table")
     has(help.about "shuffles minibatches", "mr.Dataset:batches")
     test.check(not help.about("parameters of trials"):find("mr.sweep.Sampler", 1, true),
@@ -169,7 +169,7 @@ describe("help", function()
   it("finds tables of options by the last part of their name", function()
     for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.about(topic), "candidates?") end
   end)
-  it("finds the documentation of a user's own function", function()
+  it("shows the documentation of a user's own function", function()
     local path = os.tmpname()
     local file = assert(io.open(path, "w"))
     file:write("local M = {}\n---Adds one.\n---@param x number  what to\n" ..
@@ -180,14 +180,14 @@ describe("help", function()
     has(help.of(own.one), ":4")
     os.remove(path)
   end)
-  it("says where there is none, and offers the nearest name", function()
+  it("says that there is no documentation, and suggests the nearest name", function()
     has(help.of(print), "no documentation")
     has(help.of(function() end), "help_spec.lua:")
     test.raises(function() help.about "arnage" end, "'arnage'", "'arange'")
     test.equal(help.of(3), "3: a number")
   end)
 
-  it("ends with Ctrl-C wherever it comes", function()
+  it("stops at Ctrl-C at any moment", function()
     help.about "rank"
     local fired = 0
     for n = 1, 300 do

@@ -32,8 +32,8 @@ local function refuse_surplus(prefix, functions, of_self)
   return count
 end
 
-describe("an argument that a function does not take", function()
-  it("is an error in every function of mr and its parts", function()
+describe("a surplus or ignored argument", function()
+  it("is refused by every function of mr and its submodules", function()
     local count = 0
     for _, name in ipairs(mr.names()) do
       local value = mr[name]
@@ -45,7 +45,7 @@ describe("an argument that a function does not take", function()
     check(count > 150, tostring(count))
   end)
 
-  it("is an error in every method", function()
+  it("is refused by every method", function()
     local count = 0
     for class, parts in pairs(core.classes) do count = count + refuse_surplus(class .. ":", parts.methods, true) end
     local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
@@ -60,13 +60,13 @@ describe("an argument that a function does not take", function()
     check(count > 80, tostring(count))
   end)
 
-  it("is an error where an object is called", function()
+  it("is refused if a loss, metric or model is called", function()
     raises(function() mr.losses.ap{}(scores, lists, { bound = "minmax" }) end, "argument 3")
     raises(function() mr.metrics.rr{ k = 1 }(scores, lists, { k = 2 }) end, "argument 3")
     raises(function() mr.models.linear{ inputs = 2 }({}, 1) end, "argument 2")
   end)
 
-  it("is named with the right form", function()
+  it("is refused with the right form, such as write(x:to_csv())", function()
     local evaluation = mr.evaluate(scores, lists, { "rr" })
     for _, object in ipairs{ evaluation, evaluation:table(), mr.stats.summary(scores) } do
       raises(function() object:to_csv "file" end, "write(x:to_csv())")
@@ -80,13 +80,13 @@ describe("an argument that a function does not take", function()
     equal(mr.ones(2):requires_grad(nil).tracked, true, "nil is no argument")
   end)
 
-  it("may be a nil between others, after which nothing would be read", function()
+  it("is refused if it is a nil between other arguments", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 3 }
     raises(function() queries:concat(nil, queries) end, "1", "nil")
     equal(queries:concat(queries, queries).count, 9)
   end)
 
-  it("may be a name beside the elements of a list", function()
+  it("is refused if it is an option beside the elements of a list", function()
     raises(function() mr.evaluate(scores, lists, { "rr", ties = "worst" }) end, "'ties'")
     raises(function() mr.evaluate(scores, lists, { "rr", ties = "worst" }) end, 'mr.metrics.rr{ties = "worst"}')
     raises(function() mr.compare{ a = scores, b = -scores, qrels = lists, metrics = { "ndcg", k = 3 } } end, "'k'")
@@ -109,7 +109,7 @@ describe("an argument that a function does not take", function()
     end, "'k'")
   end)
 
-  it("may be one that another option makes void", function()
+  it("is refused if another option makes it void", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 9, features = 2 }
     raises(function() queries:batches{ size = 2, seed = 3 } end, "seed", "shuffle = true")
     raises(function() queries:batches{ size = 2, epoch = 3 } end, "epoch", "shuffle = true")
@@ -117,8 +117,8 @@ describe("an argument that a function does not take", function()
   end)
 end)
 
-describe("a question without an answer", function()
-  it("is refused: == of two tensors, the gradient of a result, a metric that is not there, cdf of NaN", function()
+describe("numbers and questions without a meaningful answer", function()
+  it("raise an error: == of tensors, the gradient of a result, a missing metric, cdf of NaN", function()
     local x = mr.tensor{ 1, 2 }
     raises(function() return x == mr.tensor{ 1, 2 } end, "x:eq(y)")
     raises(function() return x ~= mr.tensor{ 1, 2 } end, "x:eq(y)")
@@ -137,7 +137,7 @@ describe("a question without an answer", function()
     end
   end)
 
-  it("may be an integer that float64 does not tell from the next", function()
+  it("raise an error for integers from 2^53 on that come as float64", function()
     for _, number in ipairs{ 2 ^ 53 + 1, (1 << 53) + 1, -(2 ^ 53) } do
       raises(function() mr.tensor({ number }, int64) end, "2^53")
       raises(function() mr.full({ 1 }, number, int64) end, "2^53")
@@ -145,7 +145,7 @@ describe("a question without an answer", function()
     equal(mr.tensor({ (1 << 53) - 1 }, int64):totable()[1], (1 << 53) - 1)
   end)
 
-  it("stands in errors of mr.full and mr.arange as it was given, with the argument's name and why", function()
+  it("raise an error of mr.full and mr.arange with the argument, the number and the reason", function()
     local largest <const> = 1 << 53
     for _, case in ipairs{
       { { 2.5 }, "value", "2.5", "whole" }, { { largest + 1 }, "value", "9007199254740993", "2^53" },
@@ -166,7 +166,7 @@ describe("a question without an answer", function()
     equal(#mr.arange(3, -(1 << 60), int64), 0)
   end)
 
-  it("stands in errors as it was given", function()
+  it("raise an error of mr.tensor with the number as it was given", function()
     for number, text in pairs{ [(1 << 53) + 1] = "9007199254740993", [1e300] = "1e+300", [0.1] = "0.1" } do
       raises(function() mr.tensor({ 1, number }, int64) end, "values", text)
     end
@@ -176,7 +176,7 @@ describe("a question without an answer", function()
     equal(mr.tensor({ 1 << 53, -(1 << 53) }, int64):totable(), { 1 << 53, -(1 << 53) })
   end)
 
-  it("prints as nan without a sign", function()
+  it("print NaN as nan without a sign", function()
     local of_results = (mr.tensor{ math.huge } - mr.tensor{ math.huge }):item()
     for _, number in ipairs{ 0 / 0, -(0 / 0), of_results, mr.tensor({ 0 / 0 }, { dtype = "float64" }):totable()[1] } do
       equal({ tostring(number), ("%g %5.1f %s"):format(number, number, number) }, { "nan", "nan   nan nan" })
@@ -194,8 +194,8 @@ describe("a question without an answer", function()
   end)
 end)
 
-describe("DCG with a gain of grade 0", function()
-  it("counts rows of grade 0 also where no row is relevant", function()
+describe("mr.metrics.dcg with gain exp2_plus_one", function()
+  it("counts rows of grade 0 if no row is relevant", function()
     local options = { gain = "exp2_plus_one" }
     local of_three = 1 + 1 / math.log(3, 2) + 1 / 2
     local x, no_relevant = mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }
@@ -208,7 +208,7 @@ describe("DCG with a gain of grade 0", function()
   end)
 end)
 
-it("options in the place of a name are refused with what belongs there", function()
+it("methods of mr.results refuse options in place of a name, and show what belongs there", function()
   local path = os.tmpname()
   os.remove(path)
   mr.sweep{ name = "s", store = path, workers = 0, progress = false, direction = "minimize",

@@ -51,7 +51,7 @@ print(scores(0).epochs:item())
     end)
   end)
 
-  it("ends a loop of trainings, and not the current one alone", function()
+  it("during mr.fit ends a loop of trainings, not only the current one", function()
     script([[
 for seed = 1, 5 do
   local run = fit(seed == 2 and 3 or nil, { seed = seed })
@@ -65,7 +65,7 @@ print "after the loop"
     end)
   end)
 
-  it("ends a loop that catches errors, too, and evaluates no test, be it a catalogue", function()
+  it("during mr.fit ends a loop that catches errors, and skips the test evaluation", function()
     script([[
 local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, mean_activity = 20, seed = 3 }
 local fold = ratings:binarize(4):min_relevant(4):folds{ k = 2, seed = 3 }[1]
@@ -83,7 +83,7 @@ end
     end)
   end)
 
-  it("in a validation does not go on to the test, and the training goes on from where it was", function()
+  it("during validation skips the test evaluation, and the training resumes from its checkpoint", function()
     script([[
 local count = 0
 mr.metrics.define("pressing", function(ranks, lists)
@@ -123,8 +123,7 @@ local function parameters(step, options)
   return table.concat(all.model:parameters()[1]:reshape(5):totable(), " "), run
 end
 ]]
-  it("in the middle of an epoch gives the model the last complete epoch's parameters " ..
-    "where no metric chose one", function()
+  it("in the middle of an epoch restores the last complete epoch's parameters if no metric chose one", function()
     for _, how in ipairs{ "", ", valid = queries, metrics = { 'bad' }",
       ", valid = queries, metrics = { 'ap' }, every = 9",
       ", valid = queries, metrics = { 'ap' }, select = { 'bad', 'ap' }", ", checkpoint = 'c.safetensors'" } do
@@ -142,7 +141,7 @@ print(run:to_json():find('"interrupted":true', 1, true) ~= nil)
     end
   end)
 
-  it("in the first epoch leaves the model as it was", function()
+  it("in the first epoch leaves the model unchanged", function()
     script(partial .. [[
 local expected = parameters(nil, { epochs = 1, optimizer = mr.optim.sgd{ lr = 1e-30 } })
 local found, run = parameters(6, { epochs = 3 })
@@ -154,7 +153,7 @@ print(found == expected, #run.history, run.best == nil)
   end)
 end)
 
-describe("patience", function()
+describe("mr.fit with patience", function()
   local mr = require "moonrank"
   local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 5, seed = 2 }
   local function fit(options)
@@ -163,7 +162,7 @@ describe("patience", function()
     for name, value in pairs(options) do all[name] = value end
     return mr.fit(all)
   end
-  it("counts validations", function()  -- a rate that changes nothing: the first validation is the best one
+  it("counts validations, not epochs", function()  -- a rate that changes nothing: the first validation is the best one
     for _, case in ipairs{ { 1, 3, 4 }, { 5, 3, 20 }, { 7, 2, 21 }, { 5, 20, 60 } } do
       local every, patience, epochs = table.unpack(case)
       local run = fit{ every = every, patience = patience }
@@ -171,7 +170,7 @@ describe("patience", function()
         ("every %d, patience %d"):format(every, patience))
     end
   end)
-  it("is an error without a part to validate on", function()
+  it("is refused without validation data", function()
     test.raises(function() fit{ patience = 2, valid = false } end, "valid")
   end)
 end)

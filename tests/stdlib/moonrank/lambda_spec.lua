@@ -139,7 +139,7 @@ local function agrees(n, shape, steepness, options, few)
 end
 
 describe("pairwise losses", function()
-  it("weigh every pair by what the swap of the two changes", function()
+  it("weight every pair by the metric's change if the two rows are swapped", function()
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33 } do
       for _, shape in ipairs{ "normal", "ties", "equal", "wide" } do agrees(n, shape, 1) end
     end
@@ -147,13 +147,13 @@ describe("pairwise losses", function()
     agrees(129, "ties", 1)
   end)
 
-  it("do so in long lists, for other gains and persistence", function()
+  it("weight pairs by swaps in long lists, and with other steepness and persistence", function()
     agrees(1000, "normal", 1, nil, true)
     agrees(33, "normal", 2.5, { p = 0.8 })
     agrees(32, "ties", 0.5, { p = 0.5 })
   end)
 
-  it("know grades below 1: any gain counts in nDCG and DCG, grade 1 and more in AP", function()
+  it("count grades below 1 in nDCG and DCG, but not in AP", function()
     local gain, far, tied = 2 ^ 0.5 - 1, 1 - 1 / math.log(3, 2), mr.tensor{ 0, 0 }
     local swaps = { dcg = { gain * far, (3 - gain) * far }, ap = { 0, 0.5 } }
     swaps.ndcg = { far, swaps.dcg[2] / (3 + gain / math.log(3, 2)) }
@@ -165,7 +165,7 @@ describe("pairwise losses", function()
     end
   end)
 
-  it("have the gradients that differences find where no rank changes", function()
+  it("have right gradients if no rank changes", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
     for _, name in ipairs(all_names) do
@@ -174,7 +174,7 @@ describe("pairwise losses", function()
     end
   end)
 
-  it("of a batch are those of its lists, and shuffled rows change nothing", function()
+  it("give a list the same value alone, in a batch and with shuffled rows", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
     for _, name in ipairs(all_names) do
@@ -192,7 +192,7 @@ describe("pairwise losses", function()
     end
   end)
 
-  it("stay finite where scores are far apart or infinite and the pair is right", function()
+  it("stay finite if scores are far apart or infinite and the pair is in the right order", function()
     local lists = mr.lists{ { 1, 0, 1, 0 } }
     for _, name in ipairs(all_names) do
       local loss = loss_of(name)
@@ -206,8 +206,8 @@ describe("pairwise losses", function()
   end)
 end)
 
-describe("pairwise losses and lists without pairs", function()
-  it("give 0 and no gradient there, and do not count them", function()
+describe("pairwise losses on lists without pairs", function()
+  it("give 0 without gradient, and do not count such lists", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 6, dtype = "float64" })
     local binary, graded = { 1, 0, 0, 0, 0, 0, 1 }, { 1, 0, 0, 0, 0, 1, 1 }
@@ -233,7 +233,7 @@ describe("pairwise losses and lists without pairs", function()
     end
   end)
 
-  it("have a mean of 0 and no gradient where no list counts", function()
+  it("have mean 0 without gradient if no list counts", function()
     local lists = mr.lists{ { 0, 0 }, { 1 }, {} }
     for _, name in ipairs(names) do
       local loss, scores = loss_of(name), mr.tensor({ 3, 1, 2 }, f64)
@@ -258,7 +258,7 @@ describe("pairwise losses under a bound", function()
     zscore = function(s) return 1 / s.sd end,
   }
 
-  it("are each list's value times the slope of its bound", function()
+  it("equal each list's loss times the slope of the bound", function()
     for _, name in ipairs(names) do
       local plain = loss_of(name)(scores, lists):totable()
       for bound, slope in pairs(slope_of) do
@@ -272,7 +272,7 @@ describe("pairwise losses under a bound", function()
     end
   end)
 
-  it("that is curved take its slope at the metric's exact value, or where random rankings have it", function()
+  it("take the slope of a curved bound at the exact value, or at the expectation with slope_at", function()
     local function squared(score) return score * score / 2 end
     for _, name in ipairs(names) do
       local plain, exact = loss_of(name)(scores, lists):totable(), mr.metrics.parse(of[name])(scores, lists):totable()
@@ -300,8 +300,8 @@ describe("pairwise losses under a bound", function()
   end)
 end)
 
-describe("pairwise losses as losses", function()
-  it("say what they are", function()
+describe("mr.losses.lambdarank and mr.losses.ranknet", function()
+  it("have the name, the bound and the metric as fields", function()
     local plain, bounded = mr.losses.lambdarank(), mr.losses.lambdarank{ metric = "nrbp", p = 0.8, bound = "minmax" }
     equal({ plain.name, plain.bound_name, plain.metric }, { "lambdarank", "none", "ndcg" })
     equal({ bounded.name, bounded.bound_name, bounded.metric }, { "lambdarank", "minmax", "nrbp(0.8)" })
@@ -311,7 +311,7 @@ describe("pairwise losses as losses", function()
     for name, metric in pairs(metrics) do equal(mr.metrics.parse(loss_of(name).metric).name, metric) end
   end)
 
-  it("train a network to rank better than at the start, and than at random", function()
+  it("train a network to rank better than before", function()
     local queries = mr.data.synthetic{ kind = "queries", queries = 60, features = 10, noise = 0.2 }
     queries = queries:standardize():to(mr.device())
     for _, name in ipairs(names) do
@@ -325,7 +325,7 @@ describe("pairwise losses as losses", function()
     end
   end)
 
-  it("refuse what they cannot use, by name", function()
+  it("refuse unknown metrics, bounds and options, and wrong scores", function()
     raises(function() mr.losses.lambdarank{ metric = "ndgc" } end, "'ndgc'", "'ndcg'")
     raises(function() mr.losses.lambdarank{ metric = "rbp", p = 1 } end, "p", "1")
     raises(function() mr.losses.lambdarank{ metric = "ap", p = 0.5 } end, "p", "metric", "'ap'")

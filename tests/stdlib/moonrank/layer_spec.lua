@@ -21,7 +21,7 @@ local function run(layer, rows, inputs, outputs, device)
 end
 
 describe("core.layer", function()
-  it("is f(x weight + bias), with its derivatives, at every size", function()
+  it("equals f(x weight + bias) with its derivatives at every size", function()
     for _, device in ipairs(mr.has_cuda() and { "cpu", "cuda" } or { "cpu" }) do
       for name, f in pairs(functions) do
         for _, sizes in ipairs{ { 0, 3, 2 }, { 1, 1, 1 }, { 31, 2, 33 }, { 32, 3, 1 }, { 33, 5, 7 }, { 129, 4, 127 },
@@ -38,7 +38,7 @@ describe("core.layer", function()
     end
   end)
 
-  it("has derivatives where values are large: no overflow, and a relu stops at 0", function()
+  it("has finite derivatives for large values, and 0 for relu at 0", function()
     local one = mr.ones(1, 1, { dtype = "float64" })
     local slopes_of = { relu = { 0, 0, 1 }, tanh = { 0, 1, 0 }, sigmoid = { 0, 0.25, 0 }, softplus = { 0, 0.5, 1 } }
     for name, slopes in pairs(slopes_of) do
@@ -50,7 +50,7 @@ describe("core.layer", function()
     end
   end)
 
-  it("keeps NaN, which goes on backward", function()
+  it("keeps NaN in values and derivatives", function()
     for _, device in ipairs(mr.has_cuda() and { "cpu", "cuda" } or { "cpu" }) do
       for name in pairs(functions) do
         for _, dtype in ipairs{ "float32", "float64" } do
@@ -73,7 +73,7 @@ describe("core.layer", function()
     end
   end)
 
-  it("refuses shapes that do not fit, and functions that it does not know", function()
+  it("refuses shapes that do not fit, and unknown functions", function()
     local x, w, b = mr.ones(2, 3), mr.ones(3, 4), mr.ones(1, 4)
     raises(function() return core.layer(x, mr.ones(2, 4), b, "relu") end, "'weight'", "'layer'", "{2, 3}", "{2, 4}")
     raises(function() return core.layer(x, w, mr.ones(3), "relu") end, "bias", "3", "4")

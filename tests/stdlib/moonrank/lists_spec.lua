@@ -40,8 +40,8 @@ local function total(run)
   return s
 end
 
-describe("making lists", function()
-  it("from tables, sizes or ids is the same", function()
+describe("mr.lists", function()
+  it("makes the same lists from tables, sizes or ids", function()
     local relevance = { 1, 0, 0, 1, 0, 1, 0 }
     for _, lists in ipairs{
       mr.lists{ { 1, 0, 0, 1 }, { 0, 1, 0 } }, mr.lists{ relevance = relevance, sizes = { 4, 3 } },
@@ -68,7 +68,7 @@ describe("making lists", function()
     equal(mr.lists{ { 1 } }.ids, {})
   end)
 
-  it("of no lists, or of empty lists", function()
+  it("takes no lists, and lists without rows", function()
     local none, empty = mr.lists{}, mr.lists{ {}, {} }
     equal({ none.count, none.rows, empty.count, empty.rows }, { 0, 0, 2, 0 })
     equal(none:sum(mr.zeros(0)):totable(), {})
@@ -81,7 +81,7 @@ describe("making lists", function()
     equal(empty.relevant:totable(), { 0, 0 })
   end)
 
-  it("counts relevant rows by a grade of at least 1", function()
+  it("counts rows with a grade of at least 1 as relevant", function()
     equal(mr.lists{ { 0.5, 1, 2, 0.99 }, { 0 } }.relevant:totable(), { 2, 0 })
     local lists, y = ragged(1)
     equal(lists.relevant:totable(), per_list(y, function(run)
@@ -92,7 +92,7 @@ describe("making lists", function()
   end)
 end)
 
-describe("per list", function()
+describe("mr.Lists", function()
   local lists = ragged(1)
   local x = mr.normal({ rows }, { seed = 2, dtype = "float64" })
   local values = x:totable()
@@ -101,7 +101,7 @@ describe("per list", function()
     max = function(run) return math.max(-1 / 0, table.unpack(run)) end,
   }
   for name, f in pairs(cases) do
-    it(name, function()
+    it(name .. " agrees with a loop over each list, in float32 and float64", function()
       near(lists[name](lists, x), per_list(values, f), 1e-12)
       near(lists[name](lists, x:float()), per_list(values, f), 1e-5)
       if name == "max" then
@@ -113,7 +113,7 @@ describe("per list", function()
     end)
   end
 
-  it("softmax", function()
+  it("softmax agrees with a loop over each list, also for large values", function()
     near(lists:softmax(x), per_row(values, function(run)
       local out, sum = {}, 0
       for i, v in ipairs(run) do
@@ -128,7 +128,7 @@ describe("per list", function()
     mr.gradcheck(function(t) return small:softmax(t) end, mr.normal({ 6 }, { seed = 3, dtype = "float64" }))
   end)
 
-  it("spread", function()
+  it("spread repeats each list's value for its rows", function()
     local v = mr.normal({ lists.count }, { seed = 4, dtype = "float64" })
     local each, expected = v:totable(), {}
     for l, n in ipairs(sizes) do
@@ -138,7 +138,7 @@ describe("per list", function()
     mr.gradcheck(function(t) return lists:spread(t) * x end, v)
   end)
 
-  it("head gives the first rows, to be used as an index", function()
+  it("head gives indices of the first k rows of each list", function()
     for _, k in ipairs{ 0, 1, 32, 5000 } do
       local expected, at = {}, 0
       for _, n in ipairs(sizes) do
@@ -150,7 +150,7 @@ describe("per list", function()
     near(x:rows(lists:head(1)), per_row(values, function(run) return { run[1] } end), 0)
   end)
 
-  it("select takes lists in any order, with repeats; rows_of finds their rows", function()
+  it("select takes lists in any order with repeats, and rows_of and take_rows find their rows", function()
     local some = index{ 4, 2, 1, 4 }
     local chosen = lists:select(some)
     equal(chosen.sizes:totable(), { 32, 1, 0, 32 })
@@ -162,20 +162,20 @@ describe("per list", function()
     equal(lists:select(index{}).count, 0)
   end)
 
-  it("with_relevance judges the same lists otherwise", function()
+  it("with_relevance gives the same lists with other grades", function()
     local other = lists:with_relevance(lists.relevance * 0 + 3)
     equal(other.relevant:totable(), other.sizes:totable())
     equal(lists.relevance:max():item(), 2.0)
   end)
 
-  it("rank and order count from 1 within the list", function()
+  it("rank and order count from 1 within each list", function()
     local small = mr.lists{ { 1, 0, 1 }, {}, { 1 }, { 0, 0 } }
     local scores = mr.tensor{ 0.2, 0.9, 0.5, 7, 1, 2 }
     equal(small:rank(scores):totable(), { 3, 1, 2, 1, 2, 1 })
     equal(small:order(scores):totable(), { 2, 3, 1, 4, 6, 5 })
   end)
 
-  it("does not depend on the number of threads", function()
+  it("gives the same bits with any number of threads", function()
     local was = core.threads()
     local function all()
       local out = {}
@@ -194,7 +194,7 @@ describe("per list", function()
     core.threads(was)
   end)
 
-  it("the derivative of the largest goes to the first of equals", function()
+  it("max passes its derivative to the first of equal rows", function()
     local small = mr.lists{ { 0, 0, 0 }, { 0, 0 } }
     local t = mr.tensor{ 1, 5, 5, 2, 2 }:requires_grad()
     small:max(t):sum():backward()
@@ -202,14 +202,14 @@ describe("per list", function()
   end)
 end)
 
-describe("reductions over the rows of a matrix", function()
+describe("list reductions over the rows of a matrix", function()
   local lists, _ = ragged(2)
   local width = 3
   local x = mr.normal({ rows, width }, { seed = 5, dtype = "float64" })
 
   local function column(of, c) return of:narrow(2, c, 1):reshape(#of) end
 
-  it("are those of each column", function()
+  it("equal the reductions of each column", function()
     for _, name in ipairs{ "sum", "mean", "max", "softmax" } do
       local all = lists[name](lists, x)
       equal(all:shape(), { name == "softmax" and rows or #sizes, width })
@@ -221,7 +221,7 @@ describe("reductions over the rows of a matrix", function()
     end
   end)
 
-  it("spread gives each row its list's row, of any type", function()
+  it("repeat each list's row with spread, for any type", function()
     local v = mr.normal({ #sizes, width }, { seed = 6, dtype = "float64" })
     local spread = lists:spread(v)
     for c = 1, width do equal(column(spread, c):totable(), lists:spread(column(v, c)):totable()) end
@@ -231,7 +231,7 @@ describe("reductions over the rows of a matrix", function()
     raises(function() return lists:spread(index{ 1 }) end, "v", "{1}", "13")
   end)
 
-  it("have the derivatives that differences have", function()
+  it("have right gradients", function()
     local few = mr.lists{ { 0, 1 }, {}, { 1 }, { 0, 0, 1 } }
     local y, w = mr.normal({ 6, 2 }, { seed = 1 }), mr.normal({ 4, 2 }, { seed = 2, dtype = "float64" })
     for _, name in ipairs{ "sum", "mean", "softmax" } do
@@ -241,7 +241,7 @@ describe("reductions over the rows of a matrix", function()
     check(mr.gradcheck(function(t) return few:spread(t) end, w) < 1e-8)
   end)
 
-  it("of no lists, of empty lists, and of no columns", function()
+  it("take no lists, lists without rows, and no columns", function()
     local none, empty = mr.lists{}, mr.lists{ {}, {} }
     equal(none:sum(mr.zeros(0, 2)):shape(), { 0, 2 })
     equal(empty:sum(mr.zeros(0, 2)):totable(), { { 0, 0 }, { 0, 0 } })
@@ -252,7 +252,7 @@ describe("reductions over the rows of a matrix", function()
     equal(mr.lists{ { 1, 0 } }:sum(mr.zeros(2, 0)):shape(), { 1, 0 })
   end)
 
-  it("keep NaN, and take the first of equals for the derivative of the largest", function()
+  it("keep NaN in max, and pass its derivative to the first of equal rows", function()
     local small = mr.lists{ { 0, 0, 0 } }
     equal(small:max(mr.tensor{ { 1, 2 }, { 0 / 0, 3 }, { 5, 3 } }):totable(), { { 0 / 0, 3 } })
     local t = mr.tensor{ { 1, 5 }, { 1, 7 }, { 0, 7 } }:requires_grad()
@@ -261,7 +261,7 @@ describe("reductions over the rows of a matrix", function()
   end)
 end)
 
-describe("mistakes with lists", function()
+describe("errors of mr.lists and its methods", function()
   local lists = mr.lists{ { 1, 0 }, { 0 } }
   local cases = {
     { function() return mr.lists(3) end, "mr.lists", "number" },
@@ -295,7 +295,7 @@ describe("mistakes with lists", function()
     { function() return lists.sum(mr.ones(3), mr.ones(3)) end, "mr.Lists", "mr.Tensor" },
     { function() return mr.smooth.ap(mr.tensor{ 1, 0 / 0, 1 }, lists) end, "scores", "NaN", "2" },
   }
-  it("are told in one line, with the script's position", function()
+  it("are one line with the script's position", function()
     for _, case in ipairs(cases) do
       local message = raises(table.unpack(case))
       check(message:find("lists_spec.lua:%d+: "), message)
@@ -303,7 +303,7 @@ describe("mistakes with lists", function()
     end
   end)
 
-  it("leave tensors as they were", function()
+  it("release tensors", function()
     local held = core.held_bytes()
     for _ = 1, 100 do pcall(mr.lists, { relevance = { 1, 0 }, sizes = { 3 } }) end
     collectgarbage()

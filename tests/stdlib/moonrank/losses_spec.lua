@@ -18,8 +18,8 @@ local function mixed()
 end
 local counted = { 1, 0, 0, 0, 0, 1, 1 }
 
-describe("losses", function()
-  it("are the reference's bounded values, turned so that less is better", function()
+describe("mr.losses", function()
+  it("equal the reference's bounded metrics, negated if the metric is maximised", function()
     for _, case in ipairs(golden) do
       if case.bounded ~= json.null and case.bounded then
         local lists, scores = mr.lists{ case.relevance }, mr.tensor(case.scores, f64)
@@ -37,7 +37,7 @@ describe("losses", function()
     end
   end)
 
-  it("say what they are", function()
+  it("have the name, the bound and the metric as fields", function()
     for name, metric in pairs(metrics) do
       local plain, bounded = mr.losses[name](), mr.losses[name]{ bound = "minmax" }
       equal({ plain.name, plain.bound_name, plain.metric }, { name, "none", metric })
@@ -69,7 +69,7 @@ describe("losses", function()
     end
   end)
 
-  it("have a mean of 0 and no gradient where no list counts", function()
+  it("have mean 0 and no gradient if no list counts", function()
     local lists = mr.lists{ { 0, 0 }, { 1 } }
     for name in pairs(metrics) do
       local loss = mr.losses[name]{ bound = "minmax" }
@@ -80,7 +80,7 @@ describe("losses", function()
     end
   end)
 
-  it("have gradients that differences confirm", function()
+  it("have right gradients under affine bounds", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
     for name in pairs(metrics) do
@@ -91,8 +91,7 @@ describe("losses", function()
     end
   end)
 
-  it("of nRBP have the same gradient under expectation and expectation-max, " ..
-    "twice that of min-max, to the bit", function()
+  it("give nRBP equal gradients under expectation and expectation_max, twice those of minmax, to the bit", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 1, 0 } }
     local scores = mr.normal({ 8 }, { seed = 3, dtype = "float64" })
     local function gradient(bound, factor)
@@ -104,7 +103,7 @@ describe("losses", function()
     equal(gradient("minmax", 2), gradient("expectation", 1))
   end)
 
-  it("take a bound by value, and a function of the score and the statistics", function()
+  it("take a bound as an object or as a function of the score and the statistics", function()
     local lists = mixed()
     local scores = mr.normal({ lists.rows }, { seed = 5, dtype = "float64" })
     local own = function(score, stats) return (score - stats.min) / (stats.max - stats.min) end
@@ -120,7 +119,7 @@ describe("losses", function()
     end
   end)
 
-  it("take float32 scores, and shuffled rows change nothing", function()
+  it("take float32 scores, and do not depend on the order of rows", function()
     local order = mr.tensor({ 3, 1, 4, 2 }, { dtype = "int64" })
     local scores = mr.tensor{ 0.5, -1, 2, 0.25 }
     for name in pairs(metrics) do
@@ -131,7 +130,7 @@ describe("losses", function()
     end
   end)
 
-  it("say in their documentation where they are from and what they add up", function()
+  it("name their source and their reduction in their documentation", function()
     for _, name in ipairs(mr.losses.names()) do
       local what = help.about("mr.losses." .. name):match "^(.-)\nArguments":gsub("%s+", " ")
       check(what:find "[12][09]%d%d", name .. " names no source")
@@ -139,7 +138,7 @@ describe("losses", function()
     end
   end)
 
-  it("refuse what they cannot use, by name", function()
+  it("refuse unknown bounds, extreme options and wrong scores", function()
     raises(function() mr.losses.ndcg{ bound = "minmx" } end, "'minmx'", "'minmax'")
     for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "lambdarank", "ranknet", "ranknet_all_pairs",
       "direct_ranker", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp" } do
@@ -159,7 +158,7 @@ describe("losses", function()
   end)
 end)
 
-it("gain, the former name of steepness, gives the same numbers", function()
+it("the option gain gives the same values as steepness, its new name", function()
   local lists = mixed()
   local scores = mr.normal({ lists.rows }, { seed = 4 })
   for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp", "log_rr", "ranknet", "direct_ranker", "ranknet_all_pairs",
@@ -178,13 +177,13 @@ it("gain, the former name of steepness, gives the same numbers", function()
   equal((distribution:smooth(0.5, { gain = 3 })), (distribution:smooth(0.5, { steepness = 3 })))
 end)
 
-describe("a loss that a script defines", function()
+describe("a loss of mr.losses.define", function()
   local lists = mixed()
   local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
   local smooth_dcg = function(s, l) return mr.smooth.ndcg(s, l, { steepness = 2 }) end
   mr.losses.define("spec_ndcg", { direction = "maximize", smooth = smooth_dcg, metric = "ndcg" })
 
-  it("is the built-in one where the formula is the same", function()
+  it("equals the built-in loss with the same formula", function()
     local mine, built_in = mr.losses.spec_ndcg(), mr.losses.ndcg{ steepness = 2 }
     local a, grad_a = value_and_gradient(function(x) return mine(x, lists) end, scores)
     local b, grad_b = value_and_gradient(function(x) return built_in(x, lists) end, scores)
@@ -194,7 +193,7 @@ describe("a loss that a script defines", function()
     equal({ mine.name, mine.bound_name, mine.metric }, { "spec_ndcg", "none", "ndcg" })
   end)
 
-  it("takes a function of the score as bound, and keeps lists that do not count at 0", function()
+  it("takes a function of the score as bound, with 0 on lists that do not count", function()
     local loss = mr.losses.spec_ndcg{ bound = function(score) return 1 / score end }
     local plain = smooth_dcg(scores, lists):totable()
     local value, grad = value_and_gradient(function(x) return loss(x, lists) end, scores)
@@ -204,7 +203,7 @@ describe("a loss that a script defines", function()
     near(grad:narrow(1, 5, 6), { 0, 0, 0, 0, 0, 0 }, 0)
   end)
 
-  it("is 0 without gradient where no list counts", function()
+  it("has mean 0 and no gradient if no list counts", function()
     local none = mr.lists{ { 0, 0 }, { 1 } }
     local loss, equal_rows = mr.losses.spec_ndcg(), mr.tensor({ 3, 1, 2 }, f64)
     local value, grad = value_and_gradient(function(x) return loss:mean(x, none) end, equal_rows)
@@ -212,19 +211,19 @@ describe("a loss that a script defines", function()
     near(grad, { 0, 0, 0 }, 0)
   end)
 
-  it("is minimised as it is where that is its direction", function()
+  it("is minimised without a change of sign with direction = 'minimize'", function()
     local make = mr.losses.define("spec_pairs", { direction = "minimize", smooth = mr.smooth.nrbp_loss })
     near(make()(scores, lists), mr.losses.nrbp()(scores, lists), 0)
     check(not make().metric, "no metric goes with it")
     check(mr.gradcheck(function(x) return make()(x, lists):sum() end, scores) < 1e-6)
   end)
 
-  it("takes the bounds of a metric of its direction", function()
+  it("takes the bounds of its metric", function()
     local bounded = mr.losses.ndcg{ steepness = 2, bound = "minmax" }
     near(mr.losses.spec_ndcg{ bound = "minmax" }(scores, lists), bounded(scores, lists), 0)
   end)
 
-  it("is refused where it cannot be, by name", function()
+  it("is refused with a wrong name, direction, function or result", function()
     local f = function(s, l) return l:sum(s) end
     raises(function() mr.losses.define("ap", { direction = "maximize", smooth = f }) end, "'ap'", "loss")
     raises(function() mr.losses.define("a-b", { direction = "maximize", smooth = f }) end, "name", "a-b")

@@ -23,7 +23,7 @@ sweeps.in_folder(function(folder)
 end)
 table.sort(names)
 
-it("every page is HTML that closes what it opens and escapes its text", function()
+it("every page of the manual is valid HTML with escaped text and one heading h1", function()
   check(#names > 60, #names .. " pages")
   for _, name in ipairs(names) do
     equal(pages[name].problems, {}, name)
@@ -31,7 +31,7 @@ it("every page is HTML that closes what it opens and escapes its text", function
   end
 end)
 
-it("an id is there once", function()
+it("ids in the manual are unique on each page", function()
   for _, name in ipairs(names) do
     for id, count in pairs(pages[name].ids) do
       check(count == 1 and not id:find "%s", ("%s: id '%s' %d times"):format(name, id, count))
@@ -39,7 +39,7 @@ it("an id is there once", function()
   end
 end)
 
-it("links lead to pages and to what is on them", function()
+it("links in the manual lead to existing pages and ids", function()
   local count = 0
   for _, name in ipairs(names) do
     for _, link in ipairs(pages[name].links) do
@@ -52,7 +52,7 @@ it("links lead to pages and to what is on them", function()
   check(count > 3000, count .. " links")
 end)
 
-it("every page can be reached from the first one", function()
+it("every page of the manual can be reached from index.html", function()
   local seen, queue = { ["index.html"] = true }, { "index.html" }
   while #queue > 0 do
     for _, link in ipairs(pages[table.remove(queue)].links) do
@@ -66,7 +66,7 @@ it("every page can be reached from the first one", function()
   for _, name in ipairs(names) do check(seen[name], name) end
 end)
 
-it("nothing comes from elsewhere: no address, no further file, no font", function()
+it("the manual loads nothing from other files or addresses", function()
   for _, name in ipairs(names) do
     local tags = pages[name].tags
     check(not (tags.link or tags.img or tags.iframe or tags.base), name)
@@ -78,7 +78,7 @@ it("nothing comes from elsewhere: no address, no further file, no font", functio
   end
 end)
 
-it("what every file of tensors says of itself is on the page about files", function()
+it("formats.html of the manual names every metadata field of a model file", function()
   sweeps.in_folder(function(folder)
     mr.models.random{}:save(folder .. "/model")
     local said = sweeps.read(folder .. "/model"):match '"__metadata__":(%b{})'
@@ -88,7 +88,7 @@ it("what every file of tensors says of itself is on the page about files", funct
   end)
 end)
 
-it("pages fit a phone, darkness and paper", function()
+it("the manual has styles for phones, dark mode and print", function()
   local index = texts["index.html"]
   for _, words in ipairs{ 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem" } do
     check(index:find(words, 1, true), words)
@@ -125,7 +125,7 @@ local function public_names()
   return found
 end
 
-it("every public name has its place, and the search knows it", function()
+it("every public name has an entry in the manual and in its search index", function()
   local count, all = 0, {}
   local groups = require("moonrank.manual.reference").new().groups
   for _, group in ipairs(groups) do
@@ -139,7 +139,7 @@ it("every public name has its place, and the search knows it", function()
   check(count > 300, count .. " names")
 end)
 
-it("a function's page says what `moonrank doc` says", function()
+it("the manual's reference shows options, sources and linked types like `moonrank doc`", function()
   local text = pages["reference_mr.html"].text:gsub("%s+", " ")
   for _, words in ipairs{ "choose_on", "patience", "stdlib/moonrank/fit.lua:" } do
     check(text:find(words, 1, true), words)
@@ -149,7 +149,7 @@ it("a function's page says what `moonrank doc` says", function()
   check(types:find('<a href="class_Model.html#mr.Model">mr.Model</a>', 1, true), types)
 end)
 
-it("texts are escaped, and names in them are links", function()
+it("the manual's markup escapes texts and links the names in them", function()
   local links = { ["mr.fit"] = "r.html#mr.fit" }
   equal(markup.inline("a < b & `x[\"<script>\"]`", links), "a &lt; b &amp; <code>x[&quot;&lt;script&gt;&quot;]</code>")
   equal(markup.inline("see mr.fit{x}, mr.fitting, amr.fit", links),
@@ -171,8 +171,7 @@ it("texts are escaped, and names in them are links", function()
     .. '<pre><code>x = <span class="n">1</span> &lt; <span class="n">2</span></code></pre>\n')
 end)
 
-it("a folder with other files, a file, and a place where nothing can be made are errors, " ..
-  "and nothing is written", function()
+it("manual.write refuses a folder with other files, a file and an impossible path, and writes nothing", function()
   sweeps.in_folder(function(folder)
     core.make_folder(folder .. "/mine/index.html")
     core.write_file(folder .. "/mine/index.html", "<p>mine")
@@ -188,7 +187,7 @@ it("a folder with other files, a file, and a place where nothing can be made are
   end)
 end)
 
-it("a manual of earlier is brought up to date, and a page that is no longer made stays", function()
+it("manual.write updates an earlier manual, and keeps pages that it no longer makes", function()
   sweeps.in_folder(function(folder)
     manual.write(folder)
     local first, mark = sweeps.read(folder .. "/index.html"), require("moonrank.manual.page").mark
@@ -200,7 +199,7 @@ it("a manual of earlier is brought up to date, and a page that is no longer made
   end)
 end)
 
-it("`moonrank doc --html` says what it wrote, and what is wrong with what was typed", function()
+it("`moonrank doc --html` prints what it wrote, and refuses wrong arguments", function()
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
   sweeps.in_folder(function(folder)
     local function run(words) return program.run(("cd %s && %s doc %s"):format(folder, program.moonrank, words)) end

@@ -27,7 +27,7 @@ local function compare(values, scores, lists, options)
   end
 end
 
-describe("metrics", function()
+describe("mr.metrics", function()
   for _, case in ipairs(golden.ranked) do
     it("agree with the reference: " .. case.name, function()
       local scores = {}
@@ -55,7 +55,7 @@ describe("metrics", function()
     near(mr.evaluate(scores, mr.lists(case.lists), { "ap" }).mean.ap, case.map, 1e-13)
   end)
 
-  it("put tied rows as each rule says", function()
+  it("rank tied rows by the option ties", function()
     local scores = mr.tensor({ 1, 1, 1 }, f64)
     local lists = mr.lists{ relevance = { 1, 0, 1 }, sizes = { 3 }, documents = { "b", "c", "a" } }
     near(lists:rank(scores), { 2, 2, 2 })
@@ -66,7 +66,7 @@ describe("metrics", function()
     raises(function() return mr.lists{ { 1, 0, 1 } }:rank(scores, { ties = "trec" }) end, "'ties'", "'trec'", "lists")
   end)
 
-  it("give a list without relevant rows what is asked", function()
+  it("give a list without relevant rows the value of the option empty", function()
     local lists, scores = mr.lists{ { 0, 0 }, { 0, 1 } }, mr.tensor({ 2, 1, 2, 1 }, f64)
     local zero_by_definition = { dcg = true, rbp = true, rr = true, precision = true, hit = true, err = true,
       nrbp_loss = true }
@@ -82,7 +82,7 @@ describe("metrics", function()
     raises(function() mr.metrics.rr(scores, lists, { empty = "none" }) end, "empty", "'none'")
   end)
 
-  it("know graded gains, cutoff denominators and ERR", function()
+  it("take graded gains, the cutoff as denominator, and ERR with grades", function()
     local scores, lists = mr.tensor({ 4, 3, 2, 1 }, f64), mr.lists{ { 0, 2, 1, 1 } }
     near(mr.metrics.dcg(scores, lists, { gain = "linear" }):item(), 2 / math.log(3, 2) + 1 / 2 + 1 / math.log(5, 2))
     near(mr.metrics.dcg(scores, lists, { gain = "exp2_plus_one", k = 2 }):item(), 1 + 7 / math.log(3, 2))
@@ -108,7 +108,7 @@ describe("metrics", function()
     return mr.evaluate(mr.tensor(scores, f64), lists, names), names
   end
 
-  it("do not change when rows are shuffled", function()
+  it("do not depend on the order of rows", function()
     local scores, relevance, sizes = drawn()
     local shuffled, other, at = {}, {}, 0
     for _, n in ipairs(sizes) do
@@ -122,7 +122,7 @@ describe("metrics", function()
     for _, name in ipairs(names) do near(after[name], before[name], 1e-12, name) end
   end)
 
-  it("are the same bits on one thread and on two", function()
+  it("give the same bits with one thread and with two", function()
     local scores, relevance, sizes = drawn()
     local threads_of, results = require("moonrank.core").threads, {}
     local was = threads_of()
@@ -134,7 +134,7 @@ describe("metrics", function()
     for _, name in ipairs(results[1].names) do near(results[2][name], results[1][name], 0, name) end
   end)
 
-  it("know that the share of wrong pairs and AUC add up to 1", function()
+  it("give a share of wrong pairs and an AUC that add up to 1", function()
     local scores, relevance, sizes = drawn()
     local result, lists = everything(scores, relevance, sizes), mr.lists{ relevance = relevance, sizes = sizes }
     local auc, loss, p = result.auc:totable(), result.nrbp_loss:totable(), lists.relevant:totable()
@@ -143,7 +143,7 @@ describe("metrics", function()
     end
   end)
 
-  it("refuse what they cannot use, by name", function()
+  it("refuse unknown names and options, and wrong scores", function()
     local lists = mr.lists{ { 1, 0 } }
     raises(function() mr.metrics.ndcg(mr.tensor{ 1, 0 / 0 }, lists) end, "scores", "NaN", "2")
     raises(function() mr.metrics.ndcg(mr.tensor{ 1 }, lists) end, "scores", "1", "lists", "2")
@@ -160,7 +160,7 @@ describe("metrics", function()
     raises(function() mr.metrics.ap(mr.tensor{ 1, 2 }, lists, { denominator = "k" }) end, "denominator", "'k'")
   end)
 
-  it("have names that say their options", function()
+  it("have names with their cutoff and parameters", function()
     equal(mr.metrics.parse("ndcg", { k = 10 }).name, "ndcg@10")
     equal(mr.metrics.parse("rbp", { p = 0.8 }).name, "rbp(0.8)")
     equal(mr.metrics.parse("rbp(0.8)", { k = 5 }).name, "rbp(0.8)@5")
@@ -175,13 +175,13 @@ describe("metrics", function()
     raises(function() mr.metrics.parse(mr.metrics.parse("rr"), { ties = "worst" }) end, "'rr'")
   end)
 
-  it("are made by options alone", function()
+  it("are made by a call with options only", function()
     local scores, lists = mr.tensor({ 3, 2, 1 }, f64), mr.lists{ { 1, 0, 1 } }
     near(mr.metrics.rbp{ p = 0.8 }(scores, lists), mr.metrics.rbp(scores, lists, { p = 0.8 }))
     equal(mr.metrics.precision{ k = 2 }.name, "precision@2")
   end)
 
-  it("keep the type of the scores and know lists without rows", function()
+  it("keep the type of the scores, and take lists without rows", function()
     local lists = mr.lists{ relevance = { 1, 0 }, sizes = { 0, 2, 0 } }
     for _, name in ipairs(mr.metrics.names()) do
       local metric = mr.metrics.parse(name, needs_k[name] and { k = 1 } or nil)
@@ -200,8 +200,7 @@ describe("metrics", function()
     near(mr.metrics.auc(scores, lists), { 1 - 2.5 / 4 })
   end)
 
-  it("of a script's own are computed in float64, so that a ranking by float32 scores does not differ " ..
-    "from the same by float64", function()
+  it("defined in Lua are computed in float64, so float32 and float64 scores give the same values", function()
     mr.metrics.define("own_reciprocal", function(ranks, lists) return lists:max(lists.relevance / ranks) end)
     local relevance, scores = {}, {}
     for l = 1, 12 do
@@ -217,7 +216,7 @@ describe("metrics", function()
     equal(c.pairs[1].p, 1.0)
   end)
 
-  it("of a script's own take ranks, obey the rules and are known by name", function()
+  it("defined in Lua take ranks, follow ties and empty, and are found by name", function()
     mr.metrics.define("first_rank", function(ranks, lists) return -lists:max(-ranks) end, { minimize = true })
     local scores, lists = mr.tensor({ 2, 2, 1, 3, 4 }, f64), mr.lists{ { 1, 0, 0 }, { 0, 0 } }
     near(mr.metrics.first_rank(scores, lists), { 1.5, 0 / 0 })
@@ -230,8 +229,7 @@ describe("metrics", function()
     raises(function() mr.metrics.define("other_rank", 3) end, "'other_rank'", "number")
   end)
 
-  it("of a script's own may be defined again, as losses and models may, " ..
-    "and handles keep what they were made of", function()
+  it("defined in Lua may be redefined, and earlier handles keep their function", function()
     local scores, lists = mr.tensor({ 2, 1 }, f64), mr.lists{ { 1, 0 } }
     mr.metrics.define("twice_defined", function(ranks, of) return of:mean(ranks) end)
     local first = mr.metrics.parse "twice_defined"
