@@ -31,7 +31,7 @@ local function write(path, text)
   file:close()
 end
 
-describe("matrix factorisation", function()
+describe("mr.models.mf", function()
   it("scores the product of the factors of user and item", function()
     local model = mr.models.mf{ users = 3, items = 5, factors = 33, dtype = "float64" }
     local users, items = model:parameters()[1]:totable(), model:parameters()[2]:totable()
@@ -47,7 +47,7 @@ describe("matrix factorisation", function()
     near(model(batch), expected, 1e-15)
   end)
 
-  it("has derivatives for users and items", function()
+  it("has right derivatives for users and items", function()
     local users = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
     local items = mr.normal({ 5, 4 }, { seed = 2, dtype = "float64" })
     local function scores(u, i) return core.factor_scores(u, i, batch.users, batch.items, lists) end
@@ -55,7 +55,7 @@ describe("matrix factorisation", function()
     check(mr.gradcheck(function(t) return scores(users, t) end, items) < 1e-8)
   end)
 
-  it("has derivatives by items in ascending order, each once, however many more there are than rows", function()
+  it("adds up derivatives of repeated items, also with far more items than rows", function()
     for _, count in ipairs{ 5, 2000 } do
       local users = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
       local items = mr.normal({ count, 4 }, { seed = 2, dtype = "float64" })
@@ -72,7 +72,7 @@ describe("matrix factorisation", function()
     end
   end)
 
-  it("starts within +-init, the same for a seed", function()
+  it("starts with values within init, the same for the same seed", function()
     local function make(seed) return mr.models.mf{ users = 300, items = 200, factors = 8, init = 0.25, seed = seed } end
     for i, p in ipairs(make(1):parameters()) do
       check(p:abs():max():item() <= 0.25 and p:abs():max():item() > 0.24)
@@ -82,7 +82,7 @@ describe("matrix factorisation", function()
     end
   end)
 
-  it("refuses users and items that it does not know", function()
+  it("refuses users and items beyond its sizes, and batches of other sizes", function()
     local model = mr.models.mf{ users = 2, items = 5 }
     raises(function() return model(batch) end, "user_of", "3", "4", "1", "2")
     model = mr.models.mf{ users = 3, items = 4 }
@@ -95,11 +95,11 @@ describe("matrix factorisation", function()
   end)
 end)
 
-describe("self-attention", function()
+describe("mr.models.self_attention", function()
   local options = { inputs = 3, width = 8, heads = 2, blocks = 2, inner = 12, dtype = "float64" }
   local model = mr.models.self_attention(options)
 
-  it("scores a row the same wherever it stands in its list, and whatever the other lists are", function()
+  it("gives a row the same score at any place in its list and with any other lists in the batch", function()
     local scores = model(batch):totable()
     -- the first list back to front, the others left out
     local features = batch.features:rows(index{ 3, 2, 1 })
@@ -109,12 +109,12 @@ describe("self-attention", function()
     check(math.abs(alone - scores[1]) > 1e-6)
   end)
 
-  it("has derivatives for all parameters", function()
+  it("has right derivatives for all parameters", function()
     local small = mr.models.self_attention{ inputs = 3, width = 4, heads = 2, blocks = 1, inner = 5, dtype = "float64" }
     check(small:gradcheck(batch) < 1e-6)
   end)
 
-  it("drops entries in batches of a training step only, others in every step", function()
+  it("drops entries in training batches only, others in each step", function()
     local dropping = mr.models.self_attention{ inputs = 3, width = 8, heads = 2, dropout = 0.5, dtype = "float64" }
     local function at(step) return dropping{ lists = lists, features = batch.features, step = step } end
     local function distance(a, b) return (a - b):abs():sum():item() end
@@ -124,20 +124,20 @@ describe("self-attention", function()
     check(distance(at(3), at(nil)) > 1e-3)
   end)
 
-  it("comes back from its file", function()
+  it("scores the same after saving and loading", function()
     with_file(function(path)
       model:save(path)
       near(mr.models.load(path)(batch), model(batch):totable(), 0)
     end)
   end)
 
-  it("says what does not fit", function()
+  it("refuses a width that heads does not divide", function()
     raises(function() mr.models.self_attention{ inputs = 3, width = 8, heads = 3 } end, "heads", "3", "8")
   end)
 end)
 
-describe("a network", function()
-  it("is what its layers say", function()
+describe("mr.models.mlp and mr.models.linear", function()
+  it("score what a loop over the layers gives, with every activation", function()
     local functions = {
       relu = function(v) return math.max(v, 0) end,
       tanh = function(v) return 1 - 2 / (math.exp(2 * v) + 1) end,
@@ -166,21 +166,21 @@ describe("a network", function()
     end
   end)
 
-  it("without hidden layers is linear", function()
+  it("score a linear function without hidden layers", function()
     local model = mr.models.linear{ inputs = 3, dtype = "float64" }
     local w, b = model:parameters()[1], model:parameters()[2]
     near(model(batch), (batch.features:matmul(w) + b):reshape(6), 1e-15)
   end)
 
-  it("refuses layers that make no sense", function()
+  it("refuse layers of wrong sizes, and features of another type", function()
     raises(function() return mr.models.mlp{ inputs = 3, hidden = { 4, 0 } } end, "hidden", "2", "0")
     raises(function() return mr.models.mlp{ inputs = 3, hidden = { "4" } } end, "hidden", "1", "4")
     raises(function() return mr.models.linear{ inputs = 2, dtype = "float64" }(batch) end, "{6, 3}", "{2, 1}")
   end)
 end)
 
-describe("a snapshot", function()
-  it("is put back, whatever training did", function()
+describe("model:snapshot", function()
+  it("holds parameters that model:restore brings back after training", function()
     local model = mr.models.mf{ users = 3, items = 5, factors = 2 }
     local before, snapshot = model:parameters()[1]:totable(), model:snapshot()
     model(batch):sum():backward()
@@ -191,7 +191,7 @@ describe("a snapshot", function()
   end)
 end)
 
-describe("a model in a file", function()
+describe("a model file", function()
   local models = {
     mr.models.mf{ users = 3, items = 5, factors = 4, init = 0.5, seed = 9 },
     mr.models.mf{ users = 3, items = 5, factors = 1, dtype = "float64" },
@@ -199,7 +199,7 @@ describe("a model in a file", function()
     mr.models.linear{ inputs = 3, dtype = "float64" },
   }
 
-  it("comes back to the bit, and goes on training", function()
+  it("is loaded to the same bits, and the loaded model can be trained", function()
     for _, model in ipairs(models) do
       with_file(function(path)
         model:save(path)
@@ -217,7 +217,7 @@ describe("a model in a file", function()
   -- A file with this header, as text, and these bytes.
   local function file_of(header, bytes) return string.pack("<I8", #header) .. header .. bytes end
 
-  it("that is damaged is one error, which names the file", function()
+  it("is refused with its path if it is damaged or cut anywhere", function()
     with_file(function(path)
       models[1]:save(path)
       local whole = read(path)
@@ -255,7 +255,7 @@ describe("a model in a file", function()
     end)
   end)
 
-  it("that is not there, or cannot be written, is an error that leaves nothing behind", function()
+  it("is refused if it is missing or cannot be written, and nothing is left behind", function()
     local path = "/nowhere/model.safetensors"
     raises(function() mr.models.load(path) end, path, "No such file")
     raises(function() models[1]:save "/dev/null/model.safetensors" end, "/dev/null")
@@ -276,7 +276,7 @@ describe("a model in a file", function()
     end)
   end)
 
-  it("is replaced only by a whole one", function()
+  it("is replaced only by a complete file", function()
     with_file(function(path)
       models[1]:save(path)
       local whole = read(path)
@@ -289,7 +289,7 @@ describe("a model in a file", function()
     end)
   end)
 
-  it("is never put in the place of anything but a model", function()
+  it("does not replace a file that is not a model, and is not replaced by mr.checkpoint", function()
     with_file(function(path)
       local tensors = { scores = mr.ones(2) }
       os.remove(path)
@@ -314,7 +314,7 @@ describe("a model in a file", function()
     end)
   end)
 
-  it("is not cut short without a word where files may not be as large", function()
+  it("raises an error if it is larger than the system allows", function()
     if not os.getenv "MOONRANK" then return test.skip "MOONRANK does not name the program" end
     with_file(function(folder)
       os.remove(folder)
@@ -328,7 +328,7 @@ describe("a model in a file", function()
     end)
   end)
 
-  it("is never code", function()
+  it("is not run as Lua code", function()
     with_file(function(path)
       write(path, "os.exit(3)")
       raises(function() mr.models.load(path) end, "safetensors", "file")
@@ -336,7 +336,7 @@ describe("a model in a file", function()
   end)
 end)
 
-it("files have names that end where scripts see them end; tensors in them have names of their own", function()
+it("functions with a file name refuse zero bytes, and core.save_tensors refuses repeated names", function()
   local path = os.tmpname()
   local function kept() return assert(io.open(path)):read "a" end
   assert(io.open(path, "w")):write("precious"):close()

@@ -8,7 +8,7 @@ local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "
   plot = "lines", smooth = "ndcg", stats = "wilcoxon" }
 
 for part, name in pairs(parts) do
-  test.it("mr." .. part .. "." .. name, function()
+  test.it("mr." .. part .. "." .. name .. " raises an error at the script's line, with the nearest name", function()
     local message = test.raises(function() return mr[part][name] end, "mr." .. part, name)
     test.check(message:find("names_spec.lua:", 1, true), message)
     if near[part] then test.check(message:find(("'%s'"):format(near[part]), 1, true), message) end
@@ -17,7 +17,7 @@ for part, name in pairs(parts) do
   end)
 end
 
-test.it("functions of other libraries are what to write instead", function()
+test.it("mr and tensors suggest Moonrank's function for names from other libraries", function()
   for name, text in pairs{ relu = "x:relu(...)", topk = "x:topk(...)", concat = "mr.cat({x, y}, dim)",
     from_numpy = "mr.tensor(values)", view = "x:reshape(...)" } do
     test.raises(function() return mr[name] end, name, text)
@@ -27,7 +27,7 @@ test.it("functions of other libraries are what to write instead", function()
   for _, name in ipairs{ "cat", "stack", "tensor" } do test.equal(type(mr[name]), "function") end
 end)
 
-test.it("names are given to what a script defines", function()
+test.it("mr.losses, mr.metrics and mr.models have the names that a script defines", function()
   mr.losses.define("names_spec_loss", { direction = "maximize", metric = "ap", smooth = mr.smooth.ap })
   mr.metrics.define("names_spec_metric", function(ranks, lists) return lists:mean(ranks) end)
   local function parameters() return { x = mr.zeros(1) } end

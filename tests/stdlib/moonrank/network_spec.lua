@@ -36,14 +36,14 @@ local q, k, v, w = random({ 11, 6 }, 1), random({ 11, 6 }, 2), random({ 11, 6 },
 
 describe("lists:attention", function()
   for heads = 1, 3 do
-    it(("with %d heads is what plain loops give"):format(heads), function()
+    it(("with %d heads agrees with loops"):format(heads), function()
       local expected = attention(q, k, v, { 3, 1, 7 }, heads)
       for i, row in ipairs(lists:attention(q, k, v, heads):totable()) do
         for c, value in ipairs(row) do near(value, expected[i][c], 1e-12) end
       end
     end)
 
-    it(("with %d heads has the derivatives that differences have"):format(heads), function()
+    it(("with %d heads has right derivatives"):format(heads), function()
       local function weighed(a, b, c) return (lists:attention(a, b, c, heads) * w):sum() end
       near(mr.gradcheck(function(x) return weighed(x, k, v) end, q), 0, 1e-6)
       near(mr.gradcheck(function(x) return weighed(q, x, v) end, k), 0, 1e-6)
@@ -51,12 +51,12 @@ describe("lists:attention", function()
     end)
   end
 
-  it("gives nothing for no rows", function()
+  it("takes lists without rows", function()
     local none = mr.lists{ relevance = mr.tensor({}), sizes = {} }
     equal(#none:attention(mr.zeros(0, 4), mr.zeros(0, 4), mr.zeros(0, 4)), 0)
   end)
 
-  it("says what does not fit", function()
+  it("refuses wrong numbers of heads, shapes and types", function()
     raises(function() return lists:attention(q, k, v, 4) end, "4", "6", "columns")
     raises(function() return lists:attention(random({ 10, 6 }, 1), k, v) end, "11", "matrix", "row")
     raises(function() return lists:attention(q, random({ 11, 5 }, 2), v) end, "'k'", "{11, 5}")
@@ -67,13 +67,13 @@ end)
 describe("x:layer_norm", function()
   local gain, bias = random({ 6 }, 5), random({ 1, 6 }, 6)
 
-  it("has the derivatives that differences have", function()
+  it("has right derivatives", function()
     near(mr.gradcheck(function(x) return (x:layer_norm(gain, bias) * w):sum() end, q), 0, 1e-6)
     near(mr.gradcheck(function(x) return (q:layer_norm(x, bias) * w):sum() end, gain), 0, 1e-6)
     near(mr.gradcheck(function(x) return (q:layer_norm(gain, x) * w):sum() end, bias), 0, 1e-6)
   end)
 
-  it("makes rows of mean 0 and variance 1, and 0 of equal entries", function()
+  it("gives rows of mean 0 and variance 1, and 0 for equal entries", function()
     local x = q:layer_norm(mr.ones(6):double(), mr.zeros(6):double(), 1e-12)
     for _, row in ipairs(x:totable()) do
       local sum, squares = 0, 0
@@ -84,7 +84,7 @@ describe("x:layer_norm", function()
     near(mr.full({ 2, 6 }, 3.5):layer_norm(mr.ones(6), mr.zeros(6)):abs():max():item(), 0, 1e-12)
   end)
 
-  it("takes no rows, and says what does not fit", function()
+  it("takes no rows, and refuses wrong shapes and epsilon", function()
     local leaf = mr.ones(6):requires_grad()
     mr.zeros(0, 6):layer_norm(leaf, mr.zeros(6)):sum():backward()
     equal(leaf.grad:abs():sum():item(), 0)
@@ -95,7 +95,7 @@ describe("x:layer_norm", function()
 end)
 
 describe("x:dropout", function()
-  it("drops the share asked for, keeps the mean, and is the same for the same seed and stream", function()
+  it("drops the given share, keeps the mean, and repeats for the same seed and stream", function()
     local x = mr.ones(100001)
     local found = x:dropout(0.3, 1, "a")
     local dropped = found:eq(0):sum():item()
@@ -106,11 +106,11 @@ describe("x:dropout", function()
     check((found - x:dropout(0.3, 1, "b")):abs():sum():item() > 1000, "another stream drops the same")
   end)
 
-  it("has the derivative of what it did", function()
+  it("has the derivative of the entries that it kept", function()
     near(mr.gradcheck(function(x) return (x:dropout(0.5, 3, "c") * w):sum() end, q), 0, 1e-8)
   end)
 
-  it("with rate 0 does nothing, and refuses rates that leave nothing", function()
+  it("changes nothing with rate 0, and refuses rates outside 0 to 1", function()
     equal((q:dropout(0, 1, "a") - q):abs():sum():item(), 0)
     for _, rate in ipairs{ 1, -0.1, 0 / 0 } do raises(function() return q:dropout(rate, 1, "a") end, "rate") end
   end)

@@ -38,7 +38,7 @@ local calls = {
   end,
 }
 
-describe("operations of the reference", function()
+describe("operation", function()
   local golden = json.read("tests/golden/operations.json")
   local of_name, names = {}, {}
   for _, case in ipairs(golden.cases) do
@@ -50,7 +50,7 @@ describe("operations of the reference", function()
   end
 
   for _, name in ipairs(names) do
-    it(name .. " gives its values and derivatives", function()
+    it(name .. " agrees with the reference in values and derivatives, also in float32", function()
       for number, case in ipairs(of_name[name]) do
         local where, leaves = ("%s, case %d"):format(name, number), {}
         for i, input in ipairs(case.inputs) do
@@ -73,7 +73,7 @@ describe("operations of the reference", function()
     end)
   end
 
-  it("are all asked for", function() for name in pairs(calls) do check(of_name[name], name) end end)
+  it("table has reference values for every entry", function() for name in pairs(calls) do check(of_name[name], name) end end)
 end)
 
 -- f of every run of entries of a matrix along a dimension, as a flat table.
@@ -91,8 +91,8 @@ local function runs(x, dim, f)
   return out
 end
 
-describe("min and argmin", function()
-  it("are those of plain loops, the first of equals", function()
+describe("x:min and x:argmin", function()
+  it("agree with loops, and take the first of equal entries", function()
     for _, n in ipairs(sizes) do
       for dim = 1, 2 do
         local x = (random(dim == 2 and { 3, n } or { n, 3 }, n + 1) * 3):long():double()
@@ -112,21 +112,21 @@ describe("min and argmin", function()
     equal(mr.tensor{ inf, -inf }:min():item(), -inf)
   end)
 
-  it("give the derivative to the first of equals", function()
+  it("pass the derivative to the first of equal entries", function()
     local x = mr.tensor({ { 3, 1, 1 }, { 2, 5, 2 } }, f64):requires_grad()
     x:min(2):backward(mr.tensor({ 10, 20 }, f64))
     equal(x.grad:totable(), { { 0, 10, 0 }, { 20, 0, 0 } })
     check(mr.gradcheck(function(t) return t:min(1) + t:min() end, random({ 5, 4 }, 1)) < 1e-8)
   end)
 
-  it("of nothing are errors", function()
+  it("refuse tensors without entries", function()
     raises(function() return mr.zeros(0):min() end, "min", "entries")
     raises(function() return mr.zeros(2, 0):argmin(2) end, "argmin", "entries")
   end)
 end)
 
-describe("var and std", function()
-  it("are those of plain loops, whatever the mean", function()
+describe("x:var and x:std", function()
+  it("agree with loops, also for a large mean", function()
     for _, n in ipairs(sizes) do
       if n > 1 then
         local x = random({ n }, n) * 0.5 + 1000
@@ -141,7 +141,7 @@ describe("var and std", function()
     end
   end)
 
-  it("have the derivatives that differences have; std of equal entries has none", function()
+  it("have right derivatives, and 0 for std of equal entries", function()
     for dim = 1, 2 do
       check(mr.gradcheck(function(t) return t:var(dim) end, random({ 4, 5 }, 3)) < 1e-8)
       check(mr.gradcheck(function(t) return t:std(dim) end, random({ 4, 5 }, 4)) < 1e-7)
@@ -152,7 +152,7 @@ describe("var and std", function()
     equal(x.grad:totable(), { 0, 0, 0, 0 })
   end)
 
-  it("of too few entries are errors", function()
+  it("refuse too few entries", function()
     raises(function() return mr.zeros(1):var() end, "1", "variance", "entries")
     raises(function() return mr.zeros(3, 0):std(2) end, "0", "variance", "entries")
     equal(mr.zeros(1):var(1, 0):item(), 0.0)
@@ -160,8 +160,8 @@ describe("var and std", function()
   end)
 end)
 
-describe("logsumexp and log_softmax", function()
-  it("are those of plain loops", function()
+describe("x:logsumexp and x:log_softmax", function()
+  it("agree with loops", function()
     for _, n in ipairs(sizes) do
       local x = random({ 2, n }, n + 3) * 10
       local expected = runs(x, 2, function(run)
@@ -175,7 +175,7 @@ describe("logsumexp and log_softmax", function()
     end
   end)
 
-  it("do not overflow, and of nothing are -inf", function()
+  it("do not overflow, and logsumexp of nothing is -inf", function()
     near(mr.tensor{ 1000, 1000 }:logsumexp():item(), 1000 + math.log(2), 1e-4)
     near(mr.tensor({ -1000, -1001 }, f64):logsumexp():item(), -1000 + math.log(1 + math.exp(-1)), 1e-12)
     near(mr.tensor({ 1000, 0 }, f64):log_softmax(1), { 0, -1000 }, 1e-12)
@@ -185,7 +185,7 @@ describe("logsumexp and log_softmax", function()
     equal(mr.tensor{ nan, 3 }:logsumexp():item(), nan)
   end)
 
-  it("have the derivatives that differences have, 0 where all is -inf", function()
+  it("have right derivatives, and 0 if all entries are -inf", function()
     for dim = 1, 2 do
       check(mr.gradcheck(function(t) return t:logsumexp(dim) end, random({ 4, 5 }, 3)) < 1e-8)
       check(mr.gradcheck(function(t) return t:log_softmax(dim) end, random({ 4, 5 }, 4)) < 1e-8)
@@ -196,8 +196,8 @@ describe("logsumexp and log_softmax", function()
   end)
 end)
 
-describe("sort and topk", function()
-  it("are those of plain loops; of equal entries the first comes first", function()
+describe("x:sort and x:topk", function()
+  it("agree with loops, and keep the order of equal entries", function()
     for _, n in ipairs(sizes) do
       for dim = 1, 2 do
         local x = (random(dim == 2 and { 3, n } or { n, 3 }, n + 7) * 4):long():double()
@@ -227,7 +227,7 @@ describe("sort and topk", function()
     end
   end)
 
-  it("take the last dimension unless another is named, and -0 as 0", function()
+  it("take the last dimension by default, and treat -0 as 0", function()
     equal((mr.tensor{ { 2, 1 }, { 4, 3 } }:sort()):totable(), { { 1, 2 }, { 3, 4 } })
     equal((mr.tensor{ { 2, 1 }, { 4, 3 } }:topk(1)):totable(), { { 2 }, { 4 } })
     equal((mr.tensor{ 3, 1, 2 }:sort{ descending = true }):totable(), { 3, 2, 1 })
@@ -235,7 +235,7 @@ describe("sort and topk", function()
     equal((mr.tensor{ 1, 2 }:topk(0)):totable(), {})
   end)
 
-  it("have the derivatives that differences have", function()
+  it("have right derivatives", function()
     for dim = 1, 3 do
       local x = random({ 2, 4, 3 }, dim)
       check(mr.gradcheck(function(t) return (t:sort(dim)) end, x) < 1e-8)
@@ -244,7 +244,7 @@ describe("sort and topk", function()
     end
   end)
 
-  it("say what does not fit", function()
+  it("refuse NaN, int64 and wrong dimensions, counts and options", function()
     raises(function() return mr.tensor{ 1, nan }:sort() end, "x", "NaN", "2")
     raises(function() return mr.ones(3):topk(4) end, "4", "3", "0", "entries")
     raises(function() return mr.ones(3):topk(-1) end, "-1", "3", "entries")
@@ -255,8 +255,8 @@ describe("sort and topk", function()
   end)
 end)
 
-describe("cat and stack", function()
-  it("keep types, sizes of 0 and single tensors", function()
+describe("mr.cat and mr.stack", function()
+  it("keep types, and take tensors of size 0 and single tensors", function()
     for _, dtype in ipairs{ "float32", "float64", "int64" } do
       local a, b = mr.tensor({ { 1, 2 } }, { dtype = dtype }), mr.tensor({ { 3, 4 }, { 5, 6 } }, { dtype = dtype })
       equal(mr.cat{ a, b }:totable(), { { 1, 2 }, { 3, 4 }, { 5, 6 } })
@@ -272,7 +272,7 @@ describe("cat and stack", function()
     end
   end)
 
-  it("of many rows are what loops give", function()
+  it("agree with loops for many rows", function()
     for _, n in ipairs{ 0, 1, 33, 1000 } do
       local a, b = random({ 40, n }, 1), random({ 40, 3 }, 2)
       local all, ta, tb = mr.cat({ a, b, a }, 2):totable(), a:totable(), b:totable()
@@ -284,14 +284,14 @@ describe("cat and stack", function()
     end
   end)
 
-  it("record only what gradients need", function()
+  it("record gradients only if an operand needs them", function()
     local a, b = mr.ones(2):requires_grad(), mr.ones(3)
     mr.cat{ a * 2, b }:sum():backward()
     equal(a.grad:totable(), { 2, 2 })
     check(not mr.cat{ b, b }.tracked)
   end)
 
-  it("say what does not fit", function()
+  it("refuse no tensors, and other shapes, dimensions and types", function()
     raises(function() return mr.cat{} end, "'tensors'")
     raises(function() return mr.stack{} end, "'tensors'")
     raises(function() return mr.cat{ mr.ones(2, 3), mr.ones(2, 4) } end, "2", "{2, 4}", "{2, 3}", "1", "tensor")
@@ -305,8 +305,8 @@ describe("cat and stack", function()
   end)
 end)
 
-describe("gather and scatter_add", function()
-  it("of a part of the sizes, and of int64, are those of plain loops", function()
+describe("x:gather and x:scatter_add", function()
+  it("agree with loops for an index that is smaller than the tensor, and for int64", function()
     local x = random({ 3, 4 }, 1)
     local i = index{ { 4, 4, 1 }, { 2, 3, 3 } }
     local t = x:totable()
@@ -318,7 +318,7 @@ describe("gather and scatter_add", function()
     equal(x:gather(1, mr.zeros({ 0, 4 }, { dtype = "int64" })):shape(), { 0, 4 })
   end)
 
-  it("of many entries is what a loop adds up", function()
+  it("add up many entries like a loop", function()
     for _, n in ipairs(sizes) do
       local values, numbers, expected = random({ n }, n + 1), {}, { 0, 0, 0, 0, 0 }
       for k, v in ipairs(values:totable()) do
@@ -329,14 +329,14 @@ describe("gather and scatter_add", function()
     end
   end)
 
-  it("have the derivatives that differences have", function()
+  it("have right derivatives", function()
     local i = index{ { 3, 1, 3 }, { 2, 2, 2 } }
     check(mr.gradcheck(function(t) return t:gather(2, i) end, random({ 2, 3 }, 2)) < 1e-8)
     check(mr.gradcheck(function(t) return t:gather(1, i) end, random({ 3, 3 }, 3)) < 1e-8)
     check(mr.gradcheck(function(t) return (t * 2):scatter_add(2, i, t * t) end, random({ 2, 3 }, 4)) < 1e-8)
   end)
 
-  it("say what does not fit", function()
+  it("refuse an index with wrong values, shape or type", function()
     local x = mr.ones(2, 3)
     raises(function() return x:gather(2, index{ { 4 } }) end, "index", "4", "1", "3")
     raises(function() return x:gather(2, index{ { 0 } }) end, "index", "0", "1", "3")
@@ -347,8 +347,8 @@ describe("gather and scatter_add", function()
   end)
 end)
 
-describe("embedding", function()
-  it("gives rows for numbers of any shape, and a derivative that adds up repeats", function()
+describe("x:embedding", function()
+  it("gives rows for an index of any shape, and adds up derivatives of repeated rows", function()
     local w = random({ 4, 3 }, 1):requires_grad()
     local i = index{ { 1, 4 }, { 4, 2 } }
     local rows, t = w:embedding(i), w:totable()
@@ -363,15 +363,15 @@ describe("embedding", function()
   end)
 end)
 
-describe("isnan", function()
-  it("is 1 where NaN, else 0", function()
+describe("x:isnan", function()
+  it("is 1 for NaN and 0 for all other values", function()
     equal(mr.tensor{ 1, nan, inf, -inf, -nan }:isnan():totable(), { 0, 1, 0, 0, 1 })
     equal(mr.zeros(0):isnan():totable(), {})
   end)
 end)
 
-describe("transpose", function()
-  it("changes places of two dimensions, of any type", function()
+describe("x:transpose", function()
+  it("swaps two dimensions of a tensor of any type", function()
     local x = mr.arange(1, 24, { dtype = "int64" }):reshape(2, 3, 4)
     local y = x:transpose(1, 3)
     equal(y:shape(), { 4, 3, 2 })
@@ -382,8 +382,8 @@ describe("transpose", function()
   end)
 end)
 
-describe("products of many matrices", function()
-  it("are the products of each pair", function()
+describe("x:matmul of stacks of matrices", function()
+  it("equals the products of the pairs", function()
     for _, n in ipairs{ 0, 1, 31, 33 } do
       local a, b = random({ 3, 5, n }, 1), random({ 3, n, 4 }, 2)
       local all = a:matmul(b)
@@ -393,7 +393,7 @@ describe("products of many matrices", function()
     equal(mr.ones(3, 0, 2):matmul(mr.ones(2, 4)):shape(), { 3, 0, 4 })
   end)
 
-  it("have the derivatives that differences have", function()
+  it("has right derivatives", function()
     local a, b = random({ 2, 3, 4 }, 1), random({ 4, 2 }, 2)
     check(mr.gradcheck(function(x) return x:matmul(b) end, a) < 1e-8)
     check(mr.gradcheck(function(x) return a:matmul(x) end, b) < 1e-8)
@@ -401,7 +401,7 @@ describe("products of many matrices", function()
     check(mr.gradcheck(function(x) return x:matmul(b) end, random({ 4 }, 3)) < 1e-8)
   end)
 
-  it("say what does not fit", function()
+  it("refuses shapes that do not fit", function()
     raises(function() return mr.ones(2, 3, 4):matmul(mr.ones(3, 4, 5)) end,
       "'other'", "'matmul'", "{2, 3, 4}", "{3, 4, 5}")
     raises(function() return mr.ones(3):matmul(mr.ones(4)) end, "'other'", "'matmul'", "{3}", "{4}")
@@ -409,8 +409,8 @@ describe("products of many matrices", function()
   end)
 end)
 
-describe("pictures", function()
-  it("conv2d and max_pool have the derivatives that differences have", function()
+describe("x:conv2d and x:max_pool", function()
+  it("have right derivatives", function()
     local x, w, b = random({ 2, 2, 4, 5 }, 1), random({ 3, 2, 2, 3 }, 2), random({ 3 }, 3)
     local o = { bias = b, stride = { 1, 2 }, padding = 1 }
     check(mr.gradcheck(function(t) return t:conv2d(w, o) end, x) < 1e-8)
@@ -419,7 +419,7 @@ describe("pictures", function()
     check(mr.gradcheck(function(t) return t:max_pool(2, { stride = 1, padding = 1 }) end, x) < 1e-8)
   end)
 
-  it("conv2d without derivatives lays out fewer windows at once, and gives the same bits", function()
+  it("give the same bits without gradients, with fewer windows of conv2d in memory at once", function()
     local x, w = mr.normal({ 40, 3, 30, 30 }, { seed = 1 }), mr.normal({ 4, 3, 17, 17 }, { seed = 2 })
     local o = { padding = 1 }
     local unfold, most = core.unfold, 0
@@ -437,12 +437,12 @@ describe("pictures", function()
     equal((all - few):abs():max():item(), 0.0)
   end)
 
-  it("may be none, and as small as the window", function()
+  it("take no pictures, and pictures as small as the window", function()
     equal(mr.ones(0, 2, 3, 3):conv2d(mr.ones(4, 2, 2, 2)):shape(), { 0, 4, 2, 2 })
     equal(mr.ones(1, 1, 3, 2):max_pool({ 3, 2 }):shape(), { 1, 1, 1, 1 })
   end)
 
-  it("say what does not fit", function()
+  it("refuse wrong shapes, strides, paddings and biases", function()
     local x = mr.ones(1, 2, 3, 3)
     raises(function() return x:conv2d(mr.ones(1, 3, 2, 2)) end, "conv2d", "{1, 2, 3, 3}", "{1, 3, 2, 2}")
     raises(function() return x:conv2d(mr.ones(1, 2, 4, 4)) end, "{4, 4}", "{1, 2, 3, 3}", "window")
@@ -455,10 +455,10 @@ describe("pictures", function()
   end)
 end)
 
-describe("normalisation", function()
+describe("x:batch_norm", function()
   local function state(n) return { mean = mr.zeros({ n }, f64), variance = mr.ones({ n }, f64), training = true } end
 
-  it("batch_norm has the derivatives that differences have", function()
+  it("has right derivatives", function()
     local x, g, b = random({ 4, 3, 2 }, 1), random({ 3 }, 2), random({ 3 }, 3)
     check(mr.gradcheck(function(t) return (t:batch_norm(g, b, state(3))) end, x) < 1e-6)
     check(mr.gradcheck(function(t) return (x:batch_norm(t, b, state(3))) end, g) < 1e-8)
@@ -468,7 +468,7 @@ describe("normalisation", function()
     check(mr.gradcheck(function(t) return (t:batch_norm(g, b, fixed)) end, x) < 1e-8)
   end)
 
-  it("batch_norm says what does not fit", function()
+  it("refuses wrong states, shapes and sizes", function()
     local x, g = mr.ones(4, 3):double(), mr.ones(3):double()
     raises(function() return x:batch_norm(g, g, { mean = g, variance = g, training = 1 }) end, "training", "1")
     raises(function() return x:batch_norm(g, g, { mean = g, training = true }) end, "batch_norm", "variance")
@@ -478,8 +478,8 @@ describe("normalisation", function()
   end)
 end)
 
-describe("entries and gradients", function()
-  it("a leaf's gradient can be set, and cleared", function()
+describe("a tensor", function()
+  it("takes a new gradient if it is a leaf, and nil clears it", function()
     local x = mr.ones(2):requires_grad()
     x.grad = mr.tensor{ 3, 4 }
     equal(x.grad:totable(), { 3, 4 })
@@ -496,13 +496,13 @@ describe("entries and gradients", function()
     raises(function() (x * 2).grad = mr.ones(2) end, "requires_grad()")
   end)
 
-  it("cannot be changed in place; the error says what to do", function()
+  it("refuses changes in place, and suggests mr.cat", function()
     local x = mr.ones(2)
     raises(function() x[1] = 3 end, "[1]", "mr.cat")
     raises(function() x.data = 3 end, "'data'", "tensor")
   end)
 
-  it("names of other libraries are answered with ours, mistyped ones with the nearest", function()
+  it("suggests Moonrank's method for names from other libraries, and the nearest for mistyped ones", function()
     local x = mr.ones(2)
     raises(function() return x:view(1, 2) end, "mr.Tensor", "'view'", "x:reshape(...)")
     raises(function() return x.cuda end, "mr.Tensor", "'cuda'", "x:to(\"cuda\")")
@@ -513,12 +513,12 @@ describe("entries and gradients", function()
     end
   end)
 
-  it("shapes that do not line up are told with the sizes that differ", function()
+  it("refuses to broadcast other shapes, and names the sizes that differ", function()
     raises(function() return mr.ones(2, 3) + mr.ones(4) end, "3", "4", "2", "dimension")
   end)
 end)
 
-it("every operation is documented", function()
+it("help.about documents every operation of models", function()
   local help = require "moonrank.help"
   for _, name in ipairs{ "cat", "stack", "sort", "topk", "conv2d", "max_pool", "batch_norm", "gather", "scatter_add",
     "embedding", "min", "std", "var", "logsumexp", "log_softmax", "isnan", "transpose", "argmin" } do
@@ -527,7 +527,7 @@ it("every operation is documented", function()
   check(core.unfold)
 end)
 
-it("a model of a script is made of them, its running numbers are buffers that a snapshot keeps", function()
+it("mr.models.define makes a model with batch_norm, whose buffers a snapshot restores", function()
   local make = mr.models.define("normalised", {
     required = { users = "integer", items = "integer" },
     parameters = function(o)

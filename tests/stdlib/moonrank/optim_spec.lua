@@ -82,11 +82,11 @@ local function backward(p, step, dense)
   end
 end
 
-describe("optimisers", function()
+describe("mr.optim", function()
   for _, case in ipairs(cases) do
     local name, reference, options = table.unpack(case)
     local shown = tostring(mr.optim[name](options))
-    it(shown .. " is the published step, with dense gradients and by rows, for 20 steps", function()
+    it(shown .. " takes the published steps, with dense gradients and by rows, for 20 steps", function()
       for _, dense in ipairs{ true, false } do
         local parameter = start():requires_grad()
         local optimizer = mr.optim[name](options):bind{ parameter }
@@ -103,7 +103,7 @@ describe("optimisers", function()
 
     -- steps of rows without a gradient are put off, and added up in one: the same to rounding (deferred_spec.lua)
     local put_off = not options.weight_decay and (name == "adam" or options.momentum)
-    local how = put_off and " to rounding" or " bit for bit"
+    local how = put_off and " steps to rounding" or " steps bit for bit"
     it(shown .. " by rows equals dense" .. how .. ", in both types", function()
       for dtype, room in pairs{ float32 = 5e-6, float64 = 3e-10 } do
         local sparse, dense = start():to(dtype):detach():requires_grad(), start():to(dtype):detach():requires_grad()
@@ -128,7 +128,7 @@ describe("optimisers", function()
     end)
   end
 
-  it("sparse Adam moves rows that have a gradient and no others, for 20 steps", function()
+  it("adam with sparse = true moves only rows with a gradient, for 20 steps", function()
     local o = { lr = 0.05, beta1 = 0.8, beta2 = 0.95, epsilon = 1e-3, sparse = true }
     local parameter = start():requires_grad()
     local optimizer = mr.optim.adam(o):bind{ parameter }
@@ -148,7 +148,7 @@ describe("optimisers", function()
     end
   end)
 
-  it("sparse Adam takes a dense gradient for one of all rows, and may become Adam", function()
+  it("adam with sparse = true takes a dense gradient as one of all rows, and rows keep their moments", function()
     local o = { lr = 0.05, beta1 = 0.8, beta2 = 0.95, epsilon = 1e-3, sparse = true }
     local parameter = start():requires_grad()
     local p, step_of, rows = start():reshape(21):totable(), sparse_adam(o), {}
@@ -173,7 +173,7 @@ describe("optimisers", function()
     for c, value in ipairs(changed[2]:totable()) do check(value ~= before[c]) end
   end)
 
-  it("go on from rows to dense gradients and back", function()
+  it("adam continues from gradients of rows to dense gradients and back", function()
     local mixed, dense = start():requires_grad(), start():requires_grad()
     local a, b = mr.optim.adam{ lr = 0.1 }:bind{ mixed }, mr.optim.adam{ lr = 0.1 }:bind{ dense }
     for step = 1, 9 do
@@ -187,7 +187,7 @@ describe("optimisers", function()
     end
   end)
 
-  it("leave parameters without gradient alone, and those of any shape move", function()
+  it("adam skips parameters without a gradient, and moves parameters of any shape", function()
     local still, number = mr.ones(3):requires_grad(), mr.tensor(2, f64):requires_grad()
     local empty = mr.zeros(0):requires_grad()
     local optimizer = mr.optim.adam{ lr = 0.5 }:bind{ still, number, empty };
@@ -198,7 +198,7 @@ describe("optimisers", function()
     equal(empty:totable(), {})
   end)
 
-  it("find a minimum", function()
+  it("finds a minimum with sgd and adam", function()
     for _, optimizer in ipairs{ mr.optim.sgd{ lr = 0.1, momentum = 0.5 }, mr.optim.adam{ lr = 0.1 } } do
       local p = mr.tensor({ 4, -3 }, f64):requires_grad()
       local bound = optimizer:bind{ p }
@@ -211,7 +211,7 @@ describe("optimisers", function()
     end
   end)
 
-  it("describe themselves, and can be bound again with nothing remembered", function()
+  it("prints its options, and starts anew if it is bound again", function()
     local adam_optimizer = mr.optim.adam{ lr = 0.01 }
     equal(tostring(adam_optimizer), "adam{beta1 = 0.9, beta2 = 0.999, epsilon = 1e-08, lr = 0.01, weight_decay = 0}")
     check(tostring(mr.optim.adam{ sparse = true }):find("lr = 0.001, sparse = true, weight_decay = 0", 1, true))
@@ -227,7 +227,7 @@ describe("optimisers", function()
     equal(steps[1], steps[2])
   end)
 
-  it("refuse what makes no sense", function()
+  it("refuses options out of range, and parameters without requires_grad", function()
     local p = mr.ones(2):requires_grad()
     p:sum():backward()
     local huge = math.huge
@@ -264,7 +264,7 @@ describe("optimisers", function()
     equal(p:totable(), { 1, 1 })
   end)
 
-  it("have PyTorch's defaults", function()
+  it("has PyTorch's defaults", function()
     -- torch.optim: Adam(lr=1e-3, betas=(0.9, 0.999), eps=1e-8), AdamW(weight_decay=1e-2), Adagrad(lr=1e-2, eps=1e-10),
     -- RMSprop(lr=1e-2, alpha=0.99)
     local rates = { lr = 1e-3, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8 }

@@ -26,7 +26,7 @@ local declared = options.declare("mr.test.SomeOptions", {
   { "weights", "mr.Tensor", class = "mr.Tensor", help = "an object of a class in C++" },
 })
 
-it("defaults are filled in, and tables among them are copies", function()
+it("options.declare fills in defaults, and copies tables among them", function()
   local o = declared:read("f", { rate = 0.5 })
   equal(o.count, 3)
   equal(o.limit, math.huge)
@@ -37,14 +37,14 @@ it("defaults are filled in, and tables among them are copies", function()
   equal(declared:read("f", { rate = 1 }).names[1], "a")
 end)
 
-it("values within the limits are taken as they are", function()
+it("options.declare takes values within the limits unchanged", function()
   local given = { rate = 1e-300, count = 9, share = 0, limit = -math.huge, ties = "worst", even = 4, quiet = true,
     schedule = mr.schedule.cosine{}, null = 0, sides = 3, sizes = { 3, false }, weights = mr.ones(2) }
   local o = declared:read("f", given)
   for name, value in pairs(given) do equal(o[name], value) end
 end)
 
-it("a value that is not allowed is an error with the option and the value", function()
+it("options.declare refuses other values, and names the option and the value", function()
   local nan = 0 / 0
   for name, values in pairs{ count = { 0, 10, 1.0, "3", true }, rate = { 0, -1, nan, math.huge, "1" },
     share = { -0.1, 1, nan }, limit = { nan, "inf" }, ties = { "best", 1 }, names = { "a" },
@@ -60,7 +60,7 @@ it("a value that is not allowed is an error with the option and the value", func
   raises(function() declared:read("f", 3) end, "number")
 end)
 
-it("a value may be of one of several types, or one of some texts or of another type", function()
+it("options.declare takes options of several types, and choices beside a type", function()
   local several = options.declare("mr.test.SeveralTypes", {
     { "by", "string|string[]", help = "a name, or names" },
     { "bandwidth", "string|number", choices = { "cv", "scott" }, above = 0, help = "a rule, or the bandwidth" },
@@ -82,7 +82,7 @@ it("a value may be of one of several types, or one of some texts or of another t
   raises(function() several:read("g", { bandwidth = { 1, "a" } }) end, "bandwidth", "{1, 'a'}")
 end)
 
-it("a list of numbers is one without gaps, each element within the limits", function()
+it("options.declare refuses lists of numbers with gaps, names or elements out of range", function()
   local row = { "widths", "integer[]", default = {}, least = 1, help = "widths" }
   local lists = options.declare("mr.test.ListOptions", { row })
   equal(lists:read("f", { widths = { 3, 1 } }).widths[2], 1)
@@ -93,7 +93,7 @@ it("a list of numbers is one without gaps, each element within the limits", func
   raises(function() lists:read("f", { widths = 3 }) end, "widths", "3")
 end)
 
-it("an unknown option is an error that proposes the name here", function()
+it("options.declare refuses unknown options, and suggests the right name", function()
   raises(function() declared:read("f", { rate = 1, coutn = 3 }) end, "'count'")
   raises(function() declared:read("f", { rate = 1, tie_rule = "mean" }) end, "'ties'")
   raises(function() declared:read("f", { rate = 1, rank_of_ties = 2 }) end, "Write ties = 'mean'")
@@ -110,7 +110,7 @@ local function written_by(f)
   return table.concat(parts)
 end
 
-it("the former name of an option is accepted with one warning per process", function()
+it("options.declare accepts a former name with one warning per process", function()
   local renamed = options.declare("mr.test.RenamedOptions", {
     { "steep", "number", default = 1, above = 0, formerly = "spec_former", help = "a number" },
     { "other", "integer", help = "another" },
@@ -128,7 +128,7 @@ it("the former name of an option is accepted with one warning per process", func
   check(renamed:fields()[1].text:find("spec_former", 1, true))
 end)
 
-it("a former name cannot be the name of another option", function()
+it("options.declare refuses a former name that another option has", function()
   local wrong = options.declare("mr.test.TwiceNamed", {
     { "a", "integer", formerly = "b", help = "one" }, { "b", "integer", help = "another" },
   })
@@ -136,7 +136,7 @@ it("a former name cannot be the name of another option", function()
   options.declared["mr.test.TwiceNamed"] = nil
 end)
 
-it("the documentation has every option with its default, limits and group", function()
+it("options.declare documents every option with its default, limits and group", function()
   local by_name = {}
   for _, field in ipairs(declared:fields()) do by_name[field.name] = field end
   check(by_name.count.text:find("3", 1, true) and by_name.count.text:find("from 1 to 9", 1, true), by_name.count.text)
@@ -147,7 +147,7 @@ it("the documentation has every option with its default, limits and group", func
   equal(by_name.quiet.group, "Others")
 end)
 
-it("tables that share options declare them once", function()
+it("options.declare takes over the options of other tables", function()
   local more = options.declare("mr.test.MoreOptions", { { "extra", "integer", default = 1, help = "more" } }, declared)
   local first = options.declare("mr.test.FirstOptions", { declared, { "extra", "integer", help = "more" } })
   equal(first:fields()[1].name, "count")
@@ -156,14 +156,14 @@ it("tables that share options declare them once", function()
   raises(function() more:read("g", { rate = 1, count = 0 }) end, "count", "0")
 end)
 
-it("a table within a table is checked by its own declaration", function()
+it("options.declare checks a table within a table by its own declaration", function()
   local inner = { "inner", "mr.test.SomeOptions", help = "a table of options" }
   local outer = options.declare("mr.test.OuterOptions", { inner })
   raises(function() outer:read("h", { inner = 3 }) end, "inner", "3")
   equal(declared:read("h inner", outer:read("h", { inner = { rate = 1 } }).inner).count, 3)
 end)
 
-it("every option table of the library can be read, and its own defaults are allowed", function()
+it("every option table of the library is documented and accepts its own defaults", function()
   local names = docs.option_names()
   check(#names > 0)
   for _, name in ipairs(names) do
@@ -215,14 +215,14 @@ local function refuses(where, declaration, read)
   if required then raises(function() read{} end, required) end
 end
 
-it("every declaration refuses values beyond its limits and misspelt names", function()
+it("every option table of the library refuses values beyond its limits and misspelt names", function()
   for _, name in ipairs(docs.option_names()) do
     local declaration = options.declared[name]
     refuses(name, declaration, function(given) declaration:read(name, given) end)
   end
 end)
 
-it("public functions whose only argument is an option table go by its declaration", function()
+it("every public function with an option table as its only argument checks it by the declaration", function()
   local seen = 0
   for _, entry in ipairs(entries.all()) do
     local item = not entry.item and type(entry.value) == "function" and docs.item(entry.value)

@@ -84,8 +84,8 @@ local function unplaced(line, first, last)
   return found
 end
 
-describe("words in a script", function()
-  test.it("stand in single quotes, where gnuplot evaluates nothing", function()
+describe("texts in a figure's script", function()
+  test.it("are in single quotes, and control characters are refused", function()
     equal(text.quote("plain"), "'plain'")
     equal(text.quote("it's `ls` \"$HOME\" \\n"), "'it'.\"'\".'s `ls` \"$HOME\" \\n'")
     equal(text.quote("two\nlines"), "'two'.\"\\n\".'lines'")
@@ -93,7 +93,7 @@ describe("words in a script", function()
     raises(function() text.quote("\xff") end, "'?'", "UTF-8")
   end)
 
-  draws("show as they are and do nothing", function()
+  draws("appear unchanged in the figure and run no command", function()
     in_folder(function(folder)
       local first = "`touch " .. folder .. "/a` $(touch " .. folder .. "/b) it's \"so\" & <b> \\n"
       local nasty = { first, "a_b^c {x} @y ~z %d #1 'q' ; system('x')", "expectation_max" }
@@ -108,8 +108,8 @@ describe("words in a script", function()
   end)
 end)
 
-describe("lines", function()
-  draws("run through the points given", function()
+describe("mr.plot.lines", function()
+  draws("draws lines through the given points", function()
     local svg = svg_of(mr.plot.lines{ series = { { name = "up", x = { 0, 1, 4 }, y = { 0, 3, 4 } },
       { name = "down", x = mr.tensor{ 0, 2, 4 }, y = mr.tensor({ 4, 1, 0 }, { dtype = "float64" }) } } })
     local up, down = lines_of(svg, blue), lines_of(svg, vermillion)
@@ -117,14 +117,14 @@ describe("lines", function()
     near(unplaced(down[1], { 0, 4 }, { 4, 0 }), { 0, 4, 2, 1, 4, 0 }, { atol = 0.02 })
   end)
 
-  draws("count from 1 without x, and take tensors with gradients and whole numbers", function()
+  draws("counts from 1 without x, and takes tensors with gradients and of integers", function()
     local svg = svg_of(mr.plot.lines{ y = mr.tensor{ 1, 2, 4, 8 }:requires_grad() })
     near(unplaced(lines_of(svg, blue)[1], { 1, 1 }, { 4, 8 }), { 1, 1, 2, 2, 3, 4, 4, 8 }, { atol = 0.03 })
     svg = svg_of(mr.plot.lines{ y = mr.tensor({ 3, 0, 6 }, { dtype = "int64" }) })
     near(unplaced(lines_of(svg, blue)[1], { 1, 3 }, { 3, 6 }), { 1, 3, 2, 0, 3, 6 }, { atol = 0.03 })
   end)
 
-  draws("have gaps where there is no number, and a point that stands alone", function()
+  draws("leaves gaps at NaN and infinity, and draws an isolated point as a dot", function()
     local svg = svg_of(mr.plot.lines{ x = { 1, 2, 3, 4, 5, 6, 7 }, y = { 1, 2, nan, 5, inf, 4, 6 } })
     local lines = lines_of(svg, blue)
     equal({ #lines, #lines[1], #lines[2], #lines[3] }, { 3, 2, 1, 2 })
@@ -132,13 +132,13 @@ describe("lines", function()
     equal(dots, 1)
   end)
 
-  draws("are straight on logarithmic axes where they are powers", function()
+  draws("draws powers as straight lines on logarithmic axes", function()
     local svg, words = svg_of(mr.plot.lines{ x = { 1, 10, 100 }, y = { 1, 100, 10000 }, xlog = true, ylog = true })
     near(unplaced(lines_of(svg, blue)[1], { 0, 0 }, { 2, 4 }), { 0, 0, 1, 2, 2, 4 }, { atol = 0.01 })
     for _, tick in ipairs{ "1", "10", "100" } do check(words[tick], "a tick at " .. tick) end
   end)
 
-  draws("keep their band", function()
+  draws("draws a band between low and high", function()
     local svg = svg_of(mr.plot.lines{ y = { 1, 2, 1 }, low = { 0, 1, 0 }, high = { 2, 3, 2 } })
     local corners = 0
     for _ in svg:match("<polygon[^>]*fill%-opacity = '0.18[^>]*points = '([^']*)'"):gmatch("[%d.]+,[%d.]+") do
@@ -147,7 +147,7 @@ describe("lines", function()
     check(corners >= 6, "three corners above and three below")
   end)
 
-  draws("carry their names where their ends are apart, and a legend where they meet", function()
+  draws("labels lines at their ends, or in a legend if the ends are close", function()
     local function lines_of_first(a, b, c)
       local series = { { name = "first", y = { 0, a } }, { name = "second", y = { 10, b } },
         { name = "third", y = { 10, c } } }
@@ -160,7 +160,7 @@ describe("lines", function()
     check(not words.a and not words.b, "no names")
   end)
 
-  draws("show no more than the range", function()
+  draws("draws the given ranges of the axes", function()
     local svg, words = svg_of(mr.plot.lines{ y = { 0, 1, 0.5 }, yrange = { 0, 2 }, xrange = { 1, 3 }, legend = "none" })
     local line = lines_of(svg, blue)[1]
     check(words["2.00"] and not words["-0.25"], "the range is from 0 to 2")
@@ -169,8 +169,8 @@ describe("lines", function()
   end)
 end)
 
-describe("points", function()
-  draws("are as many as given", function()
+describe("mr.plot.scatter", function()
+  draws("draws one mark per point that is not NaN or infinite, and a diagonal", function()
     local svg = svg_of(mr.plot.scatter{ series = { { name = "a", x = { 1, 2, nan, 4 }, y = { 1, 5, 3, inf } },
       { name = "b", x = { 3 }, y = { 2 } } }, legend = "none", diagonal = true })
     local _, circles = svg:gsub("<use xlink:href='#gpPt6'", "")
@@ -181,14 +181,14 @@ describe("points", function()
   end)
 end)
 
-describe("distribution functions", function()
-  draws("step at every value by its share", function()
+describe("mr.plot.ecdf", function()
+  draws("draws a step at every value, without NaN", function()
     local svg = svg_of(mr.plot.ecdf{ values = { 0.4, nan, 0.2, 0.8, 0.4 }, xrange = { 0, 1 }, yrange = { 0, 1 } })
     near(unplaced(lines_of(svg, blue)[1], { 0, 0 }, { 1, 1 }),
       { 0, 0, 0.2, 0, 0.2, 0.25, 0.4, 0.25, 0.4, 0.75, 0.8, 0.75, 0.8, 1, 1, 1 }, { atol = 0.01 })
   end)
 
-  draws("of very many values stay within a quarter of a pixel", function()
+  draws("draws 50000 values with fewer points, within a quarter of a pixel", function()
     local n = 50000
     local values = {}
     for i = 1, n do values[i] = (i / n) ^ 2 end
@@ -204,8 +204,8 @@ describe("distribution functions", function()
   end)
 end)
 
-describe("bars", function()
-  draws("are as high as their values, both ways", function()
+describe("mr.plot.bars", function()
+  draws("draws bars as high as their values, also negative ones", function()
     local svg, words = svg_of(mr.plot.bars{ categories = { "ap", "nrbp_loss", "none" }, legend = "none",
       series = { { name = "x", values = { 2, -1, nan }, errors = { 0.5, nan, 1 } },
         { name = "y", values = { 1, 4, 3 } } } })
@@ -223,7 +223,7 @@ describe("bars", function()
     check(words.nrbp_loss and words.ap and words.none, "categories")
   end)
 
-  draws("lie down", function()
+  draws("draws horizontal bars, and refuses yrange with them", function()
     local figure = mr.plot.bars{ categories = { "a", "b" }, values = { 1, 2 }, errors = { 0.1, 0.2 },
       horizontal = true, xlabel = "nDCG" }
     local _, words = svg_of(figure)
@@ -233,8 +233,8 @@ describe("bars", function()
   end)
 end)
 
-describe("heat maps", function()
-  draws("have a cell per number and print it", function()
+describe("mr.plot.heatmap", function()
+  draws("draws a cell per number with its label and colour", function()
     local svg, words = svg_of(mr.plot.heatmap{ values = mr.tensor{ { 1, 2, 3 }, { 4, nan, 6 } }, labels = "%.1f",
       x = { 10, 20, 50 }, y = { "low", "high" }, zlabel = "gain" })
     for _, word in ipairs{ "1.0", "2.0", "3.0", "4.0", "6.0", "10", "20", "50", "low", "high", "gain" } do
@@ -245,19 +245,19 @@ describe("heat maps", function()
       "the lowest and the highest have the palette's ends")
   end)
 
-  draws("have white in the middle where values lie on both sides of 0", function()
+  draws("draws 0 as white with diverging = true", function()
     local svg = svg_of(mr.plot.heatmap{ values = { { -1, 0, 4 } }, diverging = true })
     check(svg:find("rgb%(247, 247, 247%)"), "0 is near white")
     check(svg:find("rgb%(178,  24,  43%)"), "4 is the end of red")
   end)
 
-  draws("have words of the script's own in their cells, and where there is no number", function()
+  draws("draws the script's own labels in cells, also for NaN", function()
     local _, words = svg_of(mr.plot.heatmap{ values = { { 0.123, nan } }, labels = { { "best", "none" } },
       x = { "a", "b" } })
     check(words.best and words.none and not words["0.123"], "words for numbers")
   end)
 
-  draws("stand beside each other with one bar of colours, and every name below", function()
+  draws("shares one colour bar in mr.plot.facets, with all names below each panel", function()
     local names = { "minmax", "expectation", "expectation_max", "zscore", "distribution_logit" }
     local function panel(legend)
       return mr.plot.heatmap{ values = { { 0.15, 0.2, 0.3, 0.4, 0.45 } }, x = names,
@@ -272,8 +272,8 @@ describe("heat maps", function()
   end)
 end)
 
-describe("several figures", function()
-  draws("stand in rows and share one legend", function()
+describe("mr.plot.facets", function()
+  draws("draws panels in rows with one shared legend", function()
     local function figure(i)
       return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } },
         title = "panel " .. i, xlabel = "x" }
@@ -291,21 +291,21 @@ describe("several figures", function()
   end)
 end)
 
-describe("a figure", function()
-  test.it("says what it is in one line", function()
+describe("mr.Figure", function()
+  test.it("prints its kind, size and title in one line", function()
     local two = mr.plot.lines{ series = { { y = { 1 } }, { y = { 2 } } }, title = "T" }
     equal(tostring(two), "mr.Figure lines: 2 series, 'T'")
     equal(tostring(mr.plot.scatter{ y = { 1 } }), "mr.Figure scatter: 1 series")
     equal(tostring(mr.plot.heatmap{ values = { { 1 }, { 2 } } }), "mr.Figure heatmap: 2 x 1")
   end)
 
-  test.it("leaves what it was given as it is", function()
+  test.it("leaves the option table unchanged", function()
     local options = { x = { 1, 2 }, y = { 3, nan }, vlines = { 1 }, hlines = { 2 } }
     mr.plot.lines(options)
     equal(options, { x = { 1, 2 }, y = { 3, nan }, vlines = { 1 }, hlines = { 2 } })
   end)
 
-  draws("is written as SVG, PNG and PDF", function()
+  draws("saves SVG, PNG and PDF", function()
     in_folder(function(folder)
       local f = mr.plot.lines{ y = { 1, 2 }, width = 300, height = 200 }
       for extension, start in pairs{ svg = "<?xml", png = "\x89PNG\r\n\x1a\n", PDF = "%PDF-" } do
@@ -320,7 +320,7 @@ describe("a figure", function()
     end)
   end)
 
-  draws("makes missing folders", function()
+  draws("saves into missing folders, and refuses a path below a file", function()
     in_folder(function(folder)
       local f = mr.plot.lines{ y = { 1, 2 } }
       f:save(folder .. "/missing/deep/a.svg")
@@ -329,7 +329,7 @@ describe("a figure", function()
     end)
   end)
 
-  draws("leaves nothing behind when it cannot be written", function()
+  draws("leaves nothing behind if it cannot be saved", function()
     in_folder(function(folder)
       local f = mr.plot.lines{ y = { 1, 2 } }
       raises(function() f:save(folder .. "/a.gif") end, "extension", "'gif'")
@@ -343,7 +343,7 @@ describe("a figure", function()
     end)
   end)
 
-  draws("prints as text", function()
+  draws("shows itself as text within the terminal's width", function()
     local code = [[require("moonrank").plot.lines{ name = "minmax", y = { 1, 3, 2 }, title = "a_title",
       xlabel = "epoch" }:show()]]
     local out = output_of(("COLUMNS=60 %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
@@ -351,15 +351,15 @@ describe("a figure", function()
     for line in out:gmatch("[^\n]+") do check(#line <= 60, line) end
   end)
 
-  test.it("says so where gnuplot is missing", function()
+  test.it("says how to install gnuplot if it is missing", function()
     local code = [[require("moonrank").plot.lines{ y = { 1, 2 } }:show()]]
     local out = output_of(("PATH=/nowhere %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
     check(out:find("gnuplot", 1, true) and out:find("apt install gnuplot-nox", 1, true), out)
   end)
 end)
 
-describe("the core", function()
-  draws("hands back what gnuplot wrote, whatever its length", function()
+describe("core.gnuplot", function()
+  draws("returns gnuplot's output of any length", function()
     equal(core.gnuplot("set print '-'\nprint 6 * 7"), "42\n")
     local rows = {}
     for i = 1, 200000 do rows[i] = ("%d %d"):format(i, i * i % 97) end
@@ -369,7 +369,7 @@ describe("the core", function()
     check(out:find("40000\n$"), "the last line came back")
   end)
 
-  draws("hands on gnuplot's complaint", function()
+  draws("raises gnuplot's error message", function()
     raises(function() core.gnuplot("plot nothing_of_this_name") end, "gnuplot failed: ")
     raises(function() core.gnuplot("plot nothing_of_this_name") end, "0", "nothing_of_this_name")
     -- stops reading long before the end of its script
@@ -377,10 +377,10 @@ describe("the core", function()
   end)
 end)
 
-describe("mistakes", function()
+describe("mr.plot with wrong options", function()
   local function mistake(kind, options, ...)
     local words = { ... }
-    test.it(kind .. ": " .. table.concat(words, ", "), function()
+    test.it(kind .. " raises an error with " .. table.concat(words, ", "), function()
       raises(function() mr.plot[kind](options) end, table.unpack(words))
     end)
   end
@@ -420,8 +420,8 @@ describe("mistakes", function()
   mistake("facets", { 3 }, "1", "number")
 end)
 
-describe("points behind lines", function()
-  draws("are drawn where they lie inside the axes, and widen these", function()
+describe("points behind mr.plot.lines", function()
+  draws("widen the axes, and are not drawn outside given ranges", function()
     local fit = { x = { 1, 2 }, y = { 0, 0 } }
     local free, bounded = mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } } },
       mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } }, yrange = { -2, 2 } }
@@ -430,8 +430,8 @@ describe("points behind lines", function()
   end)
 end)
 
-describe("extreme numbers", function()
-  draws("are drawn or left out, but never hang", function()
+describe("extreme numbers in mr.plot.lines", function()
+  draws("give a complete picture", function()
     for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 },
       { 1, 1e308 }, { 3 } } do
       local svg = svg_of(mr.plot.lines{ y = y, ylog = y[2] == 1e100 })

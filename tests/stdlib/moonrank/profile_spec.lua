@@ -26,7 +26,7 @@ local function fit(options)
 end
 
 describe("mr.profile", function()
-  it("counts calls and bytes, forward and backward apart", function()
+  it("counts calls and bytes of operations, forward and backward apart", function()
     local x = mr.normal({ 64, 32 }, { seed = 1 }):requires_grad()
     local rows = rows_of(function()
       for _ = 1, 3 do (x * x):sum():backward() end
@@ -41,7 +41,7 @@ describe("mr.profile", function()
     equal(rows.mul.bytes, 3 * 64 * 32 * 4)
   end)
 
-  it("adds up: what is within is not counted twice", function()
+  it("does not count inner operations twice: all times add up to the total", function()
     local x = mr.normal({ 200, 200 }, { seed = 1 }):requires_grad()
     local profile = mr.profile(function() x:matmul(x):sum():backward() end, quiet)
     local all, backward = 0, 0
@@ -60,7 +60,7 @@ describe("mr.profile", function()
     for i = 2, #profile.rows do check(profile.rows[i - 1].ms >= profile.rows[i].ms) end
   end)
 
-  it("tells the phases of a training apart", function()
+  it("tells the phases of mr.fit apart", function()
     local profile = mr.profile(fit, quiet)
     local phases = by_name(profile.phases, "phase")
     equal(phases.step.calls, 12)
@@ -70,7 +70,7 @@ describe("mr.profile", function()
     check(phases.other.ms > 0)
   end)
 
-  it("changes no numbers, and returns what its function does", function()
+  it("changes no results, and returns what its function returns", function()
     local plain, model = fit()
     local _, run, other, none, last = mr.profile(function()
       local run, made = fit()
@@ -81,7 +81,7 @@ describe("mr.profile", function()
     equal({ none == nil, last }, { true, 7 })
   end)
 
-  it("prints the first rows, what the others are, and goes out as CSV, JSON and LaTeX", function()
+  it("prints the first rows and a sum of the others, and exports CSV, JSON and LaTeX", function()
     local profile = mr.profile(fit, { quiet = true, rows = 2 })
     local text = tostring(profile)
     check(text:find "operation +calls +ms +share %% +with inner ms +MiB")
@@ -101,7 +101,7 @@ describe("mr.profile", function()
     for _, name in ipairs{ "operation", "calls", "bytes" } do equal(read.rows[1][name], profile.rows[1][name]) end
   end)
 
-  it("refuses what it cannot do before the function runs", function()
+  it("refuses wrong arguments before its function runs", function()
     local function ran() error "it ran" end
     raises(function() mr.profile(3) end, "mr.profile", "f", "number")
     raises(function() mr.profile(ran, { row = 3 }) end, "'row'", "'rows'")
@@ -113,7 +113,7 @@ describe("mr.profile", function()
   end)
 end)
 
-describe("a trace", function()
+describe("the trace of mr.profile", function()
   local path = os.tmpname()
   local function read()
     local trace, events = json.read(path), {}
@@ -127,7 +127,7 @@ describe("a trace", function()
     return events, trace.otherData.left_out
   end
 
-  it("has every operation and phase, one within another", function()
+  it("has every operation and phase, nested in time", function()
     local profile = mr.profile(fit, { quiet = true, trace = path })
     local events, left_out = read()
     equal(#events, profile.events)
@@ -149,7 +149,7 @@ describe("a trace", function()
     end
   end)
 
-  it("is bounded, says what it lacks, and can be written later", function()
+  it("is limited by events, counts what it leaves out, and can be saved later", function()
     local profile = mr.profile(fit, { quiet = true, events = 10 })
     equal(profile.events, 10)
     check(profile.left_out > 100)
@@ -160,7 +160,7 @@ describe("a trace", function()
     raises(function() profile:save_trace(3) end, "path", "3")
   end)
 
-  it("is there of a function that failed", function()
+  it("is written if the profiled function raises an error", function()
     local function fails()
       local _ = mr.ones(2) + 1
       error "stopped here"
@@ -172,10 +172,10 @@ describe("a trace", function()
   os.remove(path)
 end)
 
-describe("no profile is left on", function()
+describe("mr.profile is switched off", function()
   local function off() equal(core.profiling(), false) end
 
-  it("after an error, which is raised as it is", function()
+  it("after an error, which it raises unchanged", function()
     local object = {}
     local ok, raised = pcall(mr.profile, function() error(object) end, quiet)
     check(not ok and raised == object)
@@ -189,7 +189,7 @@ describe("no profile is left on", function()
     off()
   end)
 
-  it("after a profile in another, which has what that one has", function()
+  it("after a nested profile, whose operations count in both", function()
     local x, inner = mr.ones(10), nil
     local outer = rows_of(function()
       local _ = x + 1
@@ -202,7 +202,7 @@ describe("no profile is left on", function()
     off()
   end)
 
-  it("while a coroutine that it is in has yielded, or is left", function()
+  it("while its coroutine is suspended, and after the coroutine is closed", function()
     local x, profile = mr.ones(10), nil
     local body = coroutine.wrap(function()
       profile = mr.profile(function()
@@ -227,7 +227,7 @@ describe("no profile is left on", function()
     off()
   end)
 
-  it("in phases that a coroutine never ends", function()
+  it("with phases that a coroutine never ended", function()
     local phase = require "moonrank.system.phase"
     local left
     local profile = mr.profile(function()
@@ -244,7 +244,7 @@ describe("no profile is left on", function()
     off()
   end)
 
-  it("by more profiles in each other than Lua's stack takes", function()
+  it("after a stack overflow of nested profiles", function()
     local function deep(n)
       return mr.profile(function() return n == 0 or deep(n - 1) end, { quiet = true, events = 0 })
     end
@@ -253,7 +253,7 @@ describe("no profile is left on", function()
     off()
   end)
 
-  it("and what is to be closed in its function is closed", function()
+  it("after an error, with its function's variables closed", function()
     local closed = false
     pcall(mr.profile, function()
       local _ <close> = setmetatable({}, { __close = function() closed = true end })
@@ -262,7 +262,7 @@ describe("no profile is left on", function()
     check(closed)
   end)
 
-  it("in an epoch's function, nor by a profile there", function()
+  it("after mr.fit, also with a nested profile in each_epoch", function()
     mr.profile(function()
       fit{ each_epoch = function(epoch)
         if epoch == 2 then mr.profile(function() return mr.ones(2) + 1 end, quiet) end

@@ -12,7 +12,7 @@ local function swept(o)
   return best
 end
 
-it("a best trial goes out with a column per parameter and number", function()
+it("results:best() exports a column per parameter and number", function()
   local best = swept{ name = "t", space = { lr = mr.choice{ 0.5, 2 } }, metric = "score", direction = "maximize",
     run = function(trial) return { score = trial.lr * 3, other = 1 } end }
   local head, line = best:to_csv():match "^([^\n]+)\n([^\n]+)\n$"
@@ -32,7 +32,7 @@ it("a best trial goes out with a column per parameter and number", function()
   test.check(best:to_latex():find "toprule", "booktabs")
 end)
 
-it("statistics, batches, folds and what bounds are told do, too", function()
+it("folds, results of mr.stats, batches and a bound's statistics export CSV, JSON and tables", function()
   local fold = mr.data.synthetic{ users = 30, items = 90, seed = 2 }:binarize(4):folds{ k = 3 }[1]
   equal(fold:to_csv():match "\ntest,(%d+),(%d+)", tostring(fold.test.count))
   equal(#fold:table().rows, 3)
@@ -52,7 +52,7 @@ it("statistics, batches, folds and what bounds are told do, too", function()
   test.check(told:to_json():find('"expectation":', 1, true) and told:to_csv():find "\n2,2," ~= nil, told:to_csv())
 end)
 
-it("a metric that was not measured is an error where it is read, and trials may return means all the same", function()
+it("mr.evaluate's means raise an error for other metrics, and are a valid result of a trial", function()
   local e = mr.evaluate(mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 1, 0 } }, { "ndcg@10", "map" })
   equal(e.mean.map, e.mean.ap)
   raises(function() return e.mean.ndgc end, "'ndgc'", "ndcg@10")
@@ -63,7 +63,7 @@ it("a metric that was not measured is an error where it is read, and trials may 
   equal(best.numbers["ndcg@10"], e.mean["ndcg@10"])
 end)
 
-it("names of fields are escaped as their values are: a foreign store cannot write to the terminal", function()
+it("mr.results escapes control characters in names from a store", function()
   local path = os.tmpname()
   os.remove(path)
   mr.sweep{ name = "t", store = path, workers = 0, progress = false, space = { lr = mr.choice{ 0.5 } },

@@ -13,25 +13,25 @@ local function has(list, name, where)
   check(found, ("%s lack '%s': %s"):format(where, name, table.concat(list, ", ")))
 end
 
-describe("what a script defines", function()
+describe("a metric, bound or loss that a script defines", function()
   mr.metrics.define("spec_listed", function(ranks, lists) return lists:mean(ranks) end, { minimize = true })
   mr.bounds.define("spec_listed_bound", function(score) return score end)
   mr.losses.define("spec_listed_loss", { direction = "maximize", smooth = function(s, l) return l:mean(s) end })
 
-  it("is among the names", function()
+  it("is listed by names()", function()
     has(mr.metrics.names(), "spec_listed", "metrics")
     has(mr.bounds.names(), "spec_listed_bound", "bounds")
     has(mr.losses.names(), "spec_listed_loss", "losses")
     has(mr.losses.bounds "ranknet", "spec_listed_bound", "bounds of a loss")
   end)
 
-  it("is proposed for a name that is nearly right", function()
+  it("is suggested for a mistyped name", function()
     raises(function() mr.metrics.parse "spec_listd" end, "spec_listed")
     raises(function() mr.bounds.resolve "spec_listed_bond" end, "spec_listed_bound")
     raises(function() mr.losses.bounds "spec_listed_los" end, "spec_listed_loss")
   end)
 
-  it("is in the help", function()
+  it("is found by help.about", function()
     check(help.about "spec_listed":find "spec_listed", "metric")
     check(help.about "spec_listed_bound":find "spec_listed_bound", "bound")
   end)
@@ -44,7 +44,7 @@ local function said(add, use)
   return select(2, program.run(("%s %s"):format(program.moonrank, path)))
 end
 
-it("an entry that a registry of the library gets is a choice of the options that take it", function()
+it("options take a new entry of the library's registries as a choice", function()
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
   local cases = {
     { 'require("moonrank.data.corrections").all.added = {suffix = "added", words = "added to"}',
@@ -67,7 +67,7 @@ it("an entry that a registry of the library gets is a choice of the options that
   end
 end)
 
-it("values of the options of metrics are those of the core", function()
+it("metric options have choices that the core accepts", function()
   local rows = require("moonrank.metrics.registry").conventions.by_name
   for option, value in pairs{ ties = "trec", empty = "skip", gain = "linear", denominator = "cutoff" } do
     has(rows[option].choices, value, option)
@@ -77,7 +77,7 @@ it("values of the options of metrics are those of the core", function()
   end
 end)
 
-it("completion offers what a script defines", function()
+it("completion offers a bound that a script defines", function()
   local _, found = completion.complete 'mr.losses.ap{bound = "spec_listed_b'
   has(found, "spec_listed_bound", "completions")
 end)

@@ -38,7 +38,7 @@ local function study(name, options)
 end
 local r = study "s"
 
-it("a combination of which a trial lacks a number is not chosen by the mean of the others", function()
+it("results:best over folds skips a combination if a trial lacks the number", function()
   local s = study("lacking", { store = folder .. "/lacking.db", run = function(trial)
     local made = outcome(trial.params)
     local extra = not (trial.lr == 0.01 and trial.fold == 2) and made.valid or nil
@@ -49,7 +49,7 @@ it("a combination of which a trial lacks a number is not chosen by the mean of t
   for _, row in ipairs(s:best("loss", { over = "fold" }).rows) do equal(row[2], 0.01) end
 end)
 
-it("metrics are found by the other names that they have", function()
+it("results find metrics by their aliases", function()
   local s = study("other names", { metric = "valid_map", store = folder .. "/names.db", run = function(trial)
     return { valid_ap = trial.fold, ["rr@5"] = trial.lr, per_list = { ap = { trial.fold, 1 } } }
   end })
@@ -59,8 +59,8 @@ it("metrics are found by the other names that they have", function()
   raises(function() s:pivot{ rows = "lr", value = "valid_mrr" } end, "results:pivot", "'valid_mrr'")
 end)
 
-describe("pivot", function()
-  it("is the mean over what is in no head", function()
+describe("results:pivot", function()
+  it("gives the mean over all other parameters", function()
     local t = r:pivot{ rows = "loss", columns = "lr", value = "test" }
     equal(t.columns, { "loss", "0.001", "0.01", "0.1" })
     local sums = {}
@@ -71,7 +71,7 @@ describe("pivot", function()
     end
   end)
 
-  it("takes several heads, other aggregates, and some of the trials", function()
+  it("takes several heads, aggregates, and a selection of trials", function()
     local t = r:pivot{ rows = { "loss", "lr" }, columns = { "fold" }, aggregate = "count",
       where = { loss = { "ap", "rr" }, fold = { 1, 3 } } }
     equal(t.columns, { "loss", "lr", "1", "3" })
@@ -95,7 +95,7 @@ describe("pivot", function()
     equal(#grid:pivot{ rows = "lr", where = { lr = { 0.001, 0.01, 0.1 } } }.rows, 3, "numbers as they are printed")
   end)
 
-  it("refuses what it does not know", function()
+  it("refuses unknown parameters, numbers and aggregates", function()
     raises(function() r:pivot{} end, "results:pivot", "rows")
     raises(function() r:pivot{ rows = "los" } end, "'los'", "'loss'")
     raises(function() r:pivot{ rows = "loss", value = "tets" } end, "'tets'", "'test'")
@@ -104,8 +104,8 @@ describe("pivot", function()
   end)
 end)
 
-describe("best", function()
-  it("is the trial with the highest value, with all of it", function()
+describe("results:best", function()
+  it("gives the trial with the highest value, and all its numbers", function()
     local found, best = r:best(), nil
     every(function(p) if not best or outcome(p).valid > outcome(best).valid then best = p end end)
     equal(found.params, best)
@@ -114,7 +114,7 @@ describe("best", function()
     check(found.seed > 0 and found.wall >= 0, "seed and seconds")
   end)
 
-  it("is chosen per group on one number and shows the others", function()
+  it("chooses a trial per group by one number and shows the others", function()
     local t = r:best({ "loss", "fold" }, { where = { fold = { 2, 4 } } })
     equal(t.columns, { "loss", "fold", "number", "lr", "test", "valid" })
     equal(#t.rows, 6)
@@ -131,8 +131,8 @@ describe("best", function()
   end)
 end)
 
-describe("direction", function()
-  it("is that of the number that chooses, whichever counts in the study", function()
+describe("the direction of results:best and results:order", function()
+  it("is the direction of the number that chooses, not of the study's metric", function()
     local two = mr.sweep{ name = "two directions", store = folder .. "/d.db", progress = false, metric = "valid_ndcg",
       space = { a = mr.range(1, 5), fold = mr.range(1, 2) },
       run = function(trial)
@@ -164,7 +164,7 @@ describe("direction", function()
     equal({ two:sign "wall", two:sign "value", two:sign "memory", two:sign "valid_nrbp_loss" }, { -1, 1, -1, -1 })
   end)
 
-  it("of a metric is its own, also where an older store says otherwise", function()
+  it("is the metric's own, even if an older store has the opposite", function()
     local before = mr.sweep{ name = "older", store = folder .. "/d.db", progress = false, metric = "valid_nrbp_loss",
       space = { a = mr.range(1, 3) }, run = function(trial) return { valid_nrbp_loss = trial.a } end }
     local opened <close> = require("moonrank.sweep.store").open(folder .. "/d.db", "write")
@@ -173,8 +173,8 @@ describe("direction", function()
   end)
 end)
 
-describe("best over folds", function()
-  it("is chosen by means, and shown with them", function()
+describe("results:best with over", function()
+  it("chooses by means over folds, and shows the means", function()
     local t = r:best("loss", { over = "fold", on = "test", direction = "maximize" })
     equal(t.columns, { "loss", "lr", "trials", "test", "valid" })
     for i, loss in ipairs(losses) do
@@ -194,7 +194,7 @@ describe("best over folds", function()
     raises(function() r:best("loss", { over = "fodl" }) end, "'fodl'", "'fold'")
   end)
 
-  it("passes over combinations that miss a fold", function()
+  it("skips combinations without a result for some fold", function()
     local partly = study("partly", { run = function(trial)
       if trial.lr == 0.01 and trial.fold == 3 then error "fails" end
       return outcome(trial.params)
@@ -205,8 +205,8 @@ describe("best over folds", function()
   end)
 end)
 
-describe("trials", function()
-  it("are a table in every format", function()
+describe("results:trials", function()
+  it("gives a table in every format", function()
     local t = r:trials{ where = { fold = 1, loss = "ap" }, columns = { "number", "lr", "valid" } }
     equal(#t.rows, 3)
     local first = ("%.17g"):format(outcome{ loss = "ap", fold = 1, lr = 0.001 }.valid)
@@ -223,7 +223,7 @@ describe("trials", function()
     check(#r:to_markdown() > 500 and #r:to_latex() > 500, "every trial")
   end)
 
-  it("show a number that is NaN as nan, and one that was not returned as blank", function()
+  it("shows NaN as nan, and a missing number as blank", function()
     local own = mr.sweep{ name = "nan", store = folder .. "/nan.db", progress = false, workers = 0,
       metric = "v", direction = "maximize", space = { x = mr.range(1, 4) },
       run = function(trial)
@@ -247,14 +247,14 @@ describe("trials", function()
     equal(own:best().params.x, 3, "NaN is never the best")
   end)
 
-  it("say what is in the store", function()
+  it("and tostring agree with the trials in the store", function()
     equal(tostring(r), ("mr.Results 's' in %s/r.db: 36 done"):format(folder))
     local text = require("moonrank.results").text(folder .. "/r.db")
     check(text:find("low: 36 done of 36\n  trial    test  fold  loss     lr\n", 1, true), text)
     check(text:find("s: 36 done of 36\n  trial  valid  fold  loss     lr\n", 1, true), text)
   end)
 
-  it("have scores per list and reports", function()
+  it("and results:per_list, results:reports give a trial's values per list and per epoch", function()
     local found = r:per_list(8)
     local p = outcome{ loss = "rr", fold = 1, lr = 0.01 }.per_list.valid
     near(found, p, 0)
@@ -264,8 +264,8 @@ describe("trials", function()
   end)
 end)
 
-describe("compare", function()
-  it("pairs trials that agree in all else, and corrects", function()
+describe("results:compare", function()
+  it("pairs trials that differ only in the compared parameter, and corrects p", function()
     local t = r:compare{ by = "loss", test = "paired_t", value = "test" }
     equal(#t.rows, 3)
     local p = {}
@@ -295,7 +295,7 @@ describe("compare", function()
     near(corrected.rows[1][8], math.min(1, 3 * plain.rows[1][7]), 1e-12)
   end)
 
-  it("ends where values are infinite, and counts as a test what was one", function()
+  it("ends with infinite values, and corrects only for tests that gave a p", function()
     local value = { ap = { 1, 2, 3, 4, 5 }, ndcg = { 2, 4, 6, 8, 11 }, rr = { math.huge, 1, 1, 2, math.huge } }
     local infinite = study("infinite", { store = folder .. "/i.db",
       space = { loss = mr.choice(losses), fold = mr.range(1, 2) },
@@ -319,7 +319,7 @@ describe("compare", function()
     equal({ test_of_same.n, test_of_same.equal }, { 3, 2 })
   end)
 
-  it("gives every value the best of all else, over folds", function()
+  it("compares the best settings of each value over folds", function()
     local t = r:compare{ by = "loss", value = "test", over = "fold", test = "paired_t" }
     local a, b = {}, {}
     for fold = 1, 4 do
@@ -332,7 +332,7 @@ describe("compare", function()
     equal(r:compare{ by = "loss", lists = true, over = "fold" }.rows[1][3], 12)
   end)
 
-  it("pairs lists, and refuses what cannot be paired", function()
+  it("pairs lists, and refuses unknown parameters and trials without a pair", function()
     equal(r:compare{ by = "loss", lists = true, where = { lr = 0.01 } }.rows[1][3], 12)
     raises(function() r:compare{ by = "los" } end, "'los'", "'loss'")
     raises(function() r:compare{} end, "results:compare", "by")
@@ -341,8 +341,8 @@ describe("compare", function()
   end)
 end)
 
-describe("pictures", function()
-  it("are drawn", function()
+describe("plots of mr.results", function()
+  it("are drawn by marginal, curves and parallel", function()
     local figures = { loss = r:marginal "loss", lr = r:marginal("lr", { value = "test" }), best = r:curves(),
       parallel = r:parallel(), curves = r:curves{ by = "loss", value = "loss" } }
     for name, figure in pairs(figures) do
@@ -357,15 +357,15 @@ describe("pictures", function()
   end)
 end)
 
-describe("stores", function()
-  it("are named, and their studies", function()
+describe("mr.results", function()
+  it("refuses missing stores, and unknown or ambiguous studies", function()
     raises(function() mr.results(folder .. "/none.db") end, "none.db")
     raises(function() mr.results(folder .. "/r.db") end, "3", "low, partly, s")
     raises(function() mr.results(folder .. "/r.db", "lov") end, "lov")
     raises(function() mr.results(3) end, "path", "number")
   end)
 
-  it("of 100,000 trials are opened and pivoted", function()
+  it("opens and pivots a store of 100,000 trials", function()
     local path = folder .. "/large.db"
     local count = 100000
     large_store(path, count)
@@ -383,8 +383,8 @@ describe("stores", function()
   end)
 end)
 
-describe("the store as it is written", function()
-  it("is read while a sweep goes on", function()
+describe("results:refresh", function()
+  it("reads the store while a sweep runs", function()
     local seen = {}
     local live
     study("live", { space = { a = mr.range(1, 3) }, metric = "a", run = function(trial)
@@ -396,14 +396,14 @@ describe("the store as it is written", function()
   end)
 end)
 
-it("leaves nothing behind", function()
+it("mr.results leaves no open files in the folder", function()
   r = nil
   collectgarbage()
   check(core.file_exists(folder), "the folder")
   os.execute("rm -rf " .. folder)
 end)
 
-it("shows the other trials of a store where one is damaged, and names file and trial", function()
+it("mr.results skips damaged trials, and names file and trial", function()
   sweeps.in_folder(function(place)
     local path = place .. "/typed.db"
     local function swept(name)
@@ -437,7 +437,7 @@ it("shows the other trials of a store where one is damaged, and names file and t
   end)
 end)
 
-it("trials that failed are counted below every table, and so are unequal cells", function()
+it("tables of mr.results note failed trials and cells with unequal numbers of trials", function()
   local s = study("failing", { store = folder .. "/failing.db",
     space = { loss = mr.choice{ "ap", "ndcg", "rr" }, fold = mr.range(1, 3) },
     run = function(trial)

@@ -58,17 +58,18 @@ end
 
 local function empty() os.execute("rm -rf " .. cache) end
 
-describe("samples in the cache folder", function()
-  if not program.moonrank then return it("are read back", function() skip("MOONRANK does not name the program") end) end
+describe("the cache of sampled distributions", function()
+  if not program.moonrank then return it("needs the " ..
+    "program", function() skip("MOONRANK does not name the program") end) end
   empty()
   local values, well = run(of_both, "MOONRANK_SAMPLES_GIB=0")
 
-  it("are not kept where the limit is 0", function()
+  it("is not written with MOONRANK_SAMPLES_GIB=0", function()
     check(well and #values > 1000, values)
     equal(#files(), 0)
   end)
 
-  it("are one file for each metric and size, and read with the same results", function()
+  it("has a file per metric and list size, and is read to the same results", function()
     equal(run(of_both), values)
     local kept = files()
     equal(#kept, 18)
@@ -83,7 +84,7 @@ describe("samples in the cache folder", function()
     stamp:close()
   end)
 
-  it("are made anew where a file is damaged", function()
+  it("replaces damaged files", function()
     for i, path in ipairs(files()) do
       local whole = bytes_of(path)
       core.write_file(path, i % 2 == 0 and whole:sub(1, 1000 * i) or whole:sub(1, -10) .. "1" .. whole:sub(-8))
@@ -93,7 +94,7 @@ describe("samples in the cache folder", function()
     equal(run(of_both), values)
   end)
 
-  it("are drawn for metrics that are wanted too", function()
+  it("has files for the metrics in the option also", function()
     empty()
     run(of_ndcg)
     equal(#files(), 12, "nDCG and AP of six sizes")
@@ -103,7 +104,7 @@ describe("samples in the cache folder", function()
     for path, bytes in pairs(both) do check(bytes == bytes_of(path), path) end
   end)
 
-  it("are the same where two processes make them at the same time", function()
+  it("gives the same results if two processes write it at the same time", function()
     empty()
     local both = { assert(io.popen(command(of_both) .. " 2>&1")), assert(io.popen(command(of_both) .. " 2>&1")) }
     for _, pipe in ipairs(both) do
@@ -114,7 +115,7 @@ describe("samples in the cache folder", function()
     equal(run(of_both), values)
   end)
 
-  it("are done without where they cannot be written", function()
+  it("is left out if its folder cannot be written", function()
     empty()
     core.make_folder(folder)
     core.write_file(folder, "a file in place of the folder")
@@ -124,7 +125,7 @@ describe("samples in the cache folder", function()
     equal(run(of_both, "HOME= XDG_CACHE_HOME="), values)
   end)
 
-  it("have a limit", function()
+  it("stays below MOONRANK_SAMPLES_GIB", function()
     equal(run(of_both, "MOONRANK_SAMPLES_GIB=0.004"), values)
     local sum = 0
     for _, path in ipairs(files()) do sum = sum + #bytes_of(path) end
@@ -132,7 +133,7 @@ describe("samples in the cache folder", function()
     empty()
   end)
 
-  it("are drawn once by a process", function()
+  it("is not needed twice in one process for lists of the same shape", function()
     -- the number of files after each batch; the first one is deleted, and would be written again if it were drawn again
     local text = [[
 local mr = require "moonrank"
@@ -154,7 +155,7 @@ end
     empty()
   end)
 
-  it("are of metrics that are known by the shape of a list", function()
+  it("refuses metrics in also that need more than the shape of a list", function()
     local mr = require "moonrank"
     local ok, message = pcall(mr.bounds.distribution_bound, { method = "sampled", also = { "ap", "err" } })
     check(not ok and tostring(message):find("'err'", 1, true), message)

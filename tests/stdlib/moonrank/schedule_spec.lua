@@ -40,7 +40,7 @@ local function flat(rows)
   return numbers
 end
 
-describe("an optimizer's steps are PyTorch's", function()
+describe("an optimizer's steps equal PyTorch's", function()
   for i, case in ipairs(golden.steps) do
     local optimizer = mr.optim[case.name](case.options)
     it(("%d: %s"):format(i, optimizer), function()
@@ -54,7 +54,7 @@ describe("an optimizer's steps are PyTorch's", function()
     end)
   end
 
-  it("also where rows with a gradient are few, for which others are not visited", function()
+  it("if few of many rows have a gradient", function()
     local with_momentum = mr.optim.rmsprop{ lr = 0.01, momentum = 0.5 }
     for _, optimizer in ipairs{ mr.optim.adagrad{ lr = 0.1 }, with_momentum, mr.optim.adamw{ lr = 0.01 } } do
       for _, n in ipairs{ 1, 31, 32, 33, 129, 1000 } do
@@ -78,7 +78,7 @@ describe("an optimizer's steps are PyTorch's", function()
     end
   end)
 
-  it("and refuse what makes no sense", function()
+  it("or are refused with options out of range", function()
     local p = mr.ones(2):requires_grad()
     p:sum():backward()
     local state = core.optimizer_state{ p }
@@ -93,8 +93,8 @@ describe("an optimizer's steps are PyTorch's", function()
   end)
 end)
 
-describe("clipped gradients", function()
-  it("are PyTorch's", function()
+describe("mr.clip_gradients", function()
+  it("gives PyTorch's norms and steps", function()
     local norms, clip = {}, mr.clip_gradients{ norm = 0.7 }
     for _, by_rows in ipairs{ false, true } do
       local shown = stepped(mr.optim.sgd{ lr = 0.1 }, "float64", by_rows, function(p, t) norms[t] = clip{ p } end)
@@ -104,7 +104,7 @@ describe("clipped gradients", function()
     end
   end)
 
-  it("have the norm of all parameters together, and stay where it is small", function()
+  it("takes the norm of all parameters together, and changes nothing below the limit", function()
     local p, q = mr.tensor{ 1, 2 }:requires_grad(), mr.tensor({ 1 }, f64):requires_grad();
     ((p * mr.tensor{ 3, 0 }):sum():double() + (q * 4):sum()):backward()
     equal(mr.clip_gradients{ norm = 10 }{ p, q }, 5.0)
@@ -115,9 +115,9 @@ describe("clipped gradients", function()
   end)
 end)
 
-describe("a schedule's rates are PyTorch's", function()
+describe("mr.schedule", function()
   local plan = { steps = 20, per_epoch = 1 }
-  it("cosine, step, warm-up", function()
+  it("gives PyTorch's rates for cosine, step and warmup", function()
     near(mr.schedule.cosine{ low = 0.1 }:rates(0.5, plan), golden.cosine, 1e-15)
     near(mr.schedule.step{ every = 6, factor = 0.3 }:rates(0.5, plan), golden.step, 1e-15)
     local warmup = mr.schedule.warmup{ steps = 5, after = mr.schedule.cosine{ low = 0.1 } }
@@ -129,7 +129,7 @@ describe("a schedule's rates are PyTorch's", function()
     end)(), 1e-15)
   end)
 
-  it("plateau", function()
+  it("gives PyTorch's rates for plateau", function()
     local made = mr.schedule.plateau{ factor = 0.5, patience = 2 }
     made = made:begin{ steps = 14, per_epoch = 1, metric = mr.metrics.parse "ndcg" }
     for i, value in ipairs(golden.plateau_values) do
@@ -139,7 +139,7 @@ describe("a schedule's rates are PyTorch's", function()
     end
   end)
 
-  it("stop before a rate underflows", function()
+  it("stops before a rate is below the smallest normal float32", function()
     local least = 0x1p-126  -- the smallest normal float32
     for _, case in ipairs{ { 0.1, 0.5 }, { 1e-30, 0.1 }, { 1e6, 1e-9 } } do
       local lr, by = case[1], case[2]
@@ -155,7 +155,7 @@ describe("a schedule's rates are PyTorch's", function()
     end
   end)
 
-  it("by steps within epochs", function()
+  it("counts epochs in steps", function()
     local halved = mr.schedule.step{ every = 2, factor = 0.5 }:rates(1, { steps = 9, per_epoch = 2 })
     equal(halved, { 1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25 })
     equal(mr.schedule.warmup{ epochs = 2 }:rates(1, { steps = 6, per_epoch = 2 }), { 0.25, 0.5, 0.75, 1.0, 1.0, 1.0 })
@@ -163,14 +163,14 @@ describe("a schedule's rates are PyTorch's", function()
     equal(tostring(warmup), "warmup{after = cosine{low = 0}, steps = 2}")
   end)
 
-  it("or an error", function()
+  it("refuses unknown options, cosine without a number of epochs and warmup without a length", function()
     raises(function() mr.schedule.cosine{ high = 1 } end, "mr.schedule.cosine", "'high'")
     raises(function() mr.schedule.cosine{ epochs = 2 }:rates(1, plan) end, "low", "epochs")
     raises(function() mr.schedule.warmup{} end, "steps", "epochs")
   end)
 end)
 
-describe("mr.fit", function()
+describe("mr.fit with a schedule or clip", function()
   local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 6, seed = 2 }
   local function fit(options)
     local all = { model = mr.models.linear{ inputs = 6, seed = 1 }, loss = mr.losses.ndcg(), train = queries,
@@ -180,7 +180,7 @@ describe("mr.fit", function()
     return all.model, mr.fit(all)
   end
 
-  it("follows a schedule and leaves the optimizer as it was", function()
+  it("trains with the schedule's rates, and leaves the optimizer's lr unchanged", function()
     local optimizer = mr.optim.sgd{ lr = 0.5 }
     local model = fit{ optimizer = optimizer, schedule = mr.schedule.cosine{ low = 0.2 } }
     equal(optimizer.options.lr, 0.5)
@@ -200,7 +200,7 @@ describe("mr.fit", function()
     equal(model:parameters()[1]:totable(), same:parameters()[1]:totable())
   end)
 
-  it("clips gradients: a step is then no longer than lr times the norm", function()
+  it("limits the step's length to lr times the norm", function()
     local start, model = mr.models.linear{ inputs = 6, seed = 1 }, fit{ clip = 1e-3, epochs = 1, batch = 24 }
     local square = 0
     for i, p in ipairs(model:parameters()) do
@@ -212,7 +212,7 @@ describe("mr.fit", function()
     equal(clipped:parameters()[1]:totable(), fit{ clip = 0.01 }:parameters()[1]:totable())
   end)
 
-  it("refuses, before the first step, what is no schedule and no norm", function()
+  it("refuses wrong values and plateau without validation before the first step", function()
     raises(function() fit{ clip = "1" } end, "clip", "'1'")
     raises(function() fit{ clip = 0 } end, "clip", "0")
     local function never() error "training began" end

@@ -57,7 +57,7 @@ local function matches(lines, at, expected, e)
 end
 
 local function session(path, needs)
-  it(path .. ", in less than a minute", function()
+  it(path .. " prints what was recorded, in less than a minute", function()
     if not moonrank then return skip("MOONRANK does not name the program") end
     for _, need in ipairs(needs) do
       if not need() then return skip("no MovieLens in MOONRANK_DATA or ../shared/data, or no gnuplot") end

@@ -15,9 +15,9 @@ local function random_list(n, seed, spread)
   return mr.normal({ n }, { seed = seed, sd = spread or 1, dtype = "float64" }), mr.lists{ relevance }
 end
 
-describe("smooth metrics", function()
+describe("mr.smooth", function()
   for _, case in ipairs(golden) do
-    it("agree with the reference: " .. case.name, function()
+    it("agrees with the reference: " .. case.name, function()
       local lists = mr.lists{ case.relevance }
       for dtype, tolerance in pairs{ float64 = 1e-12, float32 = 2e-6 } do
         local options = { steepness = case.alpha }
@@ -39,7 +39,7 @@ describe("smooth metrics", function()
     end)
   end
 
-  it("have gradients that differences confirm, on ragged batches", function()
+  it("has right gradients on batches of unequal lists", function()
     local scores = mr.normal({ 12 }, { seed = 3, dtype = "float64" })
     local lists = mr.lists{ { 1, 0, 2, 0, 1 }, {}, { 0 }, { 1 }, { 0, 1, 1, 0, 0 } }
     for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "first", "log_rr", "nrbp_loss" } do
@@ -50,7 +50,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("have gradients that differences confirm on lists long enough to be summed by boxes", function()
+  it("has right gradients on lists that are long enough to be summed by boxes", function()
     local n = 600
     for _, spread in ipairs{ 0.1, 1, 10 } do
       local scores, lists = random_list(n, 4, spread)
@@ -61,7 +61,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("keep the identities at every size and spread", function()
+  it("has ranks with the right sum and gradients that sum to 0, at every size and spread", function()
     for _, n in ipairs{ 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       for _, spread in ipairs{ 0, 0.01, 1, 100, 1e4 } do
         local scores, lists = random_list(n, n, spread)
@@ -77,7 +77,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("have gradients of RR and its parts that differences confirm at every size, with ties and far scores", function()
+  it("has right gradients of rr, first and log_rr at every size, with ties and distant scores", function()
     for _, n in ipairs{ 1, 2, 31, 32, 33, 127, 128, 129 } do
       for _, spread in ipairs{ 0, 0.1, 3, 400 } do
         local scores, lists = random_list(n, n, spread)
@@ -89,7 +89,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("make RR the sum of first over rank, where first is a product over the other relevant rows", function()
+  it("gives rr as the sum of first over rank, and first as a product over relevant rows", function()
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       for _, spread in ipairs{ 0, 0.01, 1, 30, 3000 } do
         local scores, lists = random_list(n, n, spread)
@@ -107,7 +107,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("make the nRBP loss the sum of sigma over pairs of a relevant and another row", function()
+  it("gives nrbp_loss as the sum of sigmoids over pairs of a relevant and another row", function()
     for _, n in ipairs{ 1, 2, 33, 129 } do
       for _, spread in ipairs{ 0.01, 1, 100 } do
         local scores, lists = random_list(n, n + 1, spread)
@@ -123,7 +123,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("do not change when the rows of a list are shuffled", function()
+  it("does not depend on the order of rows", function()
     local n = 129
     local scores, lists = random_list(n, 5, 2)
     local y = lists.relevance:totable()
@@ -148,7 +148,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("survive infinite and huge scores", function()
+  it("gives finite values and gradients for infinite and huge scores", function()
     local inf = math.huge
     local lists = mr.lists{ { 1, 0, 1, 0 } }
     local scores = mr.tensor({ inf, inf, -inf, -1000 }, f64)
@@ -163,7 +163,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("are 0 without gradient where nothing is relevant", function()
+  it("is 0 without gradient if no row is relevant", function()
     for _, name in ipairs{ "ndcg", "ap", "rr", "nrbp_loss" } do
       local leaf = mr.tensor({ 1, 2, 3 }, f64):requires_grad()
       local value = mr.smooth[name](leaf, mr.lists{ { 0, 0, 0 } })
@@ -173,7 +173,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("give the gradient the shape of the scores", function()
+  it("gives the gradient the shape of the scores", function()
     local lists = mr.lists{ { 1, 0, 0 } }
     for _, name in ipairs{ "rank", "ndcg", "ap", "rr", "nrbp_loss" } do
       local column = mr.tensor({ { 3 }, { 1 }, { 2 } }, f64):requires_grad()
@@ -182,7 +182,7 @@ describe("smooth metrics", function()
     end
   end)
 
-  it("refuse what they cannot use, by name", function()
+  it("refuses wrong scores and options", function()
     local lists = mr.lists{ { 1, 0 } }
     raises(function() mr.smooth.ap(mr.tensor{ 1, 2, 3 }, lists) end, "'scores'", "'ap'", "scores", "3", "lists")
     raises(function() mr.smooth.ap(mr.tensor{ 1, 0 / 0 }, lists) end, "scores", "NaN", "2")

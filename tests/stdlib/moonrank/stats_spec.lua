@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
-it("paired t of Student's sleep data", function()
+it("mr.stats.paired_t gives the published t and p of Student's sleep data", function()
   -- Student 1908: extra sleep under two drugs; t = -4.0621, p = 0.002833 as published everywhere
   local a = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 }
   local b = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 }
@@ -14,13 +14,13 @@ it("paired t of Student's sleep data", function()
   near(result.mean_difference, -1.58, 1e-12)
 end)
 
-it("leaves out NaN, pair by pair", function()
+it("mr.stats.paired_t leaves out pairs with a NaN", function()
   local result = mr.stats.paired_t({ 1, 0 / 0, 3, 5 }, { 0, 1, 0 / 0, 3 })
   equal({ result.n, result.skipped }, { 2, 2 })
   near(result.mean_difference, 1.5)
 end)
 
-it("summaries", function()
+it("mr.stats.summary leaves out NaN, and gives NaN as deviation of fewer than two values", function()
   for _, few in ipairs{ {}, { 3 }, { 0 / 0 } } do
     local sd = mr.stats.summary(few).sd
     check(sd ~= sd, ("the deviation of %d values is %g"):format(#few, sd))
@@ -31,7 +31,7 @@ it("summaries", function()
   equal({ s.n, s.skipped }, { 8, 1 })
 end)
 
-it("paired t of too few or constant differences", function()
+it("mr.stats.paired_t takes few, equal and constant differences, and refuses other lengths", function()
   local one = mr.stats.paired_t({ 3 }, { 1 })
   near({ one.t, one.p, one.mean_difference }, { 0 / 0, 0 / 0, 2 })
   equal({ one.n, one.df }, { 1, 0.0 })
@@ -45,7 +45,7 @@ it("paired t of too few or constant differences", function()
   raises(function() mr.stats.paired_t("a", { 1 }) end, "string", "tensor")
 end)
 
-it("wilcoxon of the depression scores", function()
+it("mr.stats.wilcoxon gives the published V and p of the depression scores", function()
   -- Hollander & Wolfe 1973, p. 29, as in the manual of R: V = 40, one-sided p = 0.01953
   local first = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
   local second = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
@@ -55,7 +55,7 @@ it("wilcoxon of the depression scores", function()
   equal({ result.exact, result.n, result.equal, result.skipped }, { true, 9, 0, 0 })
 end)
 
-it("wilcoxon counts every choice of signs, ties included", function()
+it("mr.stats.wilcoxon counts every choice of signs, ties included", function()
   local differences = { 1, -1, 2, 2, -3, 5, 5, 5 }
   local ranks = { 1.5, 1.5, 3.5, 3.5, 5, 7, 7, 7 }
   local v, low, high = 0, 0, 0
@@ -72,7 +72,7 @@ it("wilcoxon counts every choice of signs, ties included", function()
   equal({ result.n, result.equal, result.skipped }, { 8, 1, 1 })
 end)
 
-it("wilcoxon of as much on either side", function()
+it("mr.stats.wilcoxon gives p = 1 if positive and negative ranks have equal sums", function()
   -- The sum is in the middle of its distribution: p is 1, by counting and by the normal distribution
   -- with its correction.
   for _, n in ipairs{ 3, 4, 200, 203, 204 } do
@@ -87,7 +87,7 @@ it("wilcoxon of as much on either side", function()
   end
 end)
 
-it("wilcoxon goes over into the normal distribution", function()
+it("mr.stats.wilcoxon is exact up to 200 pairs, and normal beyond", function()
   local function of(n)
     local a, b = {}, {}
     for i = 1, n do a[i], b[i] = i * (i % 3 == 0 and -1 or 1), 0 end
@@ -110,7 +110,7 @@ it("wilcoxon goes over into the normal distribution", function()
   near(exact.p, 2.4879064246942968e-05, { rtol = 1e-12 })
 end)
 
-it("wilcoxon of equal values", function()
+it("mr.stats.wilcoxon gives p = 1 for equal values and NaN for none", function()
   equal(mr.stats.wilcoxon({ 1, 2 }, { 1, 2 }).p, 1.0)
   near(mr.stats.wilcoxon({}, {}).p, 0 / 0)
 end)
