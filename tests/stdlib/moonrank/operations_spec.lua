@@ -73,7 +73,9 @@ describe("operation", function()
     end)
   end
 
-  it("table has reference values for every entry", function() for name in pairs(calls) do check(of_name[name], name) end end)
+  it("table has reference values for every entry", function()
+    for name in pairs(calls) do check(of_name[name], name) end
+  end)
 end)
 
 -- f of every run of entries of a matrix along a dimension, as a flat table.

@@ -18,7 +18,7 @@ local function sweep(folder, options)
   return mr.sweep(o)
 end
 
-it("runs every combination once and keeps what it returned", function()
+it("mr.sweep runs every combination once and stores what it returned", function()
   sweeps.in_folder(function(folder)
     local calls = 0
     local r = sweep(folder, { metric = "ndcg", run = function(trial)
@@ -39,7 +39,7 @@ it("runs every combination once and keeps what it returned", function()
   end)
 end)
 
-it("gives trials their own seeds, the same each time, and others with another study seed", function()
+it("mr.sweep gives each trial its own seed, which depends only on the study's seed and its number", function()
   sweeps.in_folder(function(folder)
     local function seeds(name, seed)
       local found = {}
@@ -63,7 +63,7 @@ it("gives trials their own seeds, the same each time, and others with another st
   end)
 end)
 
-it("goes on where it stopped, and does nothing when all is done", function()
+it("mr.sweep continues where it stopped, and runs nothing if all trials are done", function()
   sweeps.in_folder(function(folder)
     local runs = {}
     local function run(trial)
@@ -81,7 +81,7 @@ it("goes on where it stopped, and does nothing when all is done", function()
   end)
 end)
 
-it("records NaN, errors and results of no use with their reasons, and goes on", function()
+it("mr.sweep records NaN, errors and wrong results with their reasons, and continues", function()
   sweeps.in_folder(function(folder)
     local function fails(i)
       if i == 3 then error "so it is" end
@@ -113,7 +113,7 @@ it("records NaN, errors and results of no use with their reasons, and goes on", 
   end)
 end)
 
-it("tries again as often as asked, with the same seed, and counts it", function()
+it("mr.sweep repeats failed trials up to retry times with the same seed, and counts attempts", function()
   sweeps.in_folder(function(folder)
     local seen = {}
     local function run(trial)
@@ -140,7 +140,7 @@ it("tries again as often as asked, with the same seed, and counts it", function(
   end)
 end)
 
-it("notices what changed, names it, and refuses", function()
+it("mr.sweep refuses a changed space, setting, seed, function or data, and names the change", function()
   sweeps.in_folder(function(folder)
     sweep(folder, { settings = { epochs = 3, of = "x" } })
     local function refused(options, ...)
@@ -162,7 +162,7 @@ it("notices what changed, names it, and refuses", function()
   end)
 end)
 
-it("goes on when forced: what is there stays, what the new space adds comes after it", function()
+it("mr.sweep with force = true keeps the stored trials and appends those of a new space", function()
   sweeps.in_folder(function(folder)
     local runs = {}
     local function run(trial)
@@ -180,7 +180,7 @@ it("goes on when forced: what is there stays, what the new space adds comes afte
   end)
 end)
 
-it("prunes by what earlier generations reported", function()
+it("mr.sweep prunes trials by reports of earlier generations only", function()
   sweeps.in_folder(function(folder)
     local function prune(name)
       return sweep(folder, { name = name, space = { a = mr.range(1, 20) },
@@ -201,7 +201,7 @@ it("prunes by what earlier generations reported", function()
   end)
 end)
 
-it("gives a trial a folder that stays, and its parameters with their meaning", function()
+it("mr.sweep gives a trial a folder that survives a retry, and parameters with their values", function()
   sweeps.in_folder(function(folder)
     local space = { net = mr.choice{ small = { 4 }, large = { 4, 8 } },
       mr.when("net", "large", { deep = mr.range(1, 2) }) }
@@ -219,7 +219,7 @@ it("gives a trial a folder that stays, and its parameters with their meaning", f
   end)
 end)
 
-it("shows a table that is drawn anew on a terminal", function()
+it("the live table of mr.sweep is redrawn on a terminal at most every second", function()
   local written, now = {}, 0
   local schedule = { planned = 10, counts = { done = 3, failed = 1 }, ended = function() return 4 end, trials = {},
     left = function(_, workers) return workers == 1 and 13.7 or nil end,
@@ -241,7 +241,7 @@ it("shows a table that is drawn anew on a terminal", function()
   check(view:summary({}, 1):find("9 s, 14 s left", 1, true), view:summary({}, 1))
 end)
 
-it("goes in the direction of the metric that counts; another one is an error before anything runs", function()
+it("mr.sweep optimizes in the metric's own direction, and refuses the opposite", function()
   sweeps.in_folder(function(folder)
     local space = { a = mr.choice{ 3, 1, 2 } }
     local function best(name, metric, more)
@@ -278,7 +278,7 @@ it("goes in the direction of the metric that counts; another one is an error bef
   end)
 end)
 
-it("a metric under a name of the script's own is not chosen by in the wrong direction", function()
+it("mr.sweep fails trials of a renamed metric if direction is the opposite of the metric's", function()
   sweeps.in_folder(function(folder)
     local pairs_lost = mr.metrics.parse("nrbp_loss", { name = "pairs" })
     local function run(trial)
@@ -295,7 +295,7 @@ it("a metric under a name of the script's own is not chosen by in the wrong dire
   end)
 end)
 
-it("a report of NaN in an earlier trial does not stop pruners when the study goes on", function()
+it("mr.sweep with a pruner continues a study if an earlier trial reported NaN", function()
   sweeps.in_folder(function(folder)
     local function run(trial)
       if trial.a > 2 then for step = 1, 2 do trial:report(step, trial.a) end end
@@ -312,7 +312,7 @@ it("a report of NaN in an earlier trial does not stop pruners when the study goe
   end)
 end)
 
-it("refuses what it does not know", function()
+it("mr.sweep refuses missing or wrong options", function()
   local run = function() return 1 end
   local space = { a = mr.range(1, 2) }
   raises(function() mr.sweep{ space = space, run = run } end, "mr.sweep", "name")
@@ -328,7 +328,7 @@ it("refuses what it does not know", function()
     "not there")
 end)
 
-it("of thousands of empty trials runs each once, and goes on without running any again", function()
+it("mr.sweep runs each of 2000 empty trials once, and none again", function()
   sweeps.in_folder(function(folder)
     local r = sweep(folder, { space = { i = mr.range(1, 2000) }, run = function(trial) return trial.i end })
     equal(r:counts(), { done = 2000 })
@@ -338,7 +338,7 @@ it("of thousands of empty trials runs each once, and goes on without running any
   end)
 end)
 
-it("packs messages to the bit, and parameters as JSON that SQLite and others read", function()
+it("sweep messages keep every bit, and parameters are JSON that SQLite reads", function()
   local nan = 0 / 0
   local value = { 1, -0.0, math.huge, math.mininteger, "a\0\255", { deep = { true, false } }, name = nan, [2.5] = "x" }
   local back = frame.unpack(frame.pack(value))
@@ -356,7 +356,7 @@ it("packs messages to the bit, and parameters as JSON that SQLite and others rea
   raises(function() frame.from_json "[1]" end, "JSON object")
 end)
 
-it("migrates older stores and refuses newer ones and other files", function()
+it("sweep stores are migrated from older versions, and newer ones are refused", function()
   sweeps.in_folder(function(folder)
     local path = folder .. "/m.db"
     local first = { { "CREATE TABLE t (x INTEGER)", "INSERT INTO t VALUES (7)" } }
@@ -378,7 +378,7 @@ local function database(path, statements)
   made:close()
 end
 
-it("refuses databases that are no stores, and leaves them as they were", function()
+it("sweep stores refuse other databases and changed tables, and leave them unchanged", function()
   sweeps.in_folder(function(folder)
     local path = folder .. "/r.db"
     local cases = {
@@ -418,7 +418,7 @@ it("refuses databases that are no stores, and leaves them as they were", functio
   end)
 end)
 
-it("makes the tables of a store whose maker was killed before it had any", function()
+it("mr.sweep makes the tables of a store that is still empty", function()
   sweeps.in_folder(function(folder)
     core.open_database(folder .. "/r.db", "write"):close()
     local two = { space = { i = mr.range(1, 2) }, run = function(trial) return trial.i end }
@@ -426,7 +426,7 @@ it("makes the tables of a store whose maker was killed before it had any", funct
   end)
 end)
 
-it("reads parameters of a store with distrust", function()
+it("core.json_columns reports damaged parameters of a store, and reads the others", function()
   local names, columns = core.json_columns{ '{"a":1,"b":9223372036854775807}', '{"a":18446744073709551615}' }
   equal({ names, columns[1], columns[2][1] }, { { "a", "b" }, { 1, 18446744073709551615.0 }, math.maxinteger })
   local deep = '{"a":' .. ("["):rep(1000000) .. ("]"):rep(1000000) .. "}"
@@ -439,7 +439,7 @@ it("reads parameters of a store with distrust", function()
   end
 end)
 
-it("a broken migration leaves the store as it was", function()
+it("sweep stores stay unchanged if a migration fails", function()
   sweeps.in_folder(function(folder)
     local path = folder .. "/m.db"
     local first = { { "CREATE TABLE t (x INTEGER)" } }

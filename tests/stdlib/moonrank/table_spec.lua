@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, describe, check, equal, raises = test.it, test.describe, test.check, test.equal, test.raises
 
-it("aligns words to the left and numbers to the right", function()
+it("mr.table aligns words to the left and numbers to the right", function()
   local t = mr.table{ columns = { "loss", "ndcg", "lists" }, formats = { ndcg = "%.3f" },
     rows = { { "nDCG", 0.96589, 412 }, { "nRBP", 0.9, 7 } } }
   equal(tostring(t), table.concat({
@@ -14,27 +14,27 @@ it("aligns words to the left and numbers to the right", function()
   }, "\n"))
 end)
 
-it("measures letters, not bytes", function()
+it("mr.table aligns by letters, not bytes", function()
   local t = mr.table{ columns = { "name", "x" }, rows = { { "Järvelin", 1 }, { "Li", 2 } } }
   equal(tostring(t), table.concat({ "name      x", "--------  -", "Järvelin  1", "Li        2" }, "\n"))
 end)
 
-it("leaves gaps blank and shows NaN as nan, whatever the format", function()
+it("mr.table leaves missing values blank and shows NaN as nan in every format", function()
   local t = mr.table{ columns = { "a", "b", "c" }, formats = { c = "%.2f" },
     rows = { { 1, nil, 2.5 }, { 0 / 0, "x", 0 / 0 } } }
   equal(tostring(t), table.concat({ "  a  b     c", "---  -  ----", "  1     2.50", "nan  x   nan" }, "\n"))
 end)
 
-it("has a head without rows", function()
+it("mr.table prints its head without rows", function()
   equal(tostring(mr.table{ columns = { "a", "bc" } }), "a  bc\n-  --")
 end)
 
-it("writes comma separated values that read back exactly", function()
+it("mr.table exports CSV that reads back exactly", function()
   local t = mr.table{ columns = { "name", "x" }, rows = { { 'say "a, b"', 0.1 }, { nil, 3 }, { "two\nlines", -0.0 } } }
   equal(t:to_csv(), 'name,x\n"say ""a, b""",0.10000000000000001\n,3\n"two\nlines",-0\n')
 end)
 
-it("writes JSON, an object per row, that other programs read", function()
+it("mr.table exports JSON with an object per row", function()
   local t = mr.table{ columns = { "name", "x", "ok" },
     rows = { { 'say "a"', 0.1, false }, { nil, 3 }, { "b", 0 / 0, true } } }
   equal(t:to_json(), '[{"name":"say \\"a\\"","ok":false,"x":0.10000000000000001},\n' ..
@@ -42,7 +42,7 @@ it("writes JSON, an object per row, that other programs read", function()
   equal(mr.table{ columns = { "a" } }:to_json(), "[]")
 end)
 
-it("is HTML in which no text is taken for a tag, numbers in cells of a class", function()
+it("mr.table exports HTML with escaped text and a class for numbers", function()
   local t = mr.table{ columns = { "a<b", "p & q" }, formats = { ["p & q"] = "%.2f" },
     rows = { { '"x" > 1', 0.5 }, { nil, 0 / 0 } } }
   equal(t:to_html(), table.concat({
@@ -56,8 +56,7 @@ it("is HTML in which no text is taken for a tag, numbers in cells of a class", f
   }, "\n"))
 end)
 
-it("sets the best of each group of rows, and small p, in bold where it goes out, equal as printed all; " ..
-  "prints as without", function()
+it("mr.table exports the best of each group and small p in bold, and prints them plain", function()
   local rows = { { 1, "a", 0.50001, 0.2 }, { 1, "b", 0.5, 0.04 }, { 2, "a", 0.25, 0.05 }, { 2, "b", 0 / 0 },
     { 2, "c", "none", 0.001 } }
   local columns, formats = { "nsr", "loss", "ndcg", "p" }, { ndcg = "%.3f" }
@@ -82,7 +81,7 @@ it("sets the best of each group of rows, and small p, in bold where it goes out,
   equal(least:to_markdown():match "%*%*(.-)%*%*", "-1")
 end)
 
-it("refuses what it does not know", function()
+it("mr.table refuses unknown columns and marks, and wrong rows and formats", function()
   raises(function() mr.table{ columns = { "a" }, mark = { b = "max" } } end, "'b'")
   raises(function() mr.table{ columns = { "a" }, mark = { a = "most" } } end, "mark", "most")
   raises(function() mr.table{ columns = { "a" }, within = { "c" } } end, "'c'")
@@ -98,13 +97,13 @@ it("refuses what it does not know", function()
   late.rows[1][1] = 0.5
   raises(function() tostring(late) end, "%d", "0.5")
 
-  it("shows long texts in time that goes with their length", function()
+  it("mr.table prints long texts in time linear in their length", function()
     local shown = tostring(mr.table{ columns = { "a", "b" }, rows = { { ("x"):rep(200000), 1 }, { "y", 2 } } })
     check(#shown > 400000 and shown:find("\ny +%d", 1) ~= nil)
   end)
 end)
 
-describe("texts from files", function()
+describe("texts in exports of mr.table", function()
   local function rows_of(texts)
     local rows = {}
     for i, text in ipairs(texts) do rows[i] = { text } end
@@ -118,7 +117,7 @@ describe("texts from files", function()
     return cells
   end
 
-  it("do not run in a spreadsheet, and numbers stay numbers", function()
+  it("cannot be formulas in a spreadsheet, and numbers stay numbers", function()
     local module = require "moonrank.table"
     local texts = { "=1+2", "+cmd", "-x", "@SUM(A1)", "\tx", "'=1", "''-a", "--", "-1.5.2", "+-1" }
     local cells = cells_of(mr.table{ columns = { "=head" }, rows = rows_of(texts) }:to_csv())
@@ -152,7 +151,7 @@ describe("texts from files", function()
     equal(mr.table{ columns = { "a" }, rows = { { usual:sub(3, -3) } } }:to_markdown():match "([^\n]+)\n$", usual)
   end)
 
-  it("stay in their cell of LaTeX and HTML", function()
+  it("stay in their cell in LaTeX and HTML", function()
     local t = mr.table{ columns = { "a", "b" }, rows = { { "[x]", "*y" }, { "a\rb", "\27[2J" } } }
     local latex = t:to_latex()
     check(latex:find("\n{[}x] & {*}y", 1, true) and latex:find("\na b & ", 1, true), latex)
@@ -161,7 +160,7 @@ describe("texts from files", function()
   end)
 end)
 
-it("objects with a table have all exports of that table, which take no arguments", function()
+it("objects with a table export like it, and their exports refuse arguments", function()
   local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
   local record = mr.stats.summary(mr.tensor{ 1, 3 })
   local evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr" })

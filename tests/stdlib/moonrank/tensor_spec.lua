@@ -17,7 +17,7 @@ local function counting(...)
 end
 
 describe("making tensors", function()
-  it("from tables of any depth, and back", function()
+  it("takes tables of any depth, and totable gives them back", function()
     for _, dtype in ipairs{ "float32", "float64", "int64" } do
       for _, t in ipairs{ { 1, -2, 3 }, { { 1, 2, 3 }, { 4, 5, 6 } }, { { { 1 }, { 2 } } }, {}, { {}, {} } } do
         equal(mr.tensor(t, { dtype = dtype }):totable(), t)
@@ -30,7 +30,7 @@ describe("making tensors", function()
     check(mr.tensor{ 0.1 }:item() ~= 0.1, "float32 is the default")
   end)
 
-  it("of zeros, ones, one value, a sequence", function()
+  it("gives zeros, ones, one value and sequences", function()
     equal(mr.zeros(2, 3):totable(), { { 0, 0, 0 }, { 0, 0, 0 } })
     equal(mr.zeros({ 2 }, f64).dtype, "float64")
     equal(mr.ones(3, f64):totable(), { 1, 1, 1 })
@@ -42,7 +42,7 @@ describe("making tensors", function()
     equal(#mr.arange(1, 0), 0)
   end)
 
-  it("knows its shape, size, type and device", function()
+  it("gives shape, size, type and device, and conversions change the type", function()
     local x = mr.zeros(2, 3, 4)
     equal(x:shape(), { 2, 3, 4 })
     equal({ x:size(1), x:size(2), x:size(3), #x, x.dims, x:numel() }, { 2, 3, 4, 2, 3, 24 })
@@ -53,7 +53,7 @@ describe("making tensors", function()
     equal(mr.tensor({ 16777217 }, f64):float():item(), 16777216.0)
   end)
 
-  it("prints small ones whole and large ones by their ends", function()
+  it("prints small tensors whole and large ones by their ends", function()
     local was = mr.device()
     mr.device "cpu"  -- a GPU stands behind the type
     equal(tostring(mr.tensor{ 1, 2.5, -3 }), "{1, 2.5, -3}  mr.Tensor {3} float32")
@@ -69,8 +69,8 @@ describe("making tensors", function()
   end)
 end)
 
-describe("random numbers", function()
-  it("are the same for a seed, whatever the threads, and others for another seed, stream or kind", function()
+describe("mr.uniform and mr.normal", function()
+  it("repeat for a seed with any number of threads, and differ for other seeds and streams", function()
     local was = core.threads()
     for _, make in ipairs{ mr.uniform, mr.normal } do
       for _, dtype in ipairs{ "float32", "float64" } do
@@ -89,7 +89,7 @@ describe("random numbers", function()
     check(mr.uniform({ 1 }, { seed = 1 }):item() ~= mr.normal({ 1 }, { seed = 1 }):item())
   end)
 
-  it("do not depend on the shape, and the first are those of a longer draw", function()
+  it("do not depend on the shape, and begin like a longer draw", function()
     local long = mr.normal({ 1000 }, { seed = 3 }):totable()
     for _, n in ipairs(sizes) do equal(mr.normal({ n }, { seed = 3 }):totable(), table.move(long, 1, n, 1, {})) end
     equal(mr.normal({ 10, 100 }, { seed = 3 }):reshape(1000):totable(), long)
@@ -108,7 +108,7 @@ describe("random numbers", function()
     near((z ^ 4):mean():item(), 3 * 81, { rtol = 0.04 })
   end)
 
-  it("of an interval never reach its upper end, though float32 rounds", function()
+  it("stay below the upper end of the interval in float32", function()
     local x = mr.uniform({ 1000 }, { low = 1e6, high = 1e6 + 0.125, seed = 1 })
     check(x:max():item() < 1e6 + 0.125)
     check(-(-x):max():item() >= 1e6)
@@ -129,10 +129,10 @@ local function map(t, f)
   return out
 end
 
-describe("functions of one entry", function()
+describe("elementwise functions", function()
   for _, case in ipairs(unary) do
     local name, f, low, high = table.unpack(case)
-    it(name, function()
+    it(name .. " agrees with loops and has right derivatives", function()
       for _, n in ipairs(sizes) do
         local x = mr.uniform({ n }, { low = low or -3, high = high or 3, seed = n + 1, dtype = "float64" })
         near(x[name](x), map(x:totable(), f), 1e-12)
@@ -150,7 +150,7 @@ describe("functions of one entry", function()
     equal(x:tanh():totable(), { -1, 1, -1, 1 })
   end)
 
-  it("keep NaN, in the middle of vectors and at their ends", function()
+  it("keep NaN anywhere in a vector", function()
     for _, case in ipairs(unary) do
       for _, dtype in ipairs{ "float32", "float64" } do
         local numbers = {}
@@ -163,7 +163,7 @@ describe("functions of one entry", function()
     end
   end)
 
-  it("have the derivative NaN at NaN", function()
+  it("have derivative NaN at NaN", function()
     local function slope(f)
       local x = mr.tensor({ 1, 0 / 0, -1 }, f64):requires_grad()
       f(x):sum():backward()
@@ -177,7 +177,7 @@ describe("functions of one entry", function()
     equal(slope(function(x) return mr.tensor({ 0 / 0, 2, -2 }, f64) ^ x end), { 1, 1, 0 })
   end)
 
-  it("stop at 0 from below as relu, whose NaN has the derivative 1", function()
+  it("give 0 below 0 for relu, and relu's derivative at NaN is 1", function()
     local x = mr.tensor({ -1 / 0, -1, -0.0, 0, 1, 1 / 0, 0 / 0 }, f64):requires_grad()
     local y = x:relu()
     y:sum():backward()
@@ -187,7 +187,7 @@ describe("functions of one entry", function()
     equal(1 / found[3], 1 / 0, "no negative zero")
   end)
 
-  it("have the documented derivative at 0", function()
+  it("have derivative 0 at 0 for abs and relu", function()
     for _, name in ipairs{ "abs", "relu" } do
       local x = mr.zeros(1):requires_grad()
       x[name](x):backward()
@@ -218,10 +218,10 @@ local function at(t, shape, i, j, k)
   return t
 end
 
-describe("operations of two tensors", function()
+describe("operation", function()
   for _, case in ipairs(binary) do
     local name, f, op = case[1], case[2], case[3] or case[2]
-    it(name .. " of every size, and with a number on either side", function()
+    it(name .. " agrees with loops at every size, and with a number on either side", function()
       for _, n in ipairs(sizes) do
         local x = mr.uniform({ n }, { low = 0.5, high = 2, seed = n + 1, dtype = "float64" })
         local y = mr.uniform({ n }, { low = 0.5, high = 2, seed = n + 2, dtype = "float64" })
@@ -233,7 +233,7 @@ describe("operations of two tensors", function()
       end
     end)
 
-    it(name .. " broadcasts, with derivatives", function()
+    it(name .. " broadcasts, with right derivatives", function()
       for _, shapes in ipairs{ { { 2, 3, 4 }, { 2, 3, 4 } }, { { 2, 3, 4 }, { 4 } }, { { 3, 1 }, { 2, 1, 4 } },
         { { 1 }, { 2, 3, 4 } }, { { 2, 3, 4 }, {} }, { { 2, 1, 1 }, { 3, 4 } } } do
         local x = mr.uniform(shapes[1], { low = 0.5, high = 2, seed = 1, dtype = "float64" })
@@ -255,7 +255,7 @@ describe("operations of two tensors", function()
   end
 
   for name, f in pairs(comparisons) do
-    it(name .. " gives 1 and 0", function()
+    it(name .. " gives 1 and 0, and no gradient", function()
       local x, y = mr.tensor{ 1, 2, 3, 1 / 0, 0 / 0 }, mr.tensor{ 2, 2, 2, 1 / 0, 0 / 0 }
       local a, b, expected, with_two = x:totable(), y:totable(), {}, {}
       for i = 1, 5 do expected[i], with_two[i] = f(a[i], b[i]), f(a[i], 2) end
@@ -265,7 +265,7 @@ describe("operations of two tensors", function()
     end)
   end
 
-  it("negative, clamp and where", function()
+  it("negative, clamp and where agree with loops and have right derivatives", function()
     local x = mr.normal({ 40 }, { seed = 5, dtype = "float64" })
     equal((-x):totable(), map(x:totable(), function(v) return -v end))
     equal(x:clamp{ min = -0.5, max = 0.25 }:totable(),
@@ -280,13 +280,13 @@ describe("operations of two tensors", function()
     mr.gradcheck(function(t) return x:lt(0):where(3, t) end, x)
   end)
 
-  it("share the derivative of equal entries", function()
+  it("maximum and minimum share the derivative between equal entries", function()
     local x, y = mr.tensor{ 1 }:requires_grad(), mr.tensor{ 1 }:requires_grad();
     (x:maximum(y) + x:minimum(y) * 10):backward()
     equal({ x.grad:item(), y.grad:item() }, { 5.5, 5.5 })
   end)
 
-  it("powers of 0 and of negative numbers", function()
+  it("power takes 0 and negative numbers", function()
     equal((mr.tensor{ -2, 0, 0 } ^ mr.tensor{ 3, 2, 0 }):totable(), { -8, 0, 1 })
     local x = mr.tensor({ -2, 0, 0 }, f64):requires_grad();
     (x ^ mr.tensor({ 3, 2, 0 }, f64)):sum():backward()
@@ -294,7 +294,7 @@ describe("operations of two tensors", function()
   end)
 end)
 
--- The naive reduction of a 2 x 3 x n table along d.
+-- The reduction of a 2 x 3 x n table along d by loops.
 local function reduced(t, n, d, f)
   local out, shape = {}, { 2, 3, n }
   local function walk(where, e)
@@ -334,9 +334,9 @@ local reductions = {
   end,
 }
 
-describe("reductions", function()
+describe("reduction", function()
   for name, f in pairs(reductions) do
-    it(name .. " over everything and along each dimension", function()
+    it(name .. " agrees with loops over everything and along each dimension", function()
       for _, n in ipairs(sizes) do
         if n > 0 then
           local x = mr.normal({ 2, 3, n }, { seed = n, dtype = "float64" })
@@ -355,7 +355,7 @@ describe("reductions", function()
     end)
   end
 
-  it("softmax along each dimension", function()
+  it("softmax agrees with exp and sum along each dimension", function()
     for _, n in ipairs{ 1, 33, 129 } do
       local x = mr.normal({ 2, 3, n }, { seed = n, sd = 3, dtype = "float64" })
       for d = 1, 3 do
@@ -372,7 +372,7 @@ describe("reductions", function()
     end
   end)
 
-  it("of nothing", function()
+  it("sum, mean, max and softmax take or refuse tensors without entries", function()
     equal(mr.zeros(0):sum():item(), 0.0)
     local mean = mr.zeros(0):mean():item()
     check(mean ~= mean, "the mean of nothing is NaN")
@@ -382,11 +382,11 @@ describe("reductions", function()
     equal(mr.zeros(0, 3):softmax(1):shape(), { 0, 3 })
   end)
 
-  it("add in float64: a million small numbers", function()
+  it("sum adds a million small numbers in float64", function()
     near(mr.full({ 1000000 }, 0.1):sum():item(), 100000, { rtol = 1e-7 })
   end)
 
-  it("let NaN win, and give the first of equals", function()
+  it("max keeps NaN, and passes its derivative to the first of equal entries", function()
     local largest = mr.tensor{ 1, 0 / 0, 3 }:max():item()
     check(largest ~= largest)
     equal(mr.tensor{ 1, 0 / 0, 3 }:argmax():item(), 2.0)
@@ -396,8 +396,8 @@ describe("reductions", function()
   end)
 end)
 
-describe("matrices and shapes", function()
-  it("matmul", function()
+describe("tensor methods", function()
+  it("matmul agrees with loops and has right derivatives", function()
     for _, shape in ipairs{ { 1, 1, 1 }, { 2, 3, 4 }, { 33, 31, 5 }, { 3, 0, 2 }, { 0, 3, 2 }, { 2, 3, 0 },
       { 7, 129, 1 } } do
       local m, k, n = table.unpack(shape)
@@ -423,7 +423,7 @@ describe("matrices and shapes", function()
     mr.gradcheck(function(t) return t:matmul(t:t()) end, a)
   end)
 
-  it("t, reshape, narrow, rows and x[i]", function()
+  it("t, reshape, narrow, rows, row_dot and x[i] give the right entries and derivatives", function()
     local x = counting(2, 3)
     equal(x:t():totable(), { { 1, 4 }, { 2, 5 }, { 3, 6 } })
     equal(x:reshape(3, 2):totable(), { { 1, 2 }, { 3, 4 }, { 5, 6 } })
@@ -465,7 +465,7 @@ describe("matrices and shapes", function()
 end)
 
 describe("gradients", function()
-  it("add up over calls of backward until they are zeroed", function()
+  it("add up over calls of backward until zero_grad", function()
     local x = mr.tensor({ 1, 2 }, f64):requires_grad()
     equal(x.grad, nil)
     for times = 1, 3 do
@@ -476,7 +476,7 @@ describe("gradients", function()
     equal(x.grad, nil)
   end)
 
-  it("flow through every path, however the graph joins", function()
+  it("flow through every path of a graph", function()
     local x = mr.tensor({ 0.3, -0.7 }, f64)
     check(mr.gradcheck(function(t)
       local a = t * 2
@@ -485,7 +485,7 @@ describe("gradients", function()
     end, x) < 1e-8)
   end)
 
-  it("need a seed where the tensor is not one number", function()
+  it("need a seed if the tensor has more than one entry", function()
     local x = mr.tensor{ 1, 2 }:requires_grad()
     raises(function() (x * 2):backward() end, "tensor", "{2}");
     (x * 2):backward(mr.tensor{ 10, 100 })
@@ -494,7 +494,7 @@ describe("gradients", function()
     raises(function() (x * 2):backward(mr.tensor({ 1, 2 }, f64)) end, "seed", "{2}", "device")
   end)
 
-  it("of a graph that was walked are gone, unless kept", function()
+  it("are computed once per graph, unless keep = true", function()
     local x = mr.tensor{ 3 }:requires_grad()
     local y = x * x
     y:backward({ keep = true })
@@ -504,7 +504,7 @@ describe("gradients", function()
     equal(x.grad:item(), 12.0)
   end)
 
-  it("are asked for of the tensor itself, and not of others that share its numbers", function()
+  it("are collected by the tensor of requires_grad, not by others with the same numbers", function()
     local x = mr.tensor({ 1, 3 }, f64)
     local alias, other = x, x:detach()
     check(not x.tracked)
@@ -520,7 +520,7 @@ describe("gradients", function()
     mr.no_grad(function() check(mr.ones(1):requires_grad().tracked) end)
   end)
 
-  it("say their operation's name once when they cannot be", function()
+  it("name their operation once in errors", function()
     local function message(f) return select(2, pcall(f)):gsub("^.-:%d+: ", "") end
     local x = mr.tensor({ 1, 2 }, f64):requires_grad()
     local walked = (x * x):sum()
@@ -547,7 +547,7 @@ describe("gradients", function()
     end
   end)
 
-  it("are not asked for by nothing", function()
+  it("are refused for tensors without a graph and for integers", function()
     raises(function() mr.ones(1):backward() end, "tensor", "gradients")
     raises(function() return index{ 1 }:requires_grad() end, "int64", "tensors", "gradient")
     raises(function() return (mr.ones(1):requires_grad() * 2):requires_grad() end, "detach")
@@ -556,7 +556,7 @@ describe("gradients", function()
     check(not mr.ones(1):requires_grad():to("int64").tracked, "integers have no derivative")
   end)
 
-  it("are not recorded in no_grad, which passes results and errors on", function()
+  it("are not recorded in mr.no_grad, which passes on results and errors", function()
     local x = mr.ones(2):requires_grad()
     local a, b = mr.no_grad(function() return (x * 2).tracked, nil end)
     equal({ a, b }, { false })
@@ -569,7 +569,7 @@ describe("gradients", function()
     end)
   end)
 
-  it("by rows with repeats are those of a dense product", function()
+  it("of repeated rows equal those of a dense product", function()
     local rows = { 3, 1, 3, 3, 5 }
     local pick = mr.zeros(5, 6, f64):totable()
     for i, r in ipairs(rows) do pick[i][r] = 1 end
@@ -589,7 +589,7 @@ describe("gradients", function()
     near(sparse.grad, dense.grad, 1e-14)
   end)
 
-  it("of a chain of 10,000 steps are found, and the chain goes without recursion", function()
+  it("are found in a chain of 10,000 steps without recursion", function()
     local x = mr.tensor({ 1 }, f64):requires_grad()
     local y = x
     for _ = 1, 10000 do y = y + x end
@@ -604,13 +604,13 @@ describe("gradients", function()
     check(core.held_bytes() < held, "the chain is gone, never walked")
   end)
 
-  it("have type and device of their leaf", function()
+  it("have the type of their leaf", function()
     local x = mr.tensor({ 1, 2 }):requires_grad()
     x:double():sum():backward()
     equal({ x.grad.dtype, x.grad:totable()[1] }, { "float32", 1.0 })
   end)
 
-  it("are done when nothing of size 0 is left to do", function()
+  it("exist for tensors without entries", function()
     local x = mr.zeros(0, f64):requires_grad();
     (x * 2):sum():backward()
     equal(x.grad:totable(), {})
@@ -620,7 +620,7 @@ describe("gradients", function()
   end)
 end)
 
-describe("mistakes", function()
+describe("errors of tensors", function()
   local x = mr.ones(2, 3)
   local cases = {
     { function() return x + mr.ones(4) end, "{2, 3}", "{4}" },
@@ -682,7 +682,7 @@ describe("mistakes", function()
     { function() return mr.device("gpu") end, "'gpu'", "device" },
     { function() return mr.tensr end, "'tensr'", "'tensor'" },
   }
-  it("are told in one line, with the script's position", function()
+  it("are one line with the script's position", function()
     for _, case in ipairs(cases) do
       local message = raises(table.unpack(case))
       check(message:find("tensor_spec.lua:%d+: "), message)
@@ -690,14 +690,14 @@ describe("mistakes", function()
     end
   end)
 
-  it("cannot change a tensor or reach its insides", function()
+  it("are raised by assignment to a tensor and by setmetatable", function()
     raises(function() x.foo = 1 end, "'foo'", "tensor")
     raises(function() x[1] = 1 end, "x[1]")
     equal(getmetatable(x), false)
     raises(function() setmetatable(x, {}) end, "setmetatable")
   end)
 
-  it("of using a closed tensor are errors", function()
+  it("are raised if a closed tensor is used", function()
     local y = mr.ones(2)
     do local _ <close> = y end
     raises(function() return y + 1 end, "mr.Tensor", "closed")
@@ -707,14 +707,14 @@ describe("mistakes", function()
   end)
 end)
 
-it("no_grad ends when the coroutine that it is in is closed", function()
+it("mr.no_grad ends if its coroutine is closed", function()
   local paused = coroutine.create(function() mr.no_grad(function() coroutine.yield() end) end)
   coroutine.resume(paused)
   coroutine.close(paused)
   check((mr.ones(2):requires_grad() * 2).tracked)
 end)
 
-it("random numbers of a mean, spread or range that is none are refused", function()
+it("mr.normal and mr.uniform refuse NaN and infinity as mean, sd or range", function()
   for _, bad in ipairs{ 0 / 0, math.huge, -math.huge } do
     raises(function() mr.normal({ 2 }, { sd = bad }) end, "mr.normal", "sd")
     raises(function() mr.normal({ 2 }, { mean = bad }) end, "mr.normal")

@@ -1,9 +1,9 @@
--- Values of other kinds than a function takes: one error of ours each, as found by random calls (tests/caller).
+-- Wrong types of arguments, as found by random calls (tests/caller): each raises one error with a message.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises
 
-it("schedules", function()
+it("schedule:rates refuses a missing or wrong plan and learning rate", function()
   local schedule = mr.schedule.step{ every = 1, factor = 0.5 }
   raises(function() schedule:rates(8) end, "rates", "steps")
   raises(function() schedule:rates(8, 3) end, "rates", "number")
@@ -12,18 +12,18 @@ it("schedules", function()
   raises(function() schedule:rates(8, { steps = 1, per_epoch = 0 }) end, "per_epoch", "0")
 end)
 
-it("mr.arange, mr.table, batch_norm", function()
+it("mr.arange, mr.table and batch_norm refuse arguments of the wrong type", function()
   raises(function() mr.arange({}, 4) end, "mr.arange", "table")
   raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "{rows, channels}")
   raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain", "function")
   raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "1", "number")
 end)
 
-it("made-up data", function()
+it("mr.data.synthetic refuses a number as options", function()
   raises(function() mr.data.synthetic(4) end, "mr.data.synthetic", "options", "number")
 end)
 
-it("metrics, losses, models", function()
+it("metric:better, losses and models refuse arguments of the wrong type, and better handles NaN", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "value", "function")
   raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "value", "boolean")
   raises(function() mr.metrics.parse("ap"):better(false) end, "value", "boolean")
@@ -40,7 +40,7 @@ it("metrics, losses, models", function()
   raises(function() cnn{ lists = mr.lists{ { 1 } } } end, "cnn", "features", "batch")
 end)
 
-it("whatever a model is asked, a batch without what it reads is told so", function()
+it("models refuse a batch without the parts that they read, and name the parts", function()
   local fold = mr.data.synthetic{ kind = "ratings", users = 30, items = 90 }:binarize(4):folds{ k = 3 }[1]
   local ids, features = { lists = mr.lists{ { 1, 0 } }, users = mr.tensor{ 1 } }, { features = mr.ones(2, 2) }
   local of_pairs, double = { users = 3, items = 4, dtype = "float64" }, { inputs = 2, dtype = "float64" }
