@@ -1,5 +1,5 @@
--- Metrics without closed forms: statistics found from their orders, against metrics with closed forms
--- that are written as if they had none.
+-- Tests estimated bound statistics: metrics with closed forms are defined again as script metrics, and their estimates
+-- are compared with the closed forms.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -19,8 +19,8 @@ mr.losses.define("spec_wrong_pairs", { direction = "minimize", smooth = mr.smoot
 local twins = { spec_rr = "rr", spec_wrong_pairs = "nrbp_loss" }
 local loss_of = { spec_rr = "rr", spec_wrong_pairs = "nrbp" }
 
-describe("rank arrangements", function()
-  it("core.arrangement_ranks lists every distinct arrangement exactly once if there are few", function()
+describe("ranks of bounds", function()
+  it("core.arrangement_ranks lists every distinct arrangement once if there are few", function()
     local ranks = core.arrangement_ranks({ 2, 0, 1, 0 }, 100):totable()
     equal(#ranks, 12 * 4)
     local seen = {}
@@ -36,7 +36,7 @@ describe("rank arrangements", function()
     equal(#core.arrangement_ranks({}, 5), 0)
   end)
 
-  it("core.random_ranks draws uniform permutations that do not depend on thread count or start index", function()
+  it("core.random_ranks draws uniform permutations for any thread count and start index", function()
     local counts = {}
     local ranks = core.random_ranks(3, 0, 60000, 1):totable()
     for o = 0, 59999 do
@@ -60,7 +60,7 @@ end)
 
 describe("a metric defined by a script", function()
   for name, twin in pairs(twins) do
-    it(name .. " gets the same bound statistics as the equal built-in metric with closed forms", function()
+    it(name .. " has the bound statistics of the equal built-in metric", function()
       for _, shape in ipairs{ { n = 2, p = 1 }, { n = 9, p = 3 }, { n = 12, p = 6 } } do
         local found, expected = mr.bounds.of(name, shape), mr.bounds.of(twin, shape)
         equal({ found.method, found.error }, { "enumerated", 0 })
@@ -77,7 +77,7 @@ describe("a metric defined by a script", function()
       check(found.error > 0 and found.error < expected.sd / 100)
     end)
 
-    it(name .. " gets the same values under every bound as the equal built-in loss", function()
+    it(name .. " has the values of the equal built-in loss under every bound", function()
       local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 0 }, { 0, 1, 0 }, { 1, 1 }, { 1, 0, 0, 1, 0, 1, 0, 0 } }
       local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64" })
       local bounds = { "none", "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
@@ -104,8 +104,7 @@ describe("a metric defined by a script", function()
     check(report.ok, tostring(report))
   end)
 
-  it("is divided by the distance from mean to best value under expectation_max, even if the worst is " ..
-    "farther", function()
+  it("is divided by the distance from mean to best value under expectation_max", function()
     local function square(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end
     mr.metrics.define("spec_square_of_rank", square, { minimize = true })
     -- one relevant row of three is worth 1, 4 or 9, in the mean 14/3: the best end is 11/3 away, the worst 13/3
@@ -156,7 +155,7 @@ describe("a metric defined by a script", function()
     equal(mr.bounds.distribution_of({ 1, 2 }):method(), "values")
   end)
 
-  it("has bounds with a cutoff, even if only the metric without cutoff has closed forms", function()
+  it("has bounds with a cutoff, even without closed forms for the cutoff", function()
     near(mr.bounds.of("rr@2", { n = 4, p = 1 }).expectation, (1 + 1 / 2) / 4, 1e-15)
     near(mr.bounds.of("rbp(0.5)@1", { n = 4, p = 1 }).max, 0.5, 1e-15)
     equal(mr.bounds.of("ap@3", { n = 5, p = 2 }).method, "enumerated")
@@ -170,7 +169,7 @@ describe("a metric defined by a script", function()
     near(mr.bounds.of("spec_again", { n = 4, p = 1 }).expectation, 2 * before, 1e-15)
   end)
 
-  it("raises an error if its function returns a wrong shape or the list shape is invalid", function()
+  it("raises an error for a wrong result shape, list shape or method", function()
     mr.metrics.define("spec_shapeless", function(ranks) return ranks end)
     raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "shape", "tensor")
     raises(function() mr.bounds.of("spec_rr", { n = 4 }) end, "n", "4", "p", "nil")
@@ -181,7 +180,7 @@ describe("a metric defined by a script", function()
 end)
 
 describe("built-in metrics without closed forms", function()
-  it("have enumerated statistics that match a hand calculation for err on graded lists", function()
+  it("have enumerated statistics, equal to hand-computed ones for err", function()
     -- three rows of grades 2, 0, 0: stop probability (2^2 - 1) / 2^2 at ranks 1, 2, 3
     local found = mr.bounds.of("err", { grades = { 2, 0, 0 } })
     near({ found.min, found.max, found.expectation }, { 0.75 / 3, 0.75, 0.75 * (1 + 1 / 2 + 1 / 3) / 3 }, 1e-12)

@@ -36,7 +36,7 @@ describe("the registry of bounds", function()
     end
   end)
 
-  it("shows the formula, source and text of bounds that scripts define, and rejects invalid definitions", function()
+  it("shows formula, source and text of script bounds and rejects invalid definitions", function()
     local about = { formula = "M / 2", source = "a spec", text = "Halves it." }
     mr.bounds.define("registry_spec_half", function(score) return score / 2 end, about)
     local text = help.about "registry_spec_half"

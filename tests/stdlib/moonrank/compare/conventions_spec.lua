@@ -1,4 +1,5 @@
--- The conventions of a comparison: those that runs, files and tensors are measured under, and tables that name them.
+-- Tests the conventions of mr.compare: gain, ties and empty lists of runs, files and tensors, and the tables that print
+-- them.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises

@@ -1,4 +1,4 @@
--- Several runs of each system: users and queries are matched by name, and count once with the mean of their values.
+-- Tests mr.compare with several runs per system: users and queries are matched by name and averaged over runs.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises

@@ -1,5 +1,5 @@
--- Tests the candidates that models rank for each user: full catalogue and samples, against lists
--- made by hand; recommendations; models that are counted.
+-- Tests fold:evaluate and model:recommend on the full catalogue and on sampled candidates against lists built by hand,
+-- and the baseline models popularity and item_knn.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local on_cpu = dofile "tests/support/on_cpu.lua"
@@ -64,8 +64,7 @@ end
 local names = { "ndcg", "ndcg@10", "ap", "rr", "hit@5", "recall@20", "nrbp(0.95)", "auc", "precision@3" }
 
 for name, model in pairs(models) do
-  it("fold:evaluate of " .. name .. " on the full catalogue " ..
-    "equals lists built by hand, for every value of known", function()
+  it("fold:evaluate of " .. name .. " on the full catalogue equals lists built by hand", function()
     for part, case in pairs{ test = { tested, { train, valid } }, valid = { valid, { train } } } do
       for known, sets in pairs(known_from) do
         local found = fold:evaluate(model, names, { part = part, known = known })
@@ -357,7 +356,7 @@ end)
 
 test.describe("recommendations", function()
   for name, model in pairs(models) do
-    it("of " .. name .. " are the top items of the catalogue, lower item numbers first among ties", function()
+    it("of " .. name .. " are the top items of the catalogue, lower numbers first among ties", function()
       local seen = { fold.train, fold.valid }
       local all = model:recommend{ k = 9, seen = seen, users = ratings.users, items = ratings.items }
       equal(#all.items, 9 * ratings.users)

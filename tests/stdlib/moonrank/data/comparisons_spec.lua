@@ -1,5 +1,4 @@
--- Comparisons of items and features of items: what is read, how they go together with models, and mistakes
--- with file and line.
+-- Tests mr.data.comparisons and mr.data.item_features: files, joins, training and error messages.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises

@@ -1,5 +1,4 @@
--- Corrections of sampled metrics, against all samples of small catalogues drawn one by one
--- and the normal equations solved for them.
+-- Tests corrections of sampled metrics against enumerated samples of small catalogues and their normal equations.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

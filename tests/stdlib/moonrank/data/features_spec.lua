@@ -1,4 +1,4 @@
--- Datasets with other features, against plain loops.
+-- Tests feature transforms of datasets against plain loops.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises

@@ -1,4 +1,5 @@
--- Fingerprints of data: the same for the same content, another for another step; the digest against one made by hand.
+-- Tests data fingerprints: equal for equal contents, different for different steps, and equal to a digest computed in
+-- Lua.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fingerprint = require "moonrank.data.fingerprint"
@@ -101,7 +102,7 @@ describe("data fingerprints", function()
     end)
   end)
 
-  it("of datasets depend on lists, ids, features and transforms, not on name, device or object", function()
+  it("of datasets depend on lists, ids, features and transforms, not on name or device", function()
     local function queries(seed)
       return mr.data.synthetic{ kind = "queries", queries = 20, features = 4, seed = seed }
     end
@@ -134,7 +135,7 @@ describe("data fingerprints", function()
   end)
 end)
 
-it("are recorded by mr.fit and compared in the settings of mr.checkpoint", function()
+it("mr.fit records data fingerprints, and mr.checkpoint compares data by fingerprint", function()
   local fold = fold_of()
   local function fit(options)
     local r = ratings()

@@ -1,4 +1,4 @@
--- Images: files against Pillow's and NumPy's numbers, tables of labels with every mistake, drawn faces, parts, pairs.
+-- Tests images: decoding against Pillow and NumPy, label tables with mistakes, drawn faces, splits and pairs.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"

@@ -1,4 +1,4 @@
--- Timestamps, repeated pairs and files of one split.
+-- Tests mr.data.interactions: timestamps, repeated pairs, columns and files of one split.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
@@ -76,7 +76,7 @@ local function settled(rows, rule, timed)
   return out
 end
 
-test.describe("repeated pairs in mr.data.interactions", function()
+test.describe("repeated pairs of interactions", function()
   local rows, state = {}, 7
   local function below(n)
     state = (state * 1103515245 + 12345) % 2147483648
@@ -90,8 +90,7 @@ test.describe("repeated pairs in mr.data.interactions", function()
   end
   for _, timed in ipairs{ true, false } do
     for _, rule in ipairs{ "last", "first", "max", "sum" } do
-      it(("are settled by duplicates = '%s' as in a brute-force search, %s"):format(rule,
-        timed and "by time" or "by line"), function()
+      it(("follow duplicates = '%s', %s"):format(rule, timed and "by time" or "by line"), function()
         with_files({ text(timed) }, function(path)
           local r, expected = mr.data.interactions(path, { duplicates = rule }), settled(rows, rule, timed)
           equal(r.rows, #expected)
@@ -105,7 +104,7 @@ test.describe("repeated pairs in mr.data.interactions", function()
     end
   end
 
-  it("raise an error by default, with an unknown rule, or if their sum overflows", function()
+  it("raise an error by default, for an unknown rule or for a sum out of range", function()
     with_files({ text(true) }, function(path)
       raises(function() mr.data.interactions(path) end, ":10:1", "'3'", "'9'")
       raises(function() mr.data.interactions(path, { duplicates = "mean" }) end, "duplicates", "'mean'")
@@ -116,8 +115,8 @@ test.describe("repeated pairs in mr.data.interactions", function()
   end)
 end)
 
-test.describe("train, valid and test files in mr.data.interactions", function()
-  it("share user and item ids, and folds{by = 'given'} uses the files as parts", function()
+test.describe("part files in mr.data.interactions", function()
+  it("share ids, and folds{by = 'given'} uses them as parts", function()
     local texts = { "user,item\n7,a\n7,b\n9,b\n", "user,item\n7,c\n", "user,item\n9,a\n8,d\n" }
     with_files(texts, function(train, valid, tested)
       local r = mr.data.interactions{ train = train, valid = valid, test = tested }
@@ -136,7 +135,7 @@ test.describe("train, valid and test files in mr.data.interactions", function()
     end)
   end)
 
-  it("are rejected if they share a pair or if train or test is missing", function()
+  it("are rejected if they share a pair or if one is missing", function()
     with_files({ "user,item\n1,1\n", "user,item\n1,2\n1,1\n" }, function(train, tested)
       for _, rule in ipairs{ "error", "last" } do
         raises(function() mr.data.interactions({ train = train, test = tested }, { duplicates = rule }) end,
@@ -154,7 +153,7 @@ end)
 test.describe("the columns option of mr.data.interactions", function()
   local columns = { user = 1, item = 2, rating = 3, timestamp = 4 }
 
-  it("reads numbers as positions and strings as names, even if the header has numbers as names", function()
+  it("reads numbers as positions and strings as names", function()
     with_files({ "2,1,4,3\n10,20,5,100\n" }, function(path)
       local by_name = { columns = { user = "2", item = "1", rating = "4", timestamp = "3" } }
       for _, options in ipairs{ { header = true, columns = columns }, by_name } do

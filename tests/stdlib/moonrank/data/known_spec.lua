@@ -1,5 +1,4 @@
--- Tests the items that count as known to a user, by the protocol that divided the ratings; users
--- that training never saw.
+-- Tests which items count as known to a user under each protocol, and users that are not in training.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises

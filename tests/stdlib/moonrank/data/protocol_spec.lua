@@ -1,4 +1,4 @@
--- Ways to divide interactions: every one is in one part, and in that which the protocol says.
+-- Tests ratings:folds: each protocol puts every interaction into the one part that it defines.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises

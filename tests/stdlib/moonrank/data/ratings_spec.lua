@@ -1,4 +1,4 @@
--- The protocol on ratings, seen from a script.
+-- Tests the protocol on ratings as scripts use it.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises

@@ -1,4 +1,4 @@
--- Run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
+-- Tests run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -78,7 +78,7 @@ describe("run:evaluate with bounds", function()
     end
   end)
 
-  it("counts unjudged documents as rows and relevant documents missing from the run as not retrieved", function()
+  it("counts unjudged documents as rows and missing relevant ones as not retrieved", function()
     -- The run has a, b, x; judged are a (1), b (0), c (1): four documents, two of them relevant.
     -- The best ranking is a, c, ...
     local run = mr.data.scored(mr.tensor{ 3, 2, 1 }, named({ 3 }, { 0, 0, 0 }, { "q" }, { "b", "a", "x" }))

@@ -1,4 +1,4 @@
--- Runs, judgments and scores of other programs: against trec_eval's own numbers.
+-- Tests runs, judgments and scores of other programs against values of trec_eval.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises

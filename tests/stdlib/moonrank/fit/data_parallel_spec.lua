@@ -1,4 +1,4 @@
--- One model trained by several processes is the model that one process trains, to rounding; and shares of batches.
+-- Tests shares of batches, and that several processes train the same model as one process, up to rounding.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"

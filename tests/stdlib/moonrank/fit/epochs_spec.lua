@@ -1,5 +1,5 @@
--- Epochs on the GPU, or the emulated one: they wait once, tell of NaN at their end,
--- and run from a recording with the same numbers.
+-- Tests epochs on the GPU or the emulated GPU: they wait once, report NaN at their end, and replay recorded steps with
+-- the same numbers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -100,7 +100,7 @@ describe("an epoch on the GPU", function()
     end
   end))
 
-  it("is not replayed in mr.profile, which waits after every operation and gives the same numbers", on_cuda(function()
+  it("is not replayed in mr.profile and gives the same numbers there", on_cuda(function()
     for name, kind in pairs(kinds) do
       local first, model = fit(kind, { shuffle = false })
       check(first.replayed > 0, name)

@@ -1,5 +1,4 @@
--- Bounds of losses over pairs on graded lists: wrongly ordered pairs of unequal grades,
--- against all orders of small lists and plain loops.
+-- Tests bounds of pairwise losses on graded lists against all orders of small lists and plain loops.
 local mr = require "moonrank"
 local check_module = require "moonrank.check"
 local test = require "moonrank.test"
@@ -54,8 +53,8 @@ local function ratings(n, seed)
   return grades
 end
 
-describe("mr.bounds of wrong_pairs on graded lists", function()
-  it("gives the statistics over all orders", function()
+describe("bounds of wrong_pairs on graded lists", function()
+  it("have the statistics over all orders", function()
     for _, grades in ipairs(small) do
       local counts, orders = counts_of(grades)
       local least, most, mean, square = math.huge, -1, 0, 0
@@ -70,7 +69,7 @@ describe("mr.bounds of wrong_pairs on graded lists", function()
     end
   end)
 
-  it("gives the distribution over all orders, and over samples if orders are weighted", function()
+  it("have the distribution over all orders, also with weighted orders", function()
     for _, grades in ipairs(small) do
       local counts, orders = counts_of(grades)
       local d = mr.bounds.distribution("wrong_pairs", { grades = grades })
@@ -88,7 +87,7 @@ describe("mr.bounds of wrong_pairs on graded lists", function()
     near(exact:sd(), sampled:sd(), 0.05)
   end)
 
-  it("enumerates long lists or uses a characteristic function, with the closed-form moments", function()
+  it("are enumerated or use a characteristic function on long lists", function()
     for n, method in pairs{ [290] = "enumerated", [310] = "characteristic function" } do
       local grades = ratings(n, n)
       local of = mr.bounds.of("wrong_pairs", { grades = grades })
@@ -102,7 +101,7 @@ describe("mr.bounds of wrong_pairs on graded lists", function()
     end
   end)
 
-  it("counts pairs like a double loop, with ties, and equals nrbp_loss for grades 0 and 1", function()
+  it("count pairs like a double loop and equal nrbp_loss for grades 0 and 1", function()
     for _, n in ipairs{ 0, 1, 2, 7, 40, 300 } do
       local grades = ratings(n, n)
       for _, scores in ipairs{ mr.normal({ n }, { seed = n, dtype = "float64" }), mr.tensor(ratings(n, n + 1), f64) } do
@@ -144,7 +143,7 @@ describe("pairwise losses on graded lists", function()
     end
   end)
 
-  it("have the slope of the distribution at the current number of wrong pairs", function()
+  it("use the slope of the distribution at the current number of wrong pairs", function()
     local loss, values = mr.losses.ranknet{ bound = "distribution" }, mr.losses.ranknet{}(x, lists):totable()
     local bounded, scores, at = loss(x, lists):totable(), x:totable(), 0
     for l, grades in ipairs(rows) do

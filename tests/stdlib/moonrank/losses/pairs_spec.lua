@@ -1,4 +1,4 @@
--- Losses over pairs against double loops in Lua, by differences, on lists that break others, and under bounds.
+-- Tests pairwise losses against double loops in Lua, finite differences, degenerate lists and bounds.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -213,7 +213,7 @@ describe("pairwise losses on lists", function()
     end
   end)
 
-  it("are 0 under a bound, not NaN, if the list does not count and the loss is infinite", function()
+  it("are 0 under a bound if the list does not count, even for an infinite loss", function()
     local f, infinite = { -infinity, infinity, 0 }, { 0, 0 }
     for _, y in ipairs{ { 0, 0, 0 }, { 2, 1, 1 }, { 0, 0.5, 0 } } do
       for _, name in ipairs{ "ranknet", "hinge", "direct_ranker", "ranknet_all_pairs", "listnet", "listmle", "mse",

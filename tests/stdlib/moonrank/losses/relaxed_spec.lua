@@ -1,4 +1,4 @@
--- SoftRank, NeuralNDCG, CLiMF, TFMAP: gradients by differences, lists that break others, limits, what bounds do.
+-- Tests SoftRank, NeuralNDCG, CLiMF and TFMAP: finite differences, degenerate lists, limits and bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -65,7 +65,7 @@ local function ndcg_of(p, y)
 end
 
 describe("relaxed losses", function()
-  it("include neural_ndcg, equal to nDCG of the scaled matrix for every list size", function()
+  it("give nDCG of the scaled matrix in neural_ndcg for every list size", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
       local y = grades(n, n)
       for _, spread in ipairs{ 1, 30 } do
@@ -81,7 +81,7 @@ describe("relaxed losses", function()
     end
   end)
 
-  it("include neural_ndcg, finite for widely spread scores", function()
+  it("stay finite in neural_ndcg for widely spread scores", function()
     local scores, y = {}, {}
     for l = 1, 3000 do
       for i, x in ipairs{ -1, -0.7, -0.4, -0.1, 0.1, 0.3, 0.6, 0.8, 1 } do scores[9 * (l - 1) + i] = x * l / 10 end
@@ -91,7 +91,7 @@ describe("relaxed losses", function()
     equal({ value:isnan():sum():item(), gradient:isnan():sum():item() }, { 0, 0 })
   end)
 
-  it("include neural_ndcg, invariant to shifts and equal to nDCG for huge scores", function()
+  it("ignore shifts and give nDCG for huge scores in neural_ndcg", function()
     for _, n in ipairs{ 2, 5, 13, 40 } do
       local y = grades(n, n)
       y[n] = 3
@@ -123,7 +123,7 @@ describe("relaxed losses", function()
     equal({ value:item(), gradient:abs():max():item() }, { -1.0, 0.0 })
   end)
 
-  it("include soft_rank, equal to nDCG without noise and to mean gains for equal scores", function()
+  it("give nDCG in soft_rank without noise, and mean gains for equal scores", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129 } do
       local x, y = mr.normal({ n }, { seed = n, dtype = "float64" }), grades(n, n)
       local lists = mr.lists{ y }

@@ -1,5 +1,4 @@
--- Pointwise and listwise losses: gradients by differences, lists that break others, what counts, bounds,
--- the mean over rows.
+-- Tests pointwise and listwise losses: finite differences, degenerate lists, counts, bounds and the mean over rows.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -94,7 +93,7 @@ describe("pointwise and listwise losses", function()
     raises(function() mr.losses.listnet()(mr.tensor{ 0 / 0, 1 }, mr.lists{ { 1, 0 } }) end, "scores", "NaN")
   end)
 
-  it("count all lists with rows, and under a bound only lists where an ordering matters", function()
+  it("count lists with rows, and under a bound only lists where order matters", function()
     local lists = mr.lists{ { 1, 0, 2 }, {}, { 0, 0 }, { 1, 1 }, { 3 } }
     local scores = mr.tensor({ 1, 2, 3, 1, 2, 0, 3, 1 }, f64)
     for _, name in ipairs(all) do
@@ -108,7 +107,7 @@ describe("pointwise and listwise losses", function()
     end
   end)
 
-  it("take slopes of bounds that are not affine at the exact metric or its expectation", function()
+  it("take slopes of non-affine bounds at the exact metric or its expectation", function()
     local lists = mr.lists{ { 1, 0, 0, 1, 0 }, { 0, 2, 1 } }
     local scores = mr.normal({ 8 }, { seed = 5, dtype = "float64" })
     local exact = mr.metrics.parse("ap")(scores, lists)

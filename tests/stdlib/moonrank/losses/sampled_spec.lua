@@ -1,5 +1,4 @@
--- Losses that draw rows: their means over many draws against enumeration, what draws depend on,
--- lists that break others, training, resumption.
+-- Tests sampling losses: means over many draws against enumeration, seeds, degenerate lists, training and resuming.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -114,12 +113,12 @@ describe("sampling losses", function()
     end
   end)
 
-  it("include bpr, equal to RankNet divided by the number of drawable rows", function()
+  it("give RankNet divided by the number of drawable rows in bpr", function()
     local lists, x = mr.lists{ { 1, 0, 1, 0, 0, 0 } }, mr.normal({ 6 }, { seed = 2, dtype = "float64" })
     near(losses.bpr{ draws = 200000 }(x, lists):item(), losses.ranknet()(x, lists):item() / 4, 0.02)
   end)
 
-  it("include lambdafm, which moves from BPR to the highest scores as rho falls", function()
+  it("move from BPR to the highest scores in lambdafm as rho falls", function()
     local lists, x = mr.lists{ { 1, 0, 0, 0, 0 } }, mr.tensor({ 0, 3, 1, 0, -3 }, f64)
     near(losses.lambdafm{ candidates = 128, rho = 1e-3 }(x, lists):item(), softplus(3), 1e-12)
     local of_all = losses.ranknet()(x, lists):item() / 4

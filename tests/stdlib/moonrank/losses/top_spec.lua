@@ -1,5 +1,4 @@
--- Top-N-Rank and the logarithm of smooth RR: their plain forms at every size, gradients by differences,
--- lists that break others, bounds.
+-- Tests Top-N-Rank and the logarithm of smooth RR: plain Lua forms, finite differences, degenerate lists and bounds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local support = dofile "tests/support/slopes.lua"
@@ -54,7 +53,7 @@ local function log_rr(f, y, gain)
   return -(top + math.log(total))
 end
 
-describe("mr.losses.top_n_rank and log_rr", function()
+describe("top_n_rank and log_rr", function()
   it("equal plain Lua forms for every list size", function()
     for _, n in ipairs{ 2, 31, 32, 33, 127, 128, 129, 1000 } do
       local y = grades(n, n)
@@ -79,7 +78,7 @@ describe("mr.losses.top_n_rank and log_rr", function()
     end
   end)
 
-  it("include log_rr, the logarithm of smooth RR, with a gradient where that of rr vanishes", function()
+  it("have a gradient where that of rr vanishes, as log_rr is the logarithm of smooth RR", function()
     local x, lists = mr.normal({ 9 }, { seed = 1, dtype = "float64" }), mr.lists{ { 1, 0, 2, 0, 1 }, { 0, 1, 0, 3 } }
     near(mr.losses.log_rr()(x, lists), -mr.smooth.rr(x, lists):log(), 1e-12)
     local many = {}
@@ -100,7 +99,7 @@ describe("mr.losses.top_n_rank and log_rr", function()
     each(function(make, options, where) support.by_differences(make(options), lists, where) end)
   end)
 
-  it("are never NaN for distant, equal or infinite scores, and 0 if no ordering matters", function()
+  it("are finite for distant, equal or infinite scores, and 0 if no ordering matters", function()
     each(function(make, options, where)
       support.stays_a_number(make(options), where, function(value, gradient, _, y, what)
         check(value - value == 0, what)

@@ -1,4 +1,4 @@
--- The page on files against what is really written.
+-- Tests that the manual's page on file formats agrees with the files that Moonrank writes.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local schema = require "moonrank.manual.schema"

@@ -1,4 +1,4 @@
--- The manual's own texts: recipes and chapters run and print what they say; scripts that are named are there.
+-- Tests the manual: recipes and chapters print their documented output, and scripts that are named exist.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local help = require "moonrank.help"

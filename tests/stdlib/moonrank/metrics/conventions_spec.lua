@@ -1,4 +1,4 @@
--- The line of conventions says what a metric computes: fixed gains, short lists, and options that nothing reads.
+-- Tests the line of conventions below tables: fixed gains, short lists, and options that no metric uses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises

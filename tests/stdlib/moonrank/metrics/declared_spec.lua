@@ -1,5 +1,5 @@
--- Metrics that a script declares by gain and discount, against the built-in ones that they are, in evaluation,
--- losses, bounds and training.
+-- Tests metrics that scripts define by gain and discount against the equal built-in metrics in evaluation, losses,
+-- bounds and training.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
@@ -25,7 +25,7 @@ local function grades(n)
   return y
 end
 
-describe("a metric declared by gain and discount", function()
+describe("a metric with gain and discount", function()
   it("has the values of the equal built-in metric for every list size", function()
     for _, n in ipairs{ 0, 1, 31, 32, 33, 127, 129, 1000 } do
       local lists = mr.lists{ grades(n), { 1, 0 }, { 0, 0 }, {} }
@@ -39,7 +39,7 @@ describe("a metric declared by gain and discount", function()
     end
   end)
 
-  it("gives LambdaRank the pair weights of the equal built-in metric, also under bounds", function()
+  it("gives LambdaRank the pair weights of the equal built-in metric", function()
     local lists = mr.lists{ { 1, 0, 2, 0, 3 }, { 0, 0 }, { 1, 1 }, {}, { 0, 1, 0 } }
     local x = mr.normal({ lists.rows }, { seed = 2, dtype = "float64" })
     for name, other in pairs(same) do
@@ -84,7 +84,7 @@ describe("a metric declared by gain and discount", function()
     near(trained "declared_ndcg", trained "ndcg", 1e-4)
   end)
 
-  it("raises an error for invalid definitions and for invalid values of gain or discount", function()
+  it("raises an error for invalid definitions and values", function()
     raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "mr.metrics.define", "discount")
     raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end,
       "'discounts'", "'discount'")

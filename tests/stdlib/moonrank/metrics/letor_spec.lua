@@ -1,4 +1,4 @@
--- nDCG by LETOR's rule, against the procedure of its script Eval-Score-4.0.pl written out over arrays, and by hand.
+-- Tests nDCG by LETOR's rule against its script Eval-Score-4.0.pl, written in Lua, and against hand-computed values.
 local mr = require "moonrank"
 local find = require "moonrank.data.find"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- The registry of metrics: one grammar, one handle for metrics, bounds, losses and evaluations.
+-- Tests the metric registry: one grammar for names and one handle for metrics, bounds, losses and evaluations.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local check, describe, equal, it, near, raises = test.check, test.describe, test.equal, test.it, test.near, test.raises
@@ -101,7 +101,7 @@ describe("a metric", function()
     check(one ~= one and plain ~= plain)
   end)
 
-  it("err needs option top in a loss so that a list does not depend on its batch", function()
+  it("named err needs option top in a loss so that a list does not depend on its batch", function()
     raises(function() mr.losses.lambdarank{ metric = "err" } end, "'err'", "metric", "mr.metrics.err", "grade")
     local loss = mr.losses.lambdarank{ metric = mr.metrics.err{ top = 4 }, bound = "minmax" }
     local alone = loss(mr.tensor({ 1, 2, 3 }, f64), mr.lists{ { 1, 0, 0 } }):item()
@@ -127,7 +127,7 @@ describe("a metric", function()
     check(mr.bounds.plot("minmax", { metric = mr.metrics.parse "ap", nsr = { 1 } }))
   end)
 
-  it("with zero bytes, hexadecimal numbers or wrong option types raises an error", function()
+  it("name with zero bytes, a hexadecimal number or wrong options raises an error", function()
     for _, text in ipairs{ "ndcg@10\0junk", "rbp(0.5\0)", "ndcg@0x10", "rbp(0x.8)" } do
       raises(function() mr.metrics.parse(text) end, "@k")
     end

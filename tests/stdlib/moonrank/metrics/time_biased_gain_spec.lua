@@ -1,5 +1,5 @@
--- Time-biased gain: a metric that is no sum of gains times discounts, and has no closed forms over all rankings.
--- Golden values were computed from its definition with 50 digits; over ties as the mean over all their orders.
+-- Tests time-biased gain, a metric that is not a sum of gains times discounts and has no closed forms. Golden values
+-- were computed from its definition with 50 digits. Ties are averaged over all their orders.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local check, describe, equal, it, near = test.check, test.describe, test.equal, test.it, test.near

@@ -1,4 +1,5 @@
--- Models that are counted save and load: the same scores, and every damage of a file is one error.
+-- Tests saving and loading of popularity, item_knn and random models: equal scores, and one error for each damage of a
+-- file.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,5 +1,5 @@
--- Users and items as points: distances by hand, gradients, the ball, training, files;
--- parameters that a definition constrains.
+-- Tests mr.models.cml: distances by hand, gradients, the ball, training and files; and constrain functions of script
+-- models.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises

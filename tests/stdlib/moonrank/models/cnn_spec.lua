@@ -1,4 +1,4 @@
--- The convolutional network: its scores against plain loops, its sizes, files, what it learns of drawn faces.
+-- Tests mr.models.cnn: scores against plain loops, sizes, files, and training on drawn faces.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises

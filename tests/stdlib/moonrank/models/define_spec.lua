@@ -1,5 +1,4 @@
--- Models that scripts define: the same bits as the built-in ones, files, buffers,
--- and every mistake before an epoch is spent.
+-- Tests models that scripts define: the bits of the equal built-in models, files, buffers, and errors before training.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -65,7 +64,7 @@ describe("a model from mr.models.define", function()
     same(trained(mr.models.mf(options), fold.train), trained(mr.models.own_mf(options), fold.train))
   end)
 
-  it("trains to the same bits as the built-in self_attention model with dropout", function()
+  it("trains to the same bits as the built-in self_attention model", function()
     local built_in = require "moonrank.models.self_attention"
     mr.models.define("own_attention", {
       required = { inputs = "integer" }, options = { width = 64, heads = 2, blocks = 2, inner = 16, dropout = 0 },
@@ -92,7 +91,7 @@ describe("a model from mr.models.define", function()
       "  item   {5, 4}  20", "  left   {4, 4}  16", "  right  {4, 4}  16", "  user   {3, 4}  12" }, "\n"))
   end)
 
-  it("has gradients for all parameters, and gradcheck names a parameter without one", function()
+  it("has gradients for all parameters, and gradcheck names one without", function()
     local batch = { lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } }, users = index{ 2, 1 }, items = index{ 1, 4, 2, 5, 1 } }
     local make = mr.models.define("towers", definition)
     check(make{ users = 3, items = 5, dtype = "float64" }:gradcheck(batch) < 1e-6)
@@ -130,7 +129,7 @@ describe("a model from mr.models.define", function()
     end)
   end)
 
-  it("raises an error for files with wrong options and allocates no more than the file holds", function()
+  it("rejects files with wrong options and allocates no more than the file holds", function()
     local make = mr.models.define("towers", definition)
     with_file(function(path)
       local names, values = make{ users = 3, items = 5 }:state()
@@ -273,7 +272,7 @@ describe("mr.models.define raises an error", function()
     end, "'w'", "parameter", "buffer")
   end)
 
-  it("for options that a file cannot hold, and copies list options per model", function()
+  it("for options that a file cannot hold", function()
     local function with(value)
       return function()
         mr.models.define("x", { options = { o = value }, parameters = parameters, forward = forward }){}
@@ -359,7 +358,7 @@ describe("random numbers without a seed", function()
     mr.seed(1)
   end)
 
-  it("depend on the seed of mr.fit and the step in training, not on earlier draws", function()
+  it("depend on the seed of mr.fit and the step in training", function()
     local make = mr.models.define("dropping", {
       required = { inputs = "integer" },
       parameters = function(o) return { w = mr.normal({ o.inputs, 1 }) } end,

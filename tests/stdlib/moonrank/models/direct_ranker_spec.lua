@@ -1,4 +1,4 @@
--- DirectRanker: its formula by hand, gradients, that it learns, files, mistakes.
+-- Tests mr.models.direct_ranker: scores by hand, gradients, training, files and errors.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises

@@ -1,5 +1,5 @@
--- Solved linear models: scikit-learn's numbers, the conditions that a least value meets, files,
--- training by mr.fit to the same place, mistakes.
+-- Tests solved linear models: values of scikit-learn, optimality conditions, files, mr.fit with the same solution, and
+-- errors.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -44,7 +44,7 @@ local function lassos_agree(data, expected_by_alpha, tolerance)
   end
 end
 
-describe("solved linear models", function()
+describe("solved linear models:", function()
   it("ridge and least squares equal scikit-learn", function()
     for alpha, expected in pairs(golden.ridge) do
       agrees(mr.models.ridge{ train = train, alpha = tonumber(alpha), dtype = "float64" }, expected, 1e-10)
@@ -148,7 +148,7 @@ describe("solved linear models", function()
     equal({ again.kind, numbers_of(again) }, { "mlp", numbers_of(model) })
   end)
 
-  it("reject invalid options and data", function()
+  it("all reject invalid options and data", function()
     local users = mr.data.dataset{ lists = mr.lists{ { 0, 1 } }, users = mr.tensor({ 1 }, { dtype = "int64" }),
       items = mr.tensor({ 1, 2 }, { dtype = "int64" }) }
     raises(function() mr.models.ridge{ train = train, alpha = 0 } end, "1", "6", "0", "features")

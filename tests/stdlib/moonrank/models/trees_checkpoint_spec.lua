@@ -1,5 +1,4 @@
--- Trees that go on from the file of their training have the same bits as if they had never been interrupted;
--- files of other trainings are refused.
+-- Tests checkpoints of trees: resumed training gives the same bits, and files of other trainings are rejected.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,5 +1,5 @@
--- Trees against those that XGBoost's own Python package grows (tests/golden/make_trees.py): by its objectives,
--- and by derivatives of LambdaRank and RankNet that NumPy computed there.
+-- Tests trees against XGBoost's Python package (tests/golden/make_trees.py): its own objectives, and LambdaRank and
+-- RankNet with derivatives computed by NumPy.
 local mr = require "moonrank"
 local find = require "moonrank.data.find"
 local test = require "moonrank.test"

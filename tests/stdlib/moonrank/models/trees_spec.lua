@@ -1,4 +1,4 @@
--- Boosted trees: options, what mr.fit makes of them, files, sweeps.
+-- Tests boosted trees: options, training by mr.fit, second derivatives, files and sweeps.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
@@ -107,7 +107,7 @@ describe("mr.fit with trees", function()
     check(run.history[1].valid_loss > 0)
   end)
 
-  it_grows("to the same bits each time, whatever was grown before; another seed draws other rows", function()
+  it_grows("gives the same bits for the same seed, and other rows for another seed", function()
     local data = trees.part "train"
     local function grown(seed, loss, objective)
       local model = mr.models.trees{ rounds = 5, subsample = 0.5, seed = seed, objective = objective }
@@ -256,7 +256,7 @@ describe("second derivatives", function()
     end
   end)
 
-  it("of hinge and warp count pairs with a slope, and those of direct_ranker are Gauss-Newton", function()
+  it("of hinge and warp count pairs with a slope, and direct_ranker's are Gauss-Newton", function()
     local lists, s = mr.lists{ { 0, 2, 1, 0 } }, mr.tensor({ 0.3, -0.2, 1.9, 0.1 }, { dtype = "float64" })
     local _, hinge = newton.derivatives(mr.losses.hinge(), s, lists)
     near(hinge, { 1, 3, 1, 1 }, 1e-12)
@@ -271,7 +271,7 @@ describe("second derivatives", function()
     near(bent, { 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2, 4 * sigma * (1 - sigma) * (1 - tanh ^ 2) ^ 2 }, 1e-12)
   end)
 
-  it("of mse are exact, and those of smooth losses are 1 with gradients of norm one per list", function()
+  it("of mse are exact, and those of smooth losses are 1", function()
     local lists = mr.lists{ { 0, 1, 0 }, { 1, 0 }, { 0, 0 } }
     local scores = mr.tensor({ 0.3, -0.2, 0.9, 0.1, 0.4, 1, 2 }, { dtype = "float64" })
     local _, of_mse = newton.derivatives(mr.losses.mse{}, scores, lists)

@@ -1,5 +1,4 @@
--- Points with intervals over categories, read from gnuplot's script: where they lie,
--- and how series stand beside each other.
+-- Tests mr.plot.intervals and mr.plot.bars by gnuplot's script: positions of intervals, points and series.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises

@@ -1,5 +1,4 @@
--- Parallel coordinates, read from gnuplot's script: where lines cross their axes, which ticks these have,
--- what lines look like.
+-- Tests mr.plot.parallel by gnuplot's script: where lines cross the axes, ticks, and looks of lines.
 local mr = require "moonrank"
 local parallel = require "moonrank.plot.parallel"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Axes and positions on the page, without drawing anything.
+-- Tests axes and positions of labels without drawing.
 local test = require "moonrank.test"
 local layout = require "moonrank.plot.layout"
 local scale = require "moonrank.plot.scale"

@@ -1,4 +1,4 @@
--- Text of figures: any text is drawn verbatim, everywhere that text is drawn, and nothing in it is executed.
+-- Tests that text in figures is drawn verbatim everywhere and that nothing in it is executed.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Words of Lua texts, and what the prompt makes of locals.
+-- Tests the lexer of the prompt, and locals in a prompt session.
 local test = require "moonrank.test"
 local lexer = require "moonrank.prompt.lexer"
 local session = require "moonrank.prompt.session"

@@ -1,4 +1,4 @@
--- Comparisons of a study list by list: users are found by their numbers, and count once with the mean of their values.
+-- Tests comparisons of a study list by list: users are matched by number and averaged over folds.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,5 +1,4 @@
--- Importance of parameters: trees against sums over whole grids, shares against closed forms of functions
--- whose variance is known.
+-- Tests parameter importance: trees against sums over whole grids, and shares against functions with known variance.
 local mr = require "moonrank"
 local forest = require "moonrank.results.forest"
 local importance = require "moonrank.results.importance"

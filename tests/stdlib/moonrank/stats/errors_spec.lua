@@ -1,4 +1,4 @@
--- Errors of predictions and pairwise accuracy: numbers by hand, and by a loop over all pairs in another way.
+-- Tests prediction errors and pairwise accuracy against hand-computed values and a loop over all pairs.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises

@@ -1,4 +1,4 @@
--- Densities, curves and distribution functions against SciPy's values, plain formulas and exact cases.
+-- Tests densities, curves and distribution functions against SciPy's values, plain formulas and exact cases.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,5 +1,5 @@
--- Linear models against R (its published output, lm, predict and emmeans) and an unbalanced case
--- against pseudo-inverses.
+-- Tests linear models against R (published output, lm, predict and emmeans) and an unbalanced case against pseudo-
+-- inverses.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")

@@ -1,4 +1,4 @@
--- Permutation tests, bootstrap intervals, Holm's correction and effect sizes against SciPy's values, enumeration
+-- Tests permutation tests, bootstrap intervals, Holm's correction and effect sizes against SciPy's values, enumeration
 -- and exact distributions.
 local mr = require "moonrank"
 local core = require "moonrank.core"

@@ -1,4 +1,4 @@
--- Values standardised within groups: R's scale, worked numbers, and groups that have no spread.
+-- Tests values standardized within groups: R's scale, hand-computed values, and groups without spread.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")

@@ -1,5 +1,5 @@
--- Paired tests where differences are equal: the oracles count in whole numbers, so that rounding cannot tell
--- equal sums apart.
+-- Tests paired tests with tied differences. The reference values count in whole numbers, so rounding cannot separate
+-- equal sums.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check

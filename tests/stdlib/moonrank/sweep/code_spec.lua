@@ -1,4 +1,4 @@
--- Tests which changes of a script refuse a study's store, and which do not.
+-- Tests which changes of a script make mr.sweep reject a study's store.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local code = require "moonrank.sweep.code"
@@ -140,7 +140,7 @@ local function globals_apart(body)
 end
 
 describe("the code fingerprint of a study", function()
-  it("changes with everything its trials use, and the message names what changed", function()
+  it("changes with everything its trials use, and the error names what changed", function()
     check(#refused >= 40, #refused)
     globals_apart(function()
       local was = of(script)
@@ -224,7 +224,7 @@ describe("the code fingerprint of a study", function()
       code.of(load "return { run = function(t) return t end, trials = 30, name = 'x' }"().run))
   end)
 
-  it("contains definitions by name and functions that scripts replace in the library", function()
+  it("contains definitions by name and replaced library functions", function()
     local before = code.of(function() return 1 end)
     mr.bounds.define("spec_code", function(score) return score end)
     local once = code.of(function() return 1 end)
@@ -255,7 +255,7 @@ describe("the code fingerprint of a study", function()
     check(code.of(run) ~= before, "a change of the script")
   end)
 
-  it("ignores what trials of an earlier study left behind, also after a change of the script", function()
+  it("ignores what trials of an earlier study left behind", function()
     local cache, epochs = {}, 1
     local function run(trial)
       cache[trial] = epochs
@@ -302,7 +302,7 @@ describe("the code fingerprint of a study", function()
   end)
 end)
 
-describe("mr.sweep and files of its script", function()
+describe("mr.sweep", function()
   -- Runs one trial of a study, `sweep()`, with a module's text written by `module(text)`.
   local function with_modules(body)
     sweeps.in_folder(function(folder)
@@ -326,7 +326,7 @@ describe("mr.sweep and files of its script", function()
     return mr.sweep(o)
   end
 
-  it("compares modules loaded before the study and the modules they require, without comments", function()
+  it("compares modules loaded before the study and what they require, without comments", function()
     with_modules(function(folder, write)
       local function run() return 1 end
       local function again()

@@ -1,4 +1,4 @@
--- Parameters read back from the description of a space.
+-- Tests reading parameters from the description of a space.
 local mr = require "moonrank"
 local described = require "moonrank.sweep.described"
 local space = require "moonrank.sweep.space"

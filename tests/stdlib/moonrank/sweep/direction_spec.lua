@@ -1,4 +1,4 @@
--- The direction in which a sweep looks for its best trial.
+-- Tests the direction of a sweep: whether it minimizes or maximizes its metric.
 local mr = require "moonrank"
 local registry = require "moonrank.metrics.registry"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -15,7 +15,7 @@ local function sweep(folder, metric, options)
   return mr.sweep(o)
 end
 
-describe("the direction of mr.sweep", function()
+describe("mr.sweep", function()
   it("minimizes errors and maximizes qualities by metric name", function()
     sweeps.in_folder(function(folder)
       for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss",
@@ -28,7 +28,7 @@ describe("the direction of mr.sweep", function()
     end)
   end)
 
-  it("raises an error before the first trial if the metric name has no known direction", function()
+  it("raises an error before the first trial if the metric has no known direction", function()
     sweeps.in_folder(function(folder)
       for _, metric in ipairs{ "profit", "my_rmse_of", "valid_profit", "p", "rmse2" } do
         local function never() error "it ran" end
@@ -40,7 +40,7 @@ describe("the direction of mr.sweep", function()
     end)
   end)
 
-  it("follows the same rule for a metric that only the trial names", function()
+  it("finds the direction of a metric that only the trial names", function()
     sweeps.in_folder(function(folder)
       local function reason(name)
         return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1]

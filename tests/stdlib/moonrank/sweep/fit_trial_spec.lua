@@ -1,4 +1,4 @@
--- mr.fit within trials: a killed one goes on from its checkpoint, epochs are reported, pruners end it.
+-- Tests mr.fit in trials: resuming a killed trial from its checkpoint, reports of epochs, and pruning.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- Tables of a study that went on by `force = true` say which changes its trials mix.
+-- Tests that tables of a study resumed with `force = true` name the changes between its trials.
 local mr = require "moonrank"
 local results = require "moonrank.results"
 local store = require "moonrank.sweep.store"
@@ -63,7 +63,7 @@ describe("a study resumed with force = true", function()
     end)
   end)
 
-  it("rejects another metric if trials have results, unless none was named before", function()
+  it("rejects another metric if trials have results, unless none was named", function()
     sweeps.in_folder(function(folder)
       local function of_both(metric)
         local function run(trial) return { ndcg = trial.x, rmse = 3 - trial.x } end

@@ -1,4 +1,4 @@
--- Hyperband, against the paper's table and against its algorithm written down plainly.
+-- Tests Hyperband against the table of its paper and a plain implementation of its algorithm.
 local mr = require "moonrank"
 local hyperband = require "moonrank.sweep.hyperband"
 local pruners = require "moonrank.sweep.pruners"

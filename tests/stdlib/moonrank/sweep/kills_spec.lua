@@ -1,6 +1,5 @@
--- Sweeps whose processes are killed at random points, and stores that cannot be written: nothing is lost,
--- counted twice or damaged.
--- MOONRANK_KILLS says how often (default 24 of each kind).
+-- Tests sweeps whose processes are killed at random points, and stores that cannot be written: no trial is lost,
+-- repeated or damaged. The variable MOONRANK_KILLS sets the number of kills (default 24 of each kind).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

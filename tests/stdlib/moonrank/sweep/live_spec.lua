@@ -1,4 +1,4 @@
--- The progress of a sweep on a terminal of 80 columns.
+-- Tests the progress of a sweep on a terminal of 80 columns.
 local live = require "moonrank.sweep.live"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check

@@ -1,5 +1,5 @@
--- Studies and checkpoints record by which numerics they were made, and do not go on under another one
--- without being told to.
+-- Tests that studies and checkpoints record their numerics version and resume under another version only with
+-- mix_numerics.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local store = require "moonrank.sweep.store"
@@ -128,8 +128,8 @@ local function checkpoint_of(path, numerics)
   sweeps.write(path, string.pack("<s8", header) .. text:sub(data))
 end
 
-describe("a file with a numerics version", function()
-  it("of mr.checkpoint is rejected under another version unless mix_numerics = true", function()
+describe("a stored numerics version", function()
+  it("of a checkpoint must be the current one unless mix_numerics = true", function()
     in_folder(function(folder)
       local path = folder .. "/part"
       checkpoint_of(path, "1999")
@@ -144,7 +144,7 @@ describe("a file with a numerics version", function()
     end)
   end)
 
-  it("of a model records the version and loads without comparing it", function()
+  it("of a model is recorded and not compared", function()
     in_folder(function(folder)
       local path = folder .. "/model"
       mr.models.mf{ users = 2, items = 3, factors = 2, seed = 1 }:save(path)

@@ -1,4 +1,4 @@
--- A sweep that is resumed with other options of mr.args, which trials read and `settings` does not name, warns of them.
+-- Tests warnings of a resumed sweep about changed mr.args options that trials read and `settings` does not name.
 local mr = require "moonrank"
 local checks = require "moonrank.check"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- Faults of a worker: invalid messages, being stopped, ending late, any error. Its trial is lost at most.
+-- Tests faults of a worker: invalid messages, stopping, late messages and errors. A fault costs at most one trial.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- Trials keep which data they had, without being asked; a later run gets none that were made from other data.
+-- Tests that trials record their data, and that a resumed study rejects other data.
 local mr = require "moonrank"
 local fingerprint = require "moonrank.data.fingerprint"
 local store = require "moonrank.sweep.store"

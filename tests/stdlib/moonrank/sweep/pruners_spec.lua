@@ -1,4 +1,4 @@
--- Pruners of sweeps, by cases worked out by hand.
+-- Tests pruners of sweeps by hand-computed cases.
 local pruners = require "moonrank.sweep.pruners"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises

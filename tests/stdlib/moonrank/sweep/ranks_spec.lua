@@ -1,4 +1,4 @@
--- Sweeps under mpirun: the same tables as without, whatever happens to a rank or to its worker.
+-- Tests sweeps under mpirun: the same tables as without MPI, also if a rank or its worker fails.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

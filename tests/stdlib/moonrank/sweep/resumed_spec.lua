@@ -1,5 +1,4 @@
--- Trials in several parts: what they took is the sum of the parts, and no trial goes on from the checkpoint
--- of another study.
+-- Tests interrupted trials: their time is the sum of all parts, and no trial uses the checkpoint of another study.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Samplers of sweeps: what is suggested, how evenly, and that it depends on nothing else than it may.
+-- Tests samplers of sweeps: their suggestions, their evenness, and what suggestions depend on.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local samplers = require "moonrank.sweep.samplers"
@@ -53,7 +53,7 @@ describe("every sampler", function()
   local function value(params) return params.b == "x" and params.a or params.a * 0.5 end
   for _, how in ipairs{ "grid", "random", "sobol", { "tpe", generation = 4, startup = 6 } } do
     local name = type(how) == "table" and how[1] or how
-    it(name .. " suggests the same parameters for a trial number, asked alone, in order or backwards", function()
+    it(name .. " suggests the same parameters for a trial number in any order of requests", function()
       local s = name == "grid" and finite or mixed
       local f = name == "grid" and value or function(p) return p.x + math.log(p.lr) end
       local sampler = samplers.make(how, s, 11)
@@ -119,7 +119,7 @@ describe("the random sampler", function()
     local p = math.log(64.5 / 15.5) / math.log(512.5 / 15.5)
     near(below / n, p, { atol = 4 * math.sqrt(p * (1 - p) / n) })
   end)
-  it("draws choices and steps equally often, and conditional parameters only if they apply", function()
+  it("draws choices and steps equally often, and conditional parameters if they apply", function()
     local counts, ap = {}, 0
     for _, params in ipairs(drawn) do
       for _, name in ipairs{ "fold", "loss" } do counts[params[name]] = (counts[params[name]] or 0) + 1 end

@@ -1,4 +1,4 @@
--- The order in which trials of a sweep begin, and the time left that is shown.
+-- Tests the order in which trials of a sweep start, and the time left that is shown.
 local mr = require "moonrank"
 local frame = require "moonrank.sweep.frame"
 local samplers = require "moonrank.sweep.samplers"

@@ -1,5 +1,5 @@
--- Stores in folders that several machines share: SQLite's systems "unix-none" and "unix-dotfile" have no shared
--- memory, as network folders.
+-- Tests stores in folders that several machines share. SQLite's file systems "unix-none" and "unix-dotfile" have no
+-- shared memory, like network folders.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- A sweep under Slurm: a cluster of one node, started for this spec and gone with it.
+-- Tests a sweep under Slurm, on a cluster of one node that this spec starts and stops.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- Studies of few trials: generations, warm-up, spread points, first points and dimensions of seeds.
+-- Tests studies of few trials: generations, warmup, spread of points, first points and mr.seeds.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Search spaces: parts, conditions, grids, texts.
+-- Tests search spaces: parameters, conditions, grids and descriptions.
 local mr = require "moonrank"
 local space = require "moonrank.sweep.space"
 local test = require "moonrank.test"

@@ -1,5 +1,5 @@
--- The store's file: copies, links, a file or folder that vanishes while a sweep runs,
--- results that are too large for it.
+-- Tests the store's file: copies, links, files and folders that disappear during a sweep, and results that are too
+-- large.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -60,7 +60,7 @@ it("results:copy leaves no file if the disk is full", function()
   end)
 end)
 
-it("mr.sweep finds a running study through a link to its store", function()
+it("mr.sweep rejects a running study through a link to its store and resumes it later", function()
   in_folder(function(folder)
     equal((sweeps.run(folder, "sweep.lua", "--trials 1")), 0)
     os.execute(("ln -s r.db %s/link.db"):format(folder))

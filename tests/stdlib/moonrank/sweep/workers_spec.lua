@@ -1,4 +1,4 @@
--- Sweeps whose trials run in other processes: the same tables however many, and nothing lost when some of them end.
+-- Tests sweeps with worker processes: the same tables for any number of workers, and no lost trials if some end.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -1,4 +1,4 @@
--- The progress line, with a clock and an output of our own.
+-- Tests the progress line with a clock and an output of the test.
 local test = require "moonrank.test"
 local progress = require "moonrank.system.progress"
 local describe, it = test.describe, test.it

@@ -1,4 +1,4 @@
--- Tests that a scope holds for its own call alone, whatever coroutines do.
+-- Tests that a scope applies only to its own call, also with coroutines.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local random = require "moonrank.random"

@@ -1,5 +1,5 @@
--- Settings as texts: what is in tables counts, and what has no text of its own is refused, in sweeps
--- and in checkpoints.
+-- Tests settings as texts in sweeps and checkpoints: tables are compared by contents, and values without a text are
+-- rejected.
 local mr = require "moonrank"
 local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
