@@ -10,7 +10,8 @@
 
 namespace mr {
 
-// The list of all affine bounds. Where a text states results of experiments, it names the scripts that compute them.
+// The list of all affine bounds, which map the metric M of a list to a M + b. Where an entry's `text` states results of
+// experiments, it names the scripts that compute them.
 const std::vector<AffineBound>& affine_bounds() {
   static const std::vector<AffineBound> all{
       {.name = "none",

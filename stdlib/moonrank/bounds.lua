@@ -34,13 +34,14 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
--- whether the same batch always gives the same values; false if a script wrote the bound, because it may draw numbers
+-- whether the bound gives the same values each time it gets the same batch; false for a bound of a script, which may
+-- draw random numbers
 Bound.repeats = true
 
 function Bound:__tostring() return self.name end
 
 ---Returns the weight of every list, in float64: 1 if an ordering of its rows can change the metric,
----else 0.
+---else 0 (for example, if all rows are relevant, or none is).
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
 ---@return mr.Tensor
@@ -84,7 +85,8 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns the name of the rule for the steepness of F~ ("gain", "kappa" or "samples"), and the rule's number.
+-- Returns the name of the rule for the steepness of F~, the smoothed distribution function ("gain", "kappa" or
+-- "samples"), and the rule's number.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
@@ -160,12 +162,12 @@ local shape_options = declare("mr.bounds.ShapeOptions", {
 })
 
 ---Computes minimum, maximum, best value, mean and standard deviation of a metric over all rankings
----of one list. The list has N rows of which P are relevant, or rows with the given grades. The
----numbers are NaN if the metric is undefined (no relevant row).
----For metrics without closed forms (err, bpref, metrics of scripts and others), all orders of the
----grades are computed, or 20,000 random orders if there are more. The result then also has
----`method`, `orders` and `error`, the standard error of the mean. Its max and min are the extremes
----among the computed orders.
+---of one list. The best value is the maximum, or the minimum if lower values are better. The list
+---has N rows of which P are relevant, or rows with the given grades. The numbers are NaN if the
+---metric is undefined (no relevant row). For metrics without closed forms (err, bpref, metrics of
+---scripts and others), all orders of the grades are computed, or 20,000 random orders if there are
+---more. The result then also has `method`, `orders` and `error`, the standard error of the mean.
+---`max` and `min` are the extremes among the computed orders.
 ---@param metric string|mr.Metric
 ---@param shape mr.bounds.ShapeOptions
 ---@return { min: number, max: number, best: number, expectation: number, sd: number }
@@ -208,8 +210,8 @@ function M.distribution(metric, options)
   return list_stats.of(metric).distribution(metric, o, options)
 end
 
----Returns the empirical distribution of these values, each equally likely. It has the same methods
----as the result of mr.bounds.distribution.
+---Returns the empirical distribution of the given values, each equally likely; no value at all is
+---an error. The distribution has the same methods as the result of mr.bounds.distribution.
 ---@param values mr.Tensor|number[]
 ---@return mr.Distribution
 ---Example: `mr.bounds.distribution_of{0, 1}:cdf(0.5)   --> 0.5`
@@ -239,8 +241,8 @@ function distribution_methods:smooth(s, options)
   return value, derivative
 end
 
--- Makes a bound from a function of (score, stats). The function gets only lists whose metric depends on the order
--- of rows. On other lists it could compute 0/0, which would enter the gradient.
+-- Makes a bound from a function of (score, stats). The function gets only lists whose metric depends on the order of
+-- rows. Other lists get the value 0, because the function could compute 0/0 for them, which would enter the gradient.
 local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
@@ -297,9 +299,9 @@ local weighted_options = declare("mr.bounds.WeightedOptions", {
 })
 
 ---Makes a bound that limits and normalizes the slopes of another bound (see mr.bounds.slopes).
----Slopes above `cap` become `cap`. With `normalize`, all slopes are then divided by their mean over
----these lists. The mean slope becomes 1, so that gradients do not shrink towards an optimizer's
----epsilon.
+---Slopes above `cap` become `cap`. With the option `normalize` (an mr.Lists), all slopes are then
+---divided by their mean over the lists in `normalize`. The mean slope becomes 1, so that gradients
+---do not shrink towards an optimizer's epsilon.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options mr.bounds.WeightedOptions
 ---@return mr.Bound
@@ -332,8 +334,9 @@ function M.weighted(what, options)
   return weighted
 end
 
----Defines a bound of your own. Its name is then accepted wherever a built-in bound is. `f` is a
----function of the score (one smooth metric value per list) and of statistics of the lists. Its
+---Defines a bound of your own, and returns the bound. Its name is then accepted wherever a built-in
+---bound's is. A built-in bound's name is an error; a name of your own may be defined again. `f` is
+---a function of the score (one smooth metric value per list) and of statistics of the lists. Its
 ---gradient comes from the tensor operations that `f` uses. The bounded value must keep the metric's
 ---direction. `f` does not receive lists on which no ordering changes the metric. `f` may also be a
 ---bound, such as one from mr.bounds.weighted.
@@ -360,7 +363,8 @@ function M.define(name, f, about)
 end
 
 ---Checks a bound on lists of many sizes: its gradient, how much short and long lists weigh, and
----where its gradient vanishes. See mr.BoundReport.
+---where its gradient vanishes. Returns an mr.BoundReport, which is also printed unless `quiet =
+---true`.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param options? mr.bounds.CheckOptions
 ---@return mr.BoundReport
@@ -382,7 +386,8 @@ function M.plot(what, options) return require("moonrank.bounds.plot").plot(what,
 ---Example: `#mr.bounds.names() >= 8, mr.bounds.names()[1]   --> true, distribution`
 function M.names() return registry.names() end
 
----Returns the bound that `what` stands for: a name, a bound, or a function of (score, stats).
+---Returns the bound that `what` stands for: a name, a bound, or a function of (score, stats). An
+---unknown name is an error.
 ---@param what? string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor  default "none"
 ---@return mr.Bound
 ---Example: `mr.bounds.resolve("minmax").name   --> minmax`

@@ -48,7 +48,8 @@ end
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
 ---`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
 ---movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
----titles by movie number.
+---titles by movie number, from the file movies.csv in the same folder; "" for a movie without a
+---title.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -82,8 +83,8 @@ function M.citeulike(path)
     core.read_libraries((file_in(find.path(path or "citeulike-a"), "citeulike-a", "users.dat"))))
 end
 
--- Returns the declaration of an option whose value is the name or the number of a column. With `or_false`, the option
--- may also be false, which means that the file has no such column.
+-- Returns the declaration of a function's option whose value is the name or the number of a column. `shown` is the
+-- default in words, for the documentation. With `or_false`, the option may also be false: the file has no such column.
 local function column_row(name, shown, help, or_false)
   local function accept(value)
     return type(value) == "string" or math.type(value) == "integer" or (or_false and value == false)
@@ -400,8 +401,9 @@ function M.trec_run(path)
 end
 
 ---Reads TREC judgments, plain or .gz: lines "query iteration document grade" with integer grades.
----Negative grades count as not judged, as in trec_eval. Each query is a list. In the returned
----lists, `ids` has the queries' names and `documents` the documents' names.
+---Lines with a negative grade are left out, as not judged; their query stays a list, even if it is
+---empty. In the returned lists, one for each query, `ids` has the queries' names and `documents`
+---the documents' names.
 ---@param path string
 ---@return mr.Lists
 ---Example:
@@ -421,8 +423,9 @@ local scored_options = declare("mr.data.ScoredOptions", {
 })
 
 ---Combines scores with the rows of a dataset or of lists, to write a run file or to compare
----systems. If lists and rows have no names, they are named by the user and item ids of the ratings
----file, or else by the numbers of the lists and rows.
+---systems. Another number of scores than of rows is an error. If lists and rows have no names, they
+---are named by the user and item ids of the ratings file, or else by the numbers of the lists and
+---rows.
 ---@param scores mr.Tensor|mr.Model  [rows], or the model that makes them
 ---@param set mr.Dataset|mr.Lists
 ---@param options? mr.data.ScoredOptions
@@ -463,9 +466,10 @@ local synthetic_options = declare("mr.data.SyntheticOptions", {
   { "mean_size", "integer", default = 20, least = 1, help = "mean number of documents of a query" },
 })
 
----Makes synthetic data: ratings, or queries with features. Ratings come from latent factors of
----users and items. Popularity of items and activity of users have a power-law distribution; a user rates at
----most half of the items.
+---Makes synthetic data. `kind = "ratings"` (default) returns mr.Ratings, `kind = "queries"` an
+---mr.Dataset of queries with features. Ratings come from latent factors of users and items.
+---Popularity of items and activity of users have a power-law distribution; a user rates at most
+---half of the items.
 ---@param options? mr.data.SyntheticOptions
 ---@return mr.Ratings|mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries", queries = 10}.count   --> 10`

@@ -8,7 +8,8 @@ local M = {}
 ---@type table<string, any>
 M.all = {}
 
--- `undone` has the functions that undo definitions made while `apart` runs a script; nil outside `apart`.
+-- `in_trial` says whether a trial is running. `undone` has the functions that undo definitions made while `apart` runs
+-- a script; nil outside `apart`.
 local in_trial, undone = false, nil
 
 ---Records that a script defined a bound, loss, metric or model. An earlier definition with this
@@ -22,8 +23,8 @@ function M.note(kind, name, what, undo)
   if not in_trial then M.all[kind .. " " .. name] = what end
 end
 
----Runs a function and afterwards undoes the definitions that it made, so that they affect neither
----names nor studies. Names of new metrics remain registered in the core.
+---Calls run(...) and returns its results. Afterwards undoes the definitions that `run` made, so
+---that they affect neither names nor studies. Names of new metrics remain registered in the core.
 ---@param run function
 ---@return any  results of `run`
 function M.apart(run, ...)
@@ -36,8 +37,8 @@ function M.apart(run, ...)
   return run(...)
 end
 
----Runs a function as a trial of a study. Definitions made in it are not recorded, because they
----belong to the trial's own code.
+---Calls run(...) as a trial of a study and returns its results. Definitions made in `run` are not
+---recorded, because they belong to the trial's own code.
 ---@param run function
 ---@return any  results of `run`
 function M.within_trial(run, ...)

@@ -57,11 +57,12 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----Parses a metric under an affine bound: {"ndcg@10", bound = "minmax"} or "ndcg@10[minmax]".
----Returns nil for anything else.
----@param where string
+---Returns the metric under an affine bound that `given` stands for, such as {"ndcg@10", bound =
+---"minmax"} or "ndcg@10[minmax]". Returns nil if `given` has neither form. An unknown bound is an
+---error.
+---@param where string  function name for error messages
 ---@param given any
----@param parse fun(name: string|mr.Metric): mr.Metric  the metric itself, from its name
+---@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
 ---@return mr.BoundedMetric?
 function M.under_bound(where, given, parse)
   local text, bound = (type(given) == "string" and given or ""):match "^(.-)%[([^%[%]]*)%]$"
@@ -86,7 +87,8 @@ function M.under_bound(where, given, parse)
   }, Bounded)
 end
 
--- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound.
+-- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
+-- to a metric that is given by name.
 local function metric_of(where, given, options)
   if M.is_bounded(given) then return given end
   local function parse(name)
@@ -100,7 +102,7 @@ end
 ---error here, before any metric is computed.
 ---@param names (string|mr.Metric|table)[]
 ---@param options? mr.EvaluateOptions
----@param where? string   function name for messages
+---@param where? string   function name for error messages; default "mr.evaluate"
 ---@return (mr.Metric|mr.BoundedMetric)[]
 function M.metrics_of(names, options, where)
   where = where or "mr.evaluate"
@@ -117,8 +119,7 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
--- Finds the evaluation that a value belongs to. Keys are the tensors of a metric's values per list, and the tables
--- of means.
+-- Maps each tensor of a metric's values per list, and each table of means, to the evaluation that it belongs to.
 local evaluations = setmetatable({}, { __mode = "k" })
 
 -- Adds a metric's values per list to an evaluation. `exact` has the values in float64, if `values` are rounded to
@@ -173,8 +174,8 @@ function M.evaluate(scores, lists, names, options)
   return M.measure(scores, lists, names, options)
 end
 
----Evaluates scores like mr.evaluate, but does not record for the running trial that these lists
----were evaluated. The caller has already recorded them.
+---Evaluates scores and returns an mr.Evaluation, like mr.evaluate with the same arguments. Does not
+---record for the running trial that `lists` were evaluated, because the caller has recorded this.
 function M.measure(scores, lists, names, options)
   local result = M.measure_by(scores, lists, M.metrics_of(names, options))
   result._lists = lists  -- mr.compare uses the lists to match evaluations of different systems
@@ -190,9 +191,10 @@ local function values_of(each, ranking, lists)
   return exact:float(), exact
 end
 
----Evaluates scores by metrics that `metrics_of` returned. Unlike `measure`, the result does not
----keep the lists, so that large blocks of lists can be freed. `few` says that only a small share of
----the rows is relevant, which allows a faster ranking.
+---Evaluates scores by metrics that `metrics_of` returned, and returns an mr.Evaluation. Unlike the
+---result of `measure`, this evaluation does not keep the lists, so that large blocks of lists can
+---be freed. `few` says that only a small share of the rows is relevant, which allows a faster
+---ranking.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
   local rankings = {}
@@ -203,7 +205,8 @@ function M.measure_by(scores, lists, metrics, few)
   end)
 end
 
----Makes an evaluation. `values_by` is called with each metric and returns its values per list.
+---Makes an evaluation. `values_by` is called with each metric and its number in `metrics`, and
+---returns the metric's values per list.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
 ---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  values, unrounded float64 values
@@ -229,8 +232,9 @@ function M.of_values(count, metrics, values_by)
   return setmetatable(result, Evaluation)
 end
 
----Joins evaluations of several parts of the lists into one evaluation, on the CPU. All parts must
----have the same metrics.
+---Joins evaluations of several parts of the lists into one evaluation, on the CPU. Its lists are
+---those of the first part, then of the second part, and so on. All parts must have the same
+---metrics.
 ---@param parts mr.Evaluation[]
 ---@return mr.Evaluation
 function M.joined(parts)
@@ -265,7 +269,7 @@ function M.of_tensor(values)
   end
 end
 
----Returns the evaluation whose field `mean` is the table `means`, or nil.
+---Returns the evaluation whose field `mean` is the table `means`; nil if there is none.
 ---@param means table
 ---@return mr.Evaluation?
 function M.of_means(means)
@@ -318,8 +322,9 @@ function M.is_bounded(x) return getmetatable(x) == Bounded end
 ---Returns true if `x` is an evaluation, as mr.evaluate returns.
 function M.is(x) return getmetatable(x) == Evaluation end
 
----Returns lines that describe what was ranked: the candidates, the users or items that training
----never saw, and the queries that a run covers. Lines that are not known are left out.
+---Returns lines that describe what was ranked: the candidates, the number of users or items that
+---training never saw, and the queries that only the run or only the judgments have. A line is left
+---out if its facts are not known.
 ---@param evaluation mr.Evaluation
 ---@return string[]
 function M.about(evaluation)
@@ -362,8 +367,9 @@ end
 
 tables.add_exports(Evaluation)
 
----Plots the distribution of each metric over lists: the share of lists at or below each value.
----Lists that the mean leaves out are not plotted.
+---Plots the distribution of each metric over lists (the share of lists at or below each value) and
+---returns the figure. Lists that the mean leaves out are not plotted. `options` replace the
+---figure's default options, such as `xlabel`.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 ---Example: `mr.evaluate(mr.tensor{3, 2, 1, 4}, mr.lists{{0, 1}, {1, 0}}, {"rr", "ap"}):plot().kind   --> ecdf`

@@ -5,7 +5,8 @@ local check = require "moonrank.check"
 local core = require "moonrank.core"
 M.version = core.version()
 
--- Keeps the text of the running script, which studies record. The file may be edited while the script runs.
+-- Keeps the text of the running script, which studies record. The file is read now, because it may be edited while the
+-- script runs.
 for level = 2, math.huge do
   local info = debug.getinfo(level, "S")
   local path = info and info.what == "main" and info.source:match "^@(.*)"
@@ -52,7 +53,8 @@ for name, module in pairs(functions) do
   loaders[name] = function() return check.exact("mr." .. name, require("moonrank." .. module)[name]) end
 end
 
----Returns the names of all fields of `mr`, whether loaded or not. Tab completion uses them.
+---Returns the sorted names of all fields of `mr`, also of modules that are not loaded yet. Tab
+---completion uses them.
 ---@return string[]
 ---Example: `#mr.names() > 30   --> true`
 function M.names()
@@ -70,8 +72,8 @@ for class, parts in pairs(require("moonrank.core").classes) do
   check.exact_all(class .. ":", parts.methods, parts.meta)
 end
 
--- Returns what to write instead of a function name that other libraries use: a tensor method, or Moonrank's own
--- name.
+-- Returns what to write instead of a function name that other libraries use: a tensor method, or Moonrank's own name.
+-- Returns nil if no such advice is known.
 local function instead_of(name)
   local other = check.other_name("moonrank", name)
   if other then return other end

@@ -21,7 +21,8 @@ end
 
 local smooth_options = declare("mr.losses.Options", {}, shared.steepness, shared.bound)
 
--- Makes the loss of a metric's smooth form. `shown` names the metric for evaluations, if it is not `metric` itself.
+-- Makes the loss `name` from the smooth form of `metric`. `shown` is the name of the metric that evaluates the loss's
+-- models, if it is not `metric` itself.
 local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = smooth_options:read("mr.losses." .. name, options)
@@ -88,7 +89,7 @@ for name in pairs(M) do losses[name] = true end
 ---mr.bounds.of).
 ---@param name string
 ---@param definition mr.losses.Definition
----@return fun(options?: mr.losses.Options): mr.Loss
+---@return fun(options?: mr.losses.Options): mr.Loss  mr.losses[name]
 ---Example:
 ---local top = {direction = "maximize", smooth = function(scores, lists) return lists:sum(scores) end}
 ---mr.losses.define("top", top)().name   --> top
@@ -108,10 +109,10 @@ end
 ---Example: `mr.losses.names()[1]   --> ap`
 function M.names() return check.names(losses) end
 
----Returns the sorted names of the bounds that a loss takes. The second result has, for every other
----bound, the reason why the loss does not take it.
+---Returns the sorted names of the bounds that the loss `name` takes. The second result has, for
+---every other bound, the reason why the loss does not take it. An unknown loss is an error.
 ---@param name string   name of a loss
----@param options? table  other options of the loss
+---@param options? table  options of the loss other than `bound`
 ---@return string[]
 ---@return table<string, string>  reason, by the name of the bound
 ---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`

@@ -36,7 +36,7 @@ function M.dcg(scores, lists, options) return given("dcg", scores, lists, option
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.ndcg(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {k = 2}):item()   --> 0.6309`
 function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, options) end
 
@@ -60,7 +60,7 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.ap(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.ap(scores, lists, options) return given("ap", scores, lists, options) end
 
@@ -69,7 +69,7 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.rbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.625`
 function M.rbp(scores, lists, options) return given("rbp", scores, lists, options) end
 
@@ -78,7 +78,7 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.nrbp{p = 0.5}(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, options) end
 
@@ -87,7 +87,7 @@ function M.nrbp(scores, lists, options) return given("nrbp", scores, lists, opti
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.nrbp_loss(mr.tensor{3, 2, 1}, mr.lists{{0, 0, 1}}):item()   --> 2.0`
 function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, lists, options) end
 
@@ -97,7 +97,7 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list whose grades are all equal
 ---Example: `mr.metrics.wrong_pairs(mr.tensor{3, 2, 1}, mr.lists{{1, 3, 2}}):item()   --> 2.0`
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
@@ -106,7 +106,7 @@ function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", score
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.rr(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.rr(scores, lists, options) return given("rr", scores, lists, options) end
 
@@ -115,7 +115,7 @@ function M.rr(scores, lists, options) return given("rr", scores, lists, options)
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}, {k = 2}):item()   --> 0.5`
 function M.precision(scores, lists, options) return given("precision", scores, lists, options) end
 
@@ -124,7 +124,7 @@ function M.precision(scores, lists, options) return given("precision", scores, l
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.recall(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.6667`
 function M.recall(scores, lists, options) return given("recall", scores, lists, options) end
 
@@ -132,7 +132,7 @@ function M.recall(scores, lists, options) return given("recall", scores, lists, 
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.f1(mr.tensor{3, 2, 1}, mr.lists{{1, 1, 1}}, {k = 2}):item()   --> 0.8`
 function M.f1(scores, lists, options) return given("f1", scores, lists, options) end
 
@@ -141,7 +141,7 @@ function M.f1(scores, lists, options) return given("f1", scores, lists, options)
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.r_precision(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 1}}):item()   --> 0.5`
 function M.r_precision(scores, lists, options) return given("r_precision", scores, lists, options) end
 
@@ -150,7 +150,7 @@ function M.r_precision(scores, lists, options) return given("r_precision", score
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options mr.metrics.Options  k; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.hit(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 1}}, {k = 1}):item()   --> 0.3333`
 function M.hit(scores, lists, options) return given("hit", scores, lists, options) end
 
@@ -159,7 +159,7 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; 0 for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.err(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 0}}):item()   --> 0.5`
 function M.err(scores, lists, options) return given("err", scores, lists, options) end
 
@@ -168,7 +168,7 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.auc(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}):item()   --> 0.5`
 function M.auc(scores, lists, options) return given("auc", scores, lists, options) end
 
@@ -178,7 +178,7 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant
----@return mr.Tensor        [lists]
+---@return mr.Tensor        [lists]; NaN for a list without relevant rows (see option `empty`)
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
@@ -187,8 +187,9 @@ for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end
 
----Returns a metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". The result is
----called with (scores, lists).
+---Returns a metric from its name: "ndcg", "ndcg@10", "nrbp(0.95)", "precision@5". The metric,
+---called with (scores, lists), returns one value per list. An unknown name is an error. A metric is
+---returned unchanged, and takes no options.
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
@@ -202,11 +203,11 @@ local define_options = declare("mr.metrics.DefineOptions", {
 })
 
 ---Defines a metric of your own, which is then known by its name. The script may define the name
----again. `f` is a function of exact ranks and lists that returns one value per list. There is one
----rank per row; under ties = "mean", tied rows share the middle of their ranks. Ranks and the
----lists' relevance are float64, whatever the type of the scores. If `f` combines them with a
----float32 tensor of the script, convert it with :double(). Callers get values of the scores' type,
----with `empty` applied.
+---again; a name of Moonrank's own metrics is an error. `f` is a function of exact ranks and lists
+---that returns one value per list. There is one rank per row; under ties = "mean", tied rows share
+---the middle of their ranks. Ranks and the lists' relevance are float64, whatever the type of the
+---scores. If `f` combines them with a float32 tensor of the script, convert it with :double().
+---Callers get values of the scores' type, with `empty` applied.
 ---
 ---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
 ---over rows of gain times discount. With `ideal = true`, this sum is divided by the sum for the

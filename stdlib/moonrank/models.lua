@@ -181,7 +181,7 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---change.
 ---@param name string
 ---@param definition mr.models.Definition
----@return fun(options?: table): mr.Model
+---@return fun(options?: table): mr.Model  mr.models[name]
 ---Example:
 ---```lua
 ---mr.models.define("biased", {
@@ -199,8 +199,9 @@ function M.define(name, definition)
   return M[name]
 end
 
----Loads a model from a file that model:save wrote, also a baseline or trees. No code from the file
----is run. To load a model that a script defined, call mr.models.define with its definition first.
+---Loads a model, a baseline or trees from a file that its method `save` wrote. No code from the
+---file is run. To load a model that a script defined, call mr.models.define with its definition
+---first.
 ---@param path string
 ---@return mr.Model
 ---Example:

@@ -51,8 +51,9 @@ local topk_options = declare("mr.TopkOptions", {
     help = "whether to return the largest entries; false: the k smallest, the smallest first" },
 })
 
----Returns the k largest entries along a dimension, the largest first, and their positions. Of equal
----entries, the first one comes first. NaN raises an error.
+---Returns the k largest entries along a dimension, the largest first, and their positions. With
+---`largest = false`, returns the k smallest entries, the smallest first. Of equal entries, the
+---first one comes first. NaN raises an error.
 ---@param k integer
 ---@param dim? integer  default: the last
 ---@param options? mr.TopkOptions
@@ -72,10 +73,11 @@ local function is_pair(value)
 end
 local expected_pair = "an integer or two of them, down and across"
 
--- Returns {down, across} for an option that is one integer or a pair of integers.
+-- Returns {down, across} for the value of such an option as `stride`: one integer for both directions, or a pair.
 local function pair(value) return type(value) == "table" and value or { value, value } end
 
--- Returns the declaration of an option that is one integer or a pair of integers.
+-- Returns the declaration of a function's option, such as `stride`, that is one integer (for both directions) or two
+-- integers, down and across. `shown` is the default in words, for the documentation.
 local function pair_row(name, help, default, shown)
   return { name, "integer|integer[]", default = default, shown = shown, accept = is_pair, expected = expected_pair,
     help = help }
@@ -88,8 +90,8 @@ end
 
 local most_windows = 1 << 24  -- largest number of window entries in memory at once when no derivatives are recorded
 
--- Returns how many pictures are convolved at once. If derivatives are recorded, all pictures are, because
--- derivatives keep all windows in memory anyway.
+-- Returns how many pictures are convolved at once. If derivatives are recorded, all pictures are convolved at once,
+-- because derivatives keep all windows in memory anyway.
 local function pictures_at_once(windows_of_one)
   local recording = core.recording(false)
   core.recording(recording)
@@ -186,7 +188,7 @@ local batch_norm_options = declare("mr.BatchNormOptions", {
   { "epsilon", "number", default = 1e-5, help = "added to variances", also = { "eps" } },
 })
 
--- Returns the running means or variances, moved towards the values of the batch.
+-- Returns the running means or variances, moved towards the values of the batch by the share `momentum`.
 local function moved(running, of_batch, momentum)
   return running:detach() * (1 - momentum) + core.reshape(of_batch, core.shape(running)) * momentum
 end
@@ -223,7 +225,8 @@ end
 ---and adds bias (Ioffe and Szegedy 2015). A model keeps the running means and variances as buffers:
 ---`y, self.mean, self.variance = x:batch_norm(self.gain, self.bias, {mean = self.mean, variance =
 ---self.variance, training = batch.training})`. The running variances divide by the number of rows
----minus 1. The variances that normalize the batch divide by the number of rows.
+---minus 1. The variances that normalize the batch divide by the number of rows. With `training =
+---false`, the running means and variances normalize the batch, and are returned unchanged.
 ---@param gain mr.Tensor  [channels]
 ---@param bias mr.Tensor  [channels]
 ---@param options mr.BatchNormOptions

@@ -96,7 +96,7 @@ function Optimizer:_numbers()
   return core.optimizer_numbers(self._state)
 end
 
--- Raises the same errors as :_resume, but does not change the optimizer's state.
+-- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.
 function Optimizer:_check(names, tensors)
   if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
   core.check_optimizer(self._state, names, tensors)
@@ -121,8 +121,9 @@ function Optimizer:save(path)
 end
 
 ---Loads a state that :save wrote, so that training continues with identical bits. The optimizer
----must be of the same kind. It must be bound to the parameters of the model in the state of that
----moment (mr.models.load). The learning rate and other options remain those of this optimizer.
+---must be of the same kind. It must be bound to the parameters of the model as it was when the
+---state was saved (mr.models.load loads such a model). The learning rate and other options remain
+---those of this optimizer.
 ---@param path string
 ---@return mr.Optimizer  itself
 ---Example:

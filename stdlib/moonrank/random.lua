@@ -5,8 +5,8 @@ local scopes = require "moonrank.system.scope"
 
 local M = {}
 
--- The current seed and count of calls. `name`, such as "step 3", is part of the streams' names, so that training
--- steps with one seed get different numbers.
+-- The current seed, and the count of random calls without a seed since it was set. `name`, such as "step 3", is part of
+-- the streams' names, so that training steps with one seed get different numbers.
 local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 
 ---Sets the seed of random tensors and dropout that do not get a seed of their own. Their numbers
@@ -25,31 +25,36 @@ function M.seed(n)
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 
----Starts new random numbers: calls without a seed use this seed, and streams that depend on `name`.
----Closing the returned value restores the previous seed and streams.
+---Starts new random numbers: random calls without a seed of their own use `seed`, and streams that
+---depend on `name`. Closing the returned value, as `local _ <close> = ...` does at the end of a
+---block, restores the previous seed and streams.
 ---@param seed integer
 ---@param name string
 ---@param rows_before? integer  rows of the batch that processes with a lower number hold (default 0)
+---@return any  to be closed
 function M.scope(seed, name, rows_before)
   local before, new = scope, { seed = seed, name = name, calls = 0, rows_before = rows_before or 0 }
   return scopes.open(name, function() scope = new end, function() scope = before end)
 end
 
 ---Starts the random numbers of a training step, which depend only on the fit's seed and the step's
----number. If several processes share a batch, `rows_before` is the number of its rows before this
----process's share.
+---number. Closing the returned value, as `local _ <close> = ...` does at the end of a block,
+---restores the previous seed and streams. If several processes share a batch, `rows_before` is the
+---number of its rows before this process's share.
 ---@param seed integer
 ---@param step integer
----@param rows_before? integer
+---@param rows_before? integer  default 0
+---@return any  to be closed
 function M.of_step(seed, step, rows_before) return M.scope(seed, ("step %d"):format(step), rows_before) end
 
 ---Returns the number of rows of the batch that come before the rows of this process, if processes
----share the batch.
+---share the batch; else 0.
 ---@return integer
 function M.rows_before() return scope.rows_before end
 
----Returns the seed and the stream for the next random call that got no seed.
----@param stream string  purpose of the numbers
+---Returns the seed and the name of the stream for the next random call that got no seed, and counts
+---this call.
+---@param stream string  purpose of the numbers, such as "dropout"
 ---@return integer seed
 ---@return string stream
 function M.next(stream)
@@ -62,8 +67,8 @@ end
 ---@return integer
 function M.calls() return scope.calls end
 
----Sets the count of random calls back to an earlier value. The next calls then repeat the draws
----that followed it.
+---Sets the count of random calls back to an earlier value, such as M.calls() returned. The next
+---calls then repeat the random numbers that were drawn after this count.
 ---@param calls integer
 function M.go_back(calls) scope.calls = calls end
 

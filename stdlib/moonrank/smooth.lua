@@ -21,7 +21,8 @@ function M.rank(scores, lists, options)
 end
 
 ---Computes the smooth rank of every row among only the relevant rows of its list, as in smooth AP
----(Westerborg 2022, Eq. 2.11). The result is not differentiable.
+---(Westerborg 2022, Eq. 2.11): 1 + sum over the other relevant rows j of sigma(steepness (s_j -
+---s_i)). The result is not differentiable.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -69,10 +70,10 @@ function M.rr(scores, lists, options)
 end
 
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
----product over j of sigma(steepness (s_i - s_j)). The product is near 1 for a row far above them.
----Rows that are not relevant have 0. Smooth RR is the sum over rows of this product divided by the
----smooth rank. On the CPU a small product counts as 0. The limit is 2^-32 (float64: 2^-60) of the
----list's largest product divided by its number of relevant rows.
+---product over j of sigma(steepness (s_i - s_j)). The product is near 1 for a row with a score far
+---above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
+---product divided by the smooth rank. On the CPU a small product counts as 0. The limit is 2^-32
+---(float64: 2^-60) of the list's largest product divided by its number of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -38,8 +38,8 @@ local function sizes_of(where, ...)
   return given, options
 end
 
--- Raises an error if `sizes` is not a table, as in (2, 3) for {2, 3}. `second` is the argument after `sizes` if it
--- is an integer; the error then proposes {2, 3}.
+-- Raises an error if `sizes` is not a table, as in (2, 3) for {2, 3}. `second` is the argument after `sizes` if it is
+-- an integer; the error then proposes {2, 3}. `rest` is the text of the further arguments in the proposed call.
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
@@ -62,7 +62,8 @@ local function check_int64(where, name, value, dtype)
   check.fail("%s: %s is %s, expected a whole number below 2^53 in absolute value for dtype int64", where, name, found)
 end
 
----Makes a tensor from a nested table of numbers, such as {{1, 2}, {3, 4}}.
+---Makes a tensor from a nested table of numbers, such as {{1, 2}, {3, 4}}. A single number makes a
+---tensor without dimensions.
 ---@param values table
 ---@param options? mr.TensorOptions
 ---@return mr.Tensor
@@ -123,7 +124,8 @@ local arange_options = declare("mr.ArangeOptions", {
 })
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
----For int64, all values must be integers below 2^53 in absolute value.
+---The option `step` is 1 by default. The vector is empty if `last` is below `first` and the step is
+---positive. For int64, all values must be integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number
 ---@param options? mr.ArangeOptions
@@ -151,8 +153,8 @@ function M.arange(first, last, options)
   return core.arange(first, last, options.step, options.dtype, options.device)
 end
 
--- Fills in the options `stream` and `seed`. If no seed is given, both come from the seed set by mr.seed and the
--- number of the call.
+-- Fills in the options `stream` and `seed` of a random call, and returns the options. If no seed is given, both come
+-- from the seed set by mr.seed and the number of the call.
 local function seeded(options, stream)
   options.stream = options.stream or stream
   if not options.seed then options.seed, options.stream = random.next(options.stream) end
@@ -271,7 +273,8 @@ local clamp_options = declare("mr.ClampOptions", {
     help = "upper limit; larger entries become this", also = { "high" } },
 })
 
----Limits each entry to [min, max]. `min` or `max` may be left out.
+---Returns a tensor with each entry limited to [min, max]: lower entries become `min`, higher ones
+---`max`. `min` or `max` may be left out. NaN stays NaN.
 ---@param options mr.ClampOptions
 ---Example: `mr.tensor{-1, 0.5, 3}:clamp{min = 0, max = 1}   --> {0, 0.5, 1}  mr.Tensor {3} float32`
 function tensor:clamp(options)
@@ -339,7 +342,8 @@ function tensor:backward(seed, options)
   core.backward(self, seed, keep)
 end
 
----Returns the entries as a nested table of numbers; for a vector, as a plain table.
+---Returns the entries as a nested table of numbers: for a vector a plain table, for a tensor
+---without dimensions the number itself.
 ---Example: `mr.tensor{{1, 2}, {3, 4}}:totable()[2][1]   --> 3.0`
 function tensor:totable()
   local sizes = core.shape(self)
@@ -396,8 +400,9 @@ local lists_options = declare("mr.ListsOptions", {
 })
 
 ---Makes judged lists: which rows belong to which user or query, and the grade of each row (0 and 1,
----or graded from 0 up). Write `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }`, or the flat forms `mr.lists{
----relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance = t, ids = qids }`.
+---or graded from 0 up; a negative grade or NaN is an error). Write `mr.lists{ {1, 0, 0, 1}, {0, 1,
+---0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance =
+---t, ids = qids }`.
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -458,8 +463,8 @@ local rank_options = declare("mr.RankOptions", {
   { "ties", "string", default = "mean", choices = tie_rules, help = "rule for rows with equal scores" },
 })
 
----Returns the rank of every row in its list, from 1. Under ties = "mean", tied rows share the
----middle of their ranks.
+---Returns the rank of every row in its list: the row with the largest entry of `x` has rank 1.
+---Under the default ties = "mean", tied rows share the middle of their ranks. NaN is an error.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.RankOptions
 ---@return mr.Tensor   [rows]
@@ -473,8 +478,9 @@ local order_options = declare("mr.OrderOptions", {
   { "ties", "string", default = "stable", choices = tie_rules, help = "rule for rows with equal scores" },
 })
 
----Returns the row numbers of each list, sorted from the first rank to the last. By default, tied
----rows are sorted by row number.
+---Returns the row numbers of each list, sorted from the first rank (the largest entry of `x`) to
+---the last. Row numbers count the rows of all lists, from 1. By default, tied rows are sorted by
+---row number. NaN is an error.
 ---@param x mr.Tensor  [rows]
 ---@param options? mr.OrderOptions
 ---@return mr.Tensor   [rows] int64
@@ -500,7 +506,7 @@ for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
----Whether a usable GPU is there. This function never raises an error.
+---Whether a usable GPU is there. Returns false if not; this function never raises an error.
 ---@return boolean
 ---Example: `type(mr.has_cuda())   --> boolean`
 function M.has_cuda() return core.has_cuda() end

@@ -35,6 +35,8 @@ local function series_of(bound, metric, sizes)
   return series
 end
 
+---Implements mr.bounds.plot: plots bounded values against the metric, with one line for each list
+---shape, and returns the figure.
 ---@param what any
 ---@param options? mr.bounds.PlotOptions
 ---@return mr.Figure

@@ -39,8 +39,8 @@ function M.device_of(model)
   return first and first.device or "cpu"
 end
 
----Returns the scores that a model, or a function of a batch, gives the rows of candidate lists. The
----batch is copied to `device` first.
+---Returns the scores that a model, or a function of a batch, gives the rows of candidate lists: a
+---tensor [rows]. The batch is copied to `device` first.
 ---@param model mr.Model|fun(batch: mr.Batch): mr.Tensor
 ---@param made { lists: mr.Lists, users: mr.Tensor, items: mr.Tensor }
 ---@param device string
@@ -64,7 +64,7 @@ end
 ---Divides users into blocks and calls make(users) for each block. The size of a block is such that
 ---the lists of its users fit the device: about a million rows on the CPU, eight million on the GPU.
 ---@param users mr.Tensor       int64
----@param rows_of_user integer  rows of one user's lists
+---@param rows_of_user integer  number of rows of all lists of one user
 ---@param device string
 ---@param make fun(users: mr.Tensor)
 function M.blocks(users, rows_of_user, device, make)
@@ -167,7 +167,8 @@ local function left_out_words(self)
   return form:format(count, self.part, count - relevant)
 end
 
----Returns a text that describes which items are ranked for a user; `brief` leaves out counts.
+---Returns a text that describes which items are ranked for a user. With `brief`, the text leaves
+---out the number of user-item pairs that are not ranked.
 function Candidates:words(brief)
   local o = self._options
   local left_out = brief and "known = " .. o.known or left_out_words(self)
@@ -233,10 +234,11 @@ function M.of(fold, options)
   return new("fold:candidates", fold, (options_of(candidate_options, "fold:candidates", options, "valid")))
 end
 
----Returns tables about the users with relevant items in the evaluated part. `targets` are each
----user's relevant items in that part. `known` are the items left out because the user rated them
----earlier, and `relevant` are the user's earlier relevant items. `novelty` counts users and items
----that train lacks. The tables are made in the first call.
+---Returns tables about the users with relevant items in the evaluated part. `users` has their
+---numbers. `targets` are each user's relevant items in that part. `known` are the items left out
+---because the user rated them earlier, and `relevant` are the user's earlier relevant items.
+---`novelty` counts users and items that train lacks. `targets`, `known` and `relevant`
+---are mr.UserItems, which have the items of each user. All are made in the first call.
 ---@return { users: mr.Tensor, targets: any, known: any, relevant: any, novelty: mr.data.Novelty }
 function Candidates:tables()
   if self._tables then return self._tables end
@@ -268,8 +270,8 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
----Returns the metrics. If the option `correct` is set, the names of the metrics get a suffix, as in
----"ndcg@10[corrected]".
+---Returns the given metrics; with the option `correct`, metrics whose names have the suffix of the
+---correction, as in "ndcg@10[corrected]".
 ---@param metrics mr.Metric[]
 ---@return mr.Metric[]
 function Candidates:named(metrics)

@@ -45,10 +45,10 @@ local comparisons_options = declare("mr.data.ComparisonsOptions", {
 })
 
 ---Reads pairwise comparisons from a table with a header, plain or .gz: item a, item b and the
----winner. The winner is the item's id, or 'a', 'b' or 'tie'. Each comparison is a list of two rows:
----the winner has grade 1 and the loser grade 0; in a tie both rows have grade 1. Every pairwise
----loss trains on lists of two rows. Item ids may be any text. Items are numbered from 1, by value
----if all ids are whole numbers, else in order of appearance.
+---winner. The winner is the item's id, or 'a', 'b' or 'tie'; anything else is an error. Each
+---comparison is a list of two rows: the winner has grade 1 and the loser grade 0; in a tie both
+---rows have grade 1. Every pairwise loss trains on lists of two rows. Item ids may be any text.
+---Items are numbered from 1, by value if all ids are whole numbers, else in order of appearance.
 ---@param path string
 ---@param options? mr.data.ComparisonsOptions
 ---@return mr.Dataset
@@ -174,7 +174,8 @@ local item_features_options = declare("mr.data.ItemFeaturesOptions", {
 
 ---Reads item features that another program computed, e.g. a network on images. The file is plain
 ---text: each line has an item's id and its feature values, equally many in all lines. A first line
----whose second field is not a number is a header.
+---whose second field is not a number is a header, which is not read. A compressed file, a second
+---line for an item, or another number of values is an error.
 ---@param path string
 ---@param options? mr.data.ItemFeaturesOptions
 ---@return mr.ItemFeatures

@@ -45,9 +45,9 @@ end
 
 ---Returns the metrics, renamed with the suffix of the correction `how`, as in "ndcg@10[corrected]".
 ---A metric without a known correction is an error.
----@param where string
+---@param where string  function name for error messages
 ---@param metrics mr.Metric[]
----@param how string  one of `all`
+---@param how string  a key of the table `all`, such as "rank"
 ---@return mr.Metric[]
 function M.named(where, metrics, how)
   local named = {}
@@ -104,8 +104,8 @@ end
 ---Evaluates lists of sampled items by corrected metrics, which estimate the metrics among all
 ---items. The first row of each list is its only relevant row.
 ---@param metrics mr.Metric[]  returned by `named`
----@param made { lists: mr.Lists, unseen: mr.Tensor }
----@param scores mr.Tensor
+---@param made { lists: mr.Lists, unseen: mr.Tensor }  unseen: items to sample from
+---@param scores mr.Tensor  [rows]
 ---@param o { correct: string, gamma: number }
 ---@param tables table  cache of estimates, to be passed again in the next call
 ---@return mr.Evaluation

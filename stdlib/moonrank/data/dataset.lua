@@ -171,8 +171,9 @@ local function whole(self, device)
   return M.batch(batch)
 end
 
----Returns all lists of a dataset as one batch; nil if the dataset has no lists. The dataset may be
----an object of a class that the script defined, with a method `batches`.
+---Returns all lists of a dataset as one batch, on the default device (mr.device()); nil if the
+---dataset has no lists. The dataset may be an object of a class that the script defined; its method
+---`batches` then makes the batch.
 ---@param dataset mr.Dataset
 ---@return mr.Batch?
 function M.whole_batch(dataset)
@@ -199,7 +200,8 @@ local function share_of(sizes, order, first, count, share)
   return from, to - from + 1, rows_before
 end
 
----Returns the largest number of batches that one pass over the dataset can have.
+---Returns the largest number of batches that one pass over the dataset can have: with `rows`, the
+---dataset's number of rows divided by `rows`, rounded up.
 ---@param size integer   lists per batch
 ---@param rows? integer  rows per batch; replaces `size`
 ---@return integer
@@ -248,14 +250,14 @@ local batches_options = declare("mr.data.BatchesOptions", {
     help = "{2, 3} gives the second of three shares of each batch, which have about as many rows each" },
 })
 
----Iterates over the dataset in batches of `size` lists; the last batch may be smaller. With the
----option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the dataset's
----rows are divided into stretches of `rows` rows, and a batch has the lists that begin in one
----stretch. The last list of a batch may extend beyond the stretch; the next batch is then smaller.
----A batch has fewer rows than `rows` plus the rows of its last list. The random order of shuffled
----batches depends only on (seed, epoch). Batches are on `device`, wherever the dataset is. `share =
----{2, 3}` returns only the second of three shares of each batch. Shares have about equally many
----rows, and may be empty.
+---Iterates over the dataset in batches of `size` lists (default 32); the last batch may be smaller.
+---With the option `rows` instead of `size`, a batch has whole lists with about `rows` rows: the
+---dataset's rows are divided into stretches of `rows` rows, and a batch has the lists that begin in
+---one stretch. The last list of a batch may extend beyond the stretch; the next batch is then
+---smaller. A batch has fewer rows than `rows` plus the rows of its last list. The random order of
+---shuffled batches depends only on (seed, epoch). Batches are on `device`, wherever the dataset is.
+---`share = {2, 3}` returns only the second of three shares of each batch. Shares have about equally
+---many rows, and may be empty.
 ---@param options? mr.data.BatchesOptions
 ---@return fun(): mr.Batch?
 ---Example:
@@ -355,7 +357,7 @@ end
 
 ---Returns the mean and the standard deviation of every feature, in float64, over the rows where the
 ---feature is not missing (NaN). A feature that is constant, or missing in all rows, gets deviation
----1.
+---1. A dataset without features or without rows is an error.
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
@@ -410,8 +412,8 @@ function Dataset:pointwise()
   })
 end
 
----Returns a dataset of the lists of `self` whose numbers are in `numbers`, in the order of
----`numbers`.
+---Returns a dataset, named `name`, of the lists of `self` whose numbers are in `numbers`, in the
+---order of `numbers`.
 function M.chosen(self, numbers, name)
   local batch = batch_of(self, core.tensor(numbers, "int64", "cpu"), 1, #numbers, "cpu")
   batch.size, batch.name, batch.levels, batch.ids = nil, name, self.levels or nil, self.ids or nil
@@ -430,8 +432,9 @@ local split_options = declare("mr.data.SplitOptions", {
 })
 
 ---Splits the dataset into two datasets of whole lists: `part` has a random share of the lists, and
----`others` the remaining lists. The share is rounded to at least one list if the dataset has two or
----more. The lists of both results are in the order of this dataset.
+---`others` the remaining lists. The share is rounded to whole lists. If the dataset has two or more
+---lists and the share is above 0, both results have at least one list. The lists of both results
+---are in the order of this dataset.
 ---@param options? mr.data.SplitOptions
 ---@return mr.Dataset others
 ---@return mr.Dataset part
@@ -452,7 +455,7 @@ function Dataset:split(options)
     in_order(self, table.move(order, 1, n, 1, {}), "part")
 end
 
----Returns the number of lists.
+---Returns the number of lists of the dataset: `#dataset`.
 function Dataset:__len() return self.count end
 
 function Dataset:__tostring()

@@ -156,7 +156,7 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
 })
 
 ---Checks the options of mr.data.drawn_faces and returns them with defaults filled in.
----@param where string
+---@param where string  function name for error messages
 ---@param options? mr.data.DrawnFacesOptions
 ---@return table
 function M.options(where, options)

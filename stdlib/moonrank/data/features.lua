@@ -44,7 +44,7 @@ end
 ---Scales features to [0, 1] within each list, as LETOR's query-level normalisation does. A feature
 ---that has one value in all rows of a list becomes 0 in that list. Missing values stay missing.
 ---Returns a new dataset, on the CPU.
----@param columns? integer[]  default: all
+---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -59,7 +59,7 @@ end
 ---Standardises features to mean 0 and standard deviation 1 within each list. A feature that has one
 ---value in all rows of a list becomes 0 in that list. Missing values stay missing. Returns a new
 ---dataset, on the CPU.
----@param columns? integer[]  default: all
+---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -73,7 +73,7 @@ end
 
 ---Transforms each feature value x to log(1 + |x|) with the sign of x (Qin et al. 2021), for
 ---features with heavy tails, such as counts. Returns a new dataset.
----@param columns? integer[]  default: all
+---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -114,7 +114,7 @@ end
 ---Returns the mean or the median of each feature over the rows where the feature is not missing.
 ---Pass the result to mr.Dataset:fill. A feature that is missing in all rows has the value 0.
 ---@param what? "mean"|"median"  default "median"
----@param columns? integer[]  default: all
+---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Tensor  [columns] float64
 ---Example: `mr.data.dataset{lists = mr.lists{{1, 0}}, features = mr.tensor{{1}, {4}}}:typical()[1]:item()   --> 2.5`
 function Dataset:typical(what, columns)
@@ -125,7 +125,7 @@ end
 ---Replaces missing features (NaN) by a number, by the mean or median of the column, or by one
 ---number per column, as in `test:fill(train:typical())`. Returns a new dataset.
 ---@param with number|"mean"|"median"|mr.Tensor  a tensor: [columns]
----@param columns? integer[]  default: all
+---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -151,7 +151,8 @@ local select_options = declare("mr.data.SelectOptions", {
 })
 
 ---Returns a dataset with some of the lists, some of the feature columns, or both. The lists are
----given by names or by numbers, and are in the given order.
+---given by names (option `ids`) or by numbers (option `lists`), and the result has them in this
+---order.
 ---@param options mr.data.SelectOptions
 ---@return mr.Dataset
 ---Example: `mr.data.synthetic{kind = "queries"}:select{lists = {3, 1}, columns = {2}}.features:size(2)   --> 1`
@@ -203,7 +204,8 @@ function Dataset:concat(...)
   return join(parts, self.name)
 end
 
----Returns a copy of the dataset with the columns of `features` appended to its features.
+---Returns a copy of the dataset with the columns of `features` appended to its features. Another
+---number of rows is an error.
 ---@param features mr.Tensor|mr.Dataset  [rows, columns], or a dataset of the same lists
 ---@return mr.Dataset
 ---Example:

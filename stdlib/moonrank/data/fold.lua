@@ -196,7 +196,7 @@ function Fold:standardize()
 end
 
 ---Returns a sequence of `count` folds. The fold at index `number` is made by `make(number)` when a
----script first reads this index.
+---script first reads this index, and is then kept.
 ---@param count integer
 ---@param make fun(number: integer): mr.Fold
 ---@return mr.Fold[]

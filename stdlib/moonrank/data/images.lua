@@ -136,7 +136,7 @@ function M.drawn_faces(options)
   return new{ images = images, labels = labels, files = files, name = "drawn faces" }
 end
 
----Returns the number of images.
+---Returns the number of images: `#images`.
 function Images:__len() return self.count end
 
 function Images:__tostring()
@@ -188,8 +188,9 @@ local split_options = declare("mr.data.ImageSplitOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the random choice" },
 })
 
----Splits the images at random into training, validation and test parts. Call this method before
----mr.Images:comparisons, so that comparisons in different parts have no image in common.
+---Splits the images at random into training, validation and test parts. The options `valid` and
+---`test` are shares of the images; each of these two parts has at least one image. Call this method
+---before mr.Images:comparisons, so that comparisons in different parts have no image in common.
 ---@param options? mr.data.ImageSplitOptions
 ---@return mr.Images train
 ---@return mr.Images valid

@@ -53,9 +53,10 @@ local function rated_items(where, part, users, items)
   return relevant_items(where, part, users, items)
 end
 
----Returns the items that each user knows, as an mr.UserItems: the items that the user rated in any
----of `parts`, only the relevant ones (`known` is "relevant"), or no items ("none").
----@param where string   function name for messages
+---Returns the items that each user knows, as an mr.UserItems. If `known` is "rated", these are all
+---items that the user rated in any of `parts`; if "relevant", only the relevant items; if "none",
+---no items.
+---@param where string  function name for error messages
 ---@param parts (mr.Dataset|mr.Ratings)[]
 ---@param known "rated"|"relevant"|"none"
 ---@param users integer  number of users

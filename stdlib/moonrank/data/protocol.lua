@@ -99,9 +99,9 @@ local words = {
 
 ---Returns the first line of a fold's summary: how the parts were divided, the number of negatives
 ---and the seed.
----@param o table            checked options
+---@param o table            options that M.options returned
 ---@param number integer     number of the fold
----@param short_users integer  number of users with too few unseen items
+---@param short_users integer  number of users with fewer unseen items than the requested negatives
 ---@return string
 function M.title(o, number, short_users)
   local short = short_users > 0 and ("; %s had too few unseen items, all of which were used"):format(

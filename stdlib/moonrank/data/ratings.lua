@@ -65,8 +65,8 @@ local function changed(self, fields)
   return setmetatable(copy, Ratings)
 end
 
----Returns the smallest and the largest rating in the data, as a table. After ratings:binarize,
----these are the ratings before it, not 0 and 1.
+---Returns the smallest and the largest rating in the data, as a table {smallest, largest}. After
+---ratings:binarize, these are the ratings before it, not 0 and 1.
 ---@return { [1]: number, [2]: number }|false  false if there are no ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()

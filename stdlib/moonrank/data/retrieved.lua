@@ -169,10 +169,10 @@ end
 
 ---Returns a table of three numbers of queries: `both` in the run and in the judgments, `unknown`
 ---only in the run, `missing` only in the judgments. If `both` would be 0, raises an error.
----@param where string
+---@param where string  function name for error messages
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
----@param called? string  what the run is called (default: what it was read from)
+---@param called? string  name of the run, for error messages (default: what it was read from)
 ---@return { both: integer, unknown: integer, missing: integer }
 function M.coverage(where, run, judgments, called)
   local judged, both = {}, 0
@@ -235,10 +235,11 @@ local function check_documents(where, called, r)
     core.safe_text(r.judgments.documents[1]))
 end
 
----Evaluates the given queries of a run by metrics. If none of the run's documents is judged, raises
----an error. Also returns the number of relevant documents in the run.
----@param where string
----@param called string  what the run is called
+---Evaluates the queries named in `queries` of a run by metrics. `given` has conventions that
+---replace those of trec_eval. If none of the run's documents is judged, raises an error. Also
+---returns the number of relevant documents in the run.
+---@param where string  function name for error messages
+---@param called string  name of the run, for error messages
 ---@param run mr.ScoredLists
 ---@param judgments mr.Lists
 ---@param queries string[]

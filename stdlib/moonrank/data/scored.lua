@@ -64,7 +64,7 @@ end
 
 ---Returns the grades of the documents of each query, as lists with names. `qrels` is the path of a
 ---TREC qrels file, lists, or a dataset.
----@param where string
+---@param where string  function name for error messages
 ---@param qrels string|mr.Lists|mr.Dataset
 ---@return mr.Lists
 function M.judgments(where, qrels)

@@ -27,8 +27,9 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
     help = "resume from a file of another numerics version; last digits may then differ" },
 })
 
----Returns the path of the checkpoint file and how often it is written, from the option `checkpoint`
----of mr.fit. Returns nil if the option is not given.
+---Returns the path of the checkpoint file and how often it is written. `given` is the option
+---`checkpoint` of mr.fit: a path, a table, or true for a file in the folder of `trial`. Returns nil
+---if `given` is nil or false.
 ---@return mr.FitCheckpoint?
 function M.options(given, trial)
   if given == nil or given == false then return nil end
@@ -218,6 +219,8 @@ local function check_together(self)
     .. "that no other training writes", self._plan.checkpoint.path, own, first)
 end
 
+---Makes the object that writes and reads the checkpoint file of a training. It does nothing if the
+---training has no option `checkpoint`.
 ---@param plan mr.fit.Plan
 ---@param run mr.Run
 ---@return mr.fit.Keeper

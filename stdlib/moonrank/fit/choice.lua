@@ -10,6 +10,8 @@ local M = {}
 ---@field chosen_on string  "valid" or "test"; "last epoch" if the metric chose no epoch and the last one is kept
 local Choice = check.class("mr.Choice")
 
+---Makes the choice of a metric that has not chosen an epoch yet. `part` is the part of the data on
+---which the metric chooses.
 ---@param metric mr.Metric
 ---@param part "valid"|"test"
 ---@return mr.Choice

@@ -44,8 +44,8 @@ function Group:step(optimizer, loss, counted, mean, clip)
   return total, math.tointeger(all)
 end
 
----Calls `find` only in the process of rank 0, and returns the numbers that `find` returned in all
----processes.
+---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them
+---in every process.
 ---@param find fun(): number[]
 ---@param count integer  number of numbers
 ---@return number[]

@@ -48,6 +48,8 @@ local function step_together(self, value, counted)
   return all
 end
 
+---Makes the object that trains epoch by epoch, with an optimizer bound to the parameters of model
+---and loss. The caller must call its method `close` at the end.
 ---@param plan mr.fit.Plan
 ---@return mr.fit.Epochs
 function M.start(plan)

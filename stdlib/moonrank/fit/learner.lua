@@ -36,6 +36,8 @@ function Learner:snapshot(into)
   return copies
 end
 
+---Sets the parameters of model and loss, and the model's buffers, to the values that
+---Learner:snapshot copied.
 ---@param snapshot table
 function Learner:restore(snapshot)
   self._model:restore(snapshot)

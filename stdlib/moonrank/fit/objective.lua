@@ -24,6 +24,7 @@ local function has(model, method)
   return check.field(model, method) ~= nil and not models.does_nothing(model, method)
 end
 
+---Makes the object that computes the number which a training step minimizes, for batches of `data`.
 ---@param plan mr.fit.Plan
 ---@param data any  the part of the data whose batches come
 ---@return mr.fit.Objective

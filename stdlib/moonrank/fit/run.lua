@@ -17,8 +17,8 @@ local M = {}
 ---@field valid_loss? number   loss on the part that chooses, after the epoch
 ---@field metrics table<string, number>  metrics on the part that chooses, by name; empty if the epoch was not validated
 
----Makes the record of one epoch in a history. The record's metrics are filled in when the epoch is
----validated.
+---Makes the record of one epoch in a history from its fields (mr.Epoch), and returns it. The
+---record's metrics are filled in when the epoch is validated.
 function M.epoch(entry)
   registry.by_any_name(entry.metrics, ("epoch %d"):format(entry.epoch))
   return record("epoch", entry, nil, { "valid_loss" })
@@ -256,8 +256,8 @@ function Run:__tostring()
 end
 
 ---Loads into the model the parameters of the epoch that the given metric of `select` chose. Returns
----the model.
----@param metric string
+---the model. A metric that is not in `select` is an error.
+---@param metric string  such as "rr"
 ---@return mr.Model
 function Run:restore(metric)
   local names = {}

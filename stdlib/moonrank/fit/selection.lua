@@ -95,7 +95,7 @@ local function joined(...)
 end
 
 ---Makes the selection, which says how the training chooses its epoch, from the options of mr.fit.
----@param o table  with defaults
+---@param o table  options of mr.fit, with defaults filled in
 ---@return mr.fit.Selection
 function M.of(o)
   local part = part_of(o)

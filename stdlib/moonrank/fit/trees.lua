@@ -121,6 +121,8 @@ function M.held(model, data)
   return batch
 end
 
+---Makes the object that grows the trees of a training, one round per epoch, from the features of
+---train.
 ---@param plan mr.fit.Plan
 ---@return mr.fit.Rounds
 function M.start(plan)
@@ -179,11 +181,10 @@ local function bin_as_at_first(self)
   grow(self, 1)
 end
 
----Trains for one epoch: grows one round of trees on all lists. Returns the mean loss before the
----round.
+---Trains for one epoch: grows one round of trees on all lists. Returns the loss before the round.
 ---@param epoch integer
 ---@param after? fun(done: integer, lists: integer, total: number?)
----@return number loss  mean (or sum) over the lists that count, before the round
+---@return number loss  mean (with reduction = "sum": sum) over the lists that count
 function Rounds:run(epoch, after)
   core.check_interrupt()
   local plan = self._plan
@@ -195,8 +196,8 @@ function Rounds:run(epoch, after)
   return plan.reduction == "sum" and total or counted > 0 and total / counted or 0
 end
 
----Adds the trees to the tensors of a checkpoint. A chosen epoch needs no copy of its own: epoch n
----has the first n rounds of the trees.
+---Adds the trees, if there are any, to the tensors of a checkpoint (`numbers`) and their names
+---(`names`). A chosen epoch needs no copy of its own: epoch n has the first n rounds of the trees.
 ---@param names string[]
 ---@param numbers mr.Tensor[]
 function Rounds:write(names, numbers)

@@ -55,6 +55,7 @@ end
 local Validation = {}
 Validation.__index = Validation
 
+---Makes the object that evaluates the model during and after a training.
 ---@param plan mr.fit.Plan
 ---@param run mr.Run  whose metrics choose epochs
 ---@return mr.fit.Validation
@@ -146,9 +147,9 @@ local function tested(plan)
 end
 
 ---Ends the evaluations of a training: loads the parameters of the epoch that the first metric chose
----into the model, and returns the evaluation of test. Each metric of `select` is computed on test
----with the parameters of the epoch that this metric chose. After Ctrl-C test is not evaluated,
----because the training is not complete.
+---into the model, and returns the evaluation of test (nil if test is not evaluated). Each metric of
+---`select` is computed on test with the parameters of the epoch that this metric chose. After
+---Ctrl-C test is not evaluated, because the training is not complete.
 ---@param interrupted boolean
 ---@return mr.Evaluation?
 function Validation:finish(interrupted)

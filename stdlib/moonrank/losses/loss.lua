@@ -74,7 +74,6 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 
 ---Returns two functions of a loss: one computes the loss of each list, the other the number of
 ---lists that count. The loss may be an object of a script.
----@param are_checked boolean  arguments are checked already, so a loss of the library may skip its own checks
 ---@param are_checked boolean  whether a loss of the library may take its arguments without checks
 ---@return fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(loss: mr.Loss, lists: mr.Lists): integer
@@ -83,7 +82,7 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
----Makes a loss that applies `bound` to its values.
+---Makes a loss (mr.Loss) from its fields. The loss applies `bound` to its values.
 ---@param fields table
 ---@param bound mr.Bound
 ---@param options table  options that identify the loss, as in a checkpoint

@@ -8,7 +8,8 @@ local M = {}
 -- into float32.
 local least_factor, largest_factor = 1e-15, 1e15
 
----Makes the declaration of an option that multiplies scores or derivatives, such as a steepness.
+---Makes the declaration of an option of losses and smooth metrics that multiplies scores or
+---derivatives, such as a steepness.
 ---@param name string
 ---@param default? number
 ---@param help string

@@ -32,8 +32,9 @@ local function rows_of(loss, model, batch, name)
 end
 
 ---Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
----over lists of lambda |factors|^2 for the list's user and for the items of the list's rows.
----Returns nil for a loss without a regularizer.
+---over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
+---lambda is the number that the loss's option `regularize` gives for users or for items. Returns
+---nil for a loss without a regularizer.
 ---@param loss mr.Loss
 ---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
 function M.of(loss)

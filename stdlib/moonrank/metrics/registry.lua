@@ -42,9 +42,9 @@ local conventions = {
     help = "divisor of ap: P, the number of relevant rows, or min(P, k)" },
 }
 
----Returns the declaration of an option that is a convention of metrics, such as `ties`.
+---Returns the declaration of a function's option that is a convention of metrics, such as `ties`.
 ---@param name "ties"|"empty"|"relevant"|"gain"|"denominator"
----@param shown string  the default in words
+---@param shown string  the default in words, for the documentation
 ---@return mr.options.Row
 function M.convention(name, shown)
   local row = { shown = shown }
@@ -84,10 +84,10 @@ end
 
 local metric_options = declare("mr.metrics.Options", metric_rows, M.conventions)
 
----Returns the declaration of an option `metric`, which takes a metric's name or a metric.
+---Returns the declaration of a function's option `metric`, which takes a metric's name or a metric.
 ---@param default? string
 ---@param help string
----@param shown? string  the default in words
+---@param shown? string  the default in words, for the documentation
 ---@return mr.options.Row
 function M.option(default, help, shown)
   return { "metric", "string|mr.Metric", default = default, shown = shown, help = help,
@@ -227,7 +227,8 @@ local function takes(metric, option)
   return option == "name"
 end
 
----Returns true if the metric in `text`, such as "nrbp@5", takes this option.
+---Returns true if the metric named in `text`, such as "nrbp@5", takes this option. An unknown
+---metric is an error.
 ---@param text string
 ---@param option string
 ---@return boolean
@@ -313,7 +314,8 @@ function M.written(text)
   return table.concat(lines, "\n"), metric.base
 end
 
----Returns those of the given options that the metric in `text` takes.
+---Returns a table of those given options that the metric named in `text` takes. An unknown metric
+---is an error.
 ---@param text string
 ---@param options table
 ---@return table
@@ -325,7 +327,7 @@ function M.taken(text, options)
 end
 
 ---Raises an error if one of the options was given but none of the metrics uses it.
----@param where string
+---@param where string  function name for error messages
 ---@param options table    as in mr.evaluate
 ---@param metrics mr.Metric[]  made with these options
 function M.check_read(where, options, metrics)
@@ -401,9 +403,9 @@ function M.our_name(name)
   return base and (prefix or "") .. text:gsub("^[%w_]+", base, 1) or name
 end
 
----Makes a table of values by metric name readable by aliases, too: values.map is values.ap. An
----unknown name gives nil. If `what` is given and the table is not empty, an unknown name raises an
----error.
+---Makes a table of values by metric name readable by aliases, too, and returns the table:
+---values.map is values.ap. An unknown name gives nil. If `what` is given and the table is not
+---empty, an unknown name raises an error.
 ---@param values table<string, any>
 ---@param what? string  owner of the values, for messages
 ---@return table<string, any>

@@ -87,7 +87,8 @@ function M.does_nothing(model, method)
   return getmetatable(model) == Model and rawget(model, method) == nil and not model._definition[method]
 end
 
----Raises an error if a batch lacks a field that the model needs, such as `features`.
+---Raises an error if `batch` is not a table, or lacks a field that the model needs, such as
+---`features`.
 ---@param kind string        kind of the model, for messages
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"

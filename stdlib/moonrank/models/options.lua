@@ -27,6 +27,7 @@ M.init = { "init", "number", default = 0.01, above = 0, help = "initial factors 
 M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_dim", "in_features", "n_features" },
   help = "number of features" }
 
+---Returns the declaration of a model's option `hidden`, the widths of its hidden layers.
 ---@param default integer[]
 ---@param help? string
 ---@return mr.options.Row
@@ -35,6 +36,7 @@ function M.hidden(default, help)
     help = help or "widths of the hidden layers" }
 end
 
+---Returns the declaration of a model's option `activation`, the function after its hidden layers.
 ---@param default string
 ---@param help? string
 ---@return mr.options.Row
@@ -61,7 +63,7 @@ end
 
 ---Raises an error if the value of a model's option cannot be saved in a model file. Numbers, texts,
 ---booleans and lists of integers can be saved.
----@param where string
+---@param where string  function name for error messages
 ---@param name string
 ---@param value any
 function M.check_storable(where, name, value)
@@ -94,7 +96,7 @@ end
 
 ---Returns the declaration of all options of a model that a script defines, including `seed` and
 ---`dtype`, which every model has.
----@param where string
+---@param where string  function name for error messages
 ---@param definition mr.models.Definition  with `required` and `options`, whose types are checked here
 ---@return mr.options.Declaration
 function M.of_definition(where, definition)

@@ -31,7 +31,7 @@ end
 
 ---Checks a model's tensors by name, and returns the names and the tensors in order. Raises an error
 ---for a name that is not a text, a value that is not a tensor, or a tensor with two names.
----@param where string
+---@param where string  function name for error messages
 ---@param tensors any      tensors by name
 ---@param order? string[]
 ---@return string[] names
@@ -52,7 +52,7 @@ function M.listed(where, tensors, order)
 end
 
 ---Raises an error unless all tensors have the same floating point type and are on the same device.
----@param where string
+---@param where string  function name for error messages
 ---@param names string[]
 ---@param values mr.Tensor[]
 ---@param dtype? string  type that the model's option `dtype` requires

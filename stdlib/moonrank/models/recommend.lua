@@ -15,7 +15,8 @@ local M = {}
 ---@field candidates string description of the ranked items and of those that were left out
 local Recommendations = check.class("mr.Recommendations")
 
----Returns the items that are recommended to one user, best first, and their scores.
+---Returns the items that are recommended to one user, best first, and their scores. A user without
+---recommendations (not in the field `users`) is an error.
 ---@param user integer
 ---@return integer[] items
 ---@return number[] scores
@@ -65,7 +66,7 @@ function Recommendations:table() return table_of(self, self.users:numel()) end
 tables.add_exports(Recommendations)
 
 ---Plots the number of users to whom each item is recommended, with the most often recommended items
----first. A steep fall means that all users get the same few items.
+---first, and returns the figure. A steep fall means that all users get the same few items.
 ---@param options? mr.plot.Axes
 ---@return mr.Figure
 function Recommendations:plot(options)

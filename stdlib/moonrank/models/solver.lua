@@ -140,7 +140,7 @@ end
 
 ---Returns the objective of logistic regression of rows: a function from weights to the cross
 ---entropy of rows that are relevant (1) or not (0), its gradient and its matrix of second
----derivatives.
+---derivatives. The last two are computed only if the argument `curved` is true.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param relevant mr.Tensor  [rows]
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
@@ -172,12 +172,13 @@ end
 
 ---Returns the objective of logistic regression of pairs, and the number of pairs. The objective is
 ---a function from weights to the sum of log(1 + exp(-(s_i - s_j))) over pairs of rows of a list
----with grades y_i > y_j, its gradient and its matrix of second derivatives.
+---with grades y_i > y_j, its gradient and its matrix of second derivatives. The last two are
+---computed only if the argument `curved` is true.
 ---@param x mr.Tensor  [rows, width] float64
 ---@param y mr.Tensor  [rows] float64
----@param sizes integer[]
+---@param sizes integer[]  number of rows of each list
 ---@return fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
----@return integer
+---@return integer  number of pairs
 function M.pairs_of(x, y, sizes)
   local parts, count, first = {}, 0, 1
   for _, n in ipairs(sizes) do
@@ -209,7 +210,7 @@ local most_steps = 100
 
 ---Returns the weights w that minimise f(w) + alpha / 2 |w|^2, found by Newton's method with step
 ---halving, starting at 0.
----@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?
+---@param f fun(w: mr.Tensor, curved: boolean): number, mr.Tensor?, mr.Tensor?  like M.rows
 ---@param width integer
 ---@param alpha number
 ---@param free boolean  whether the last weight has no penalty

@@ -44,6 +44,7 @@ end
 local function loss_named(name) return function() return require("moonrank.losses")[name]{} end end
 local function any() return true end
 
+---Objectives of XGBoost that mr.models.trees accepts, by the value of its option `objective`.
 ---@type table<string, mr.trees.Objective>
 M.objectives = {
   ["rank:ndcg"] = { grades = "whole grades from 0 to 31", shown = missed "ndcg",

@@ -72,7 +72,7 @@ end
 ---@return mr.Tensor[]
 function Trees.parameters() return {} end
 
----Returns the present state for trees:restore: the trees, and the number of rounds.
+---Returns the present trees and the number of rounds, as a table to pass to trees:restore.
 ---@return table
 function Trees:snapshot(_) return { booster = self._booster, rounds = self._rounds } end
 
