@@ -5,9 +5,9 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"),
-  dofile(here .. "sections.lua")
-local results_file = dofile(here .. "results_file.lua")
+local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here
+  .. "sections.lua")
+local results_file, pages = dofile(here .. "results_file.lua"), dofile(here .. "results_pages.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
 
 local listed = dofile(here .. "documents.lua")
@@ -88,7 +88,7 @@ if args.results ~= "" then
   local count
   count, refused = results_file.write_all(args.results, documents)
   print(("Results files: %d"):format(count))
-  results_file.write_pages(args.results)
+  pages.write_pages(args.results)
   if core.file_exists(args.results .. "/claims.lua") then dofile(here .. "claims.lua").renew(args.results) end
 end
 sections.check_made(made)

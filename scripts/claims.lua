@@ -4,6 +4,7 @@
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
+local pages = dofile(here .. "results_pages.lua")
 
 local M = {}
 
@@ -72,20 +73,6 @@ function M.read(folder)
   return claims
 end
 
--- Wraps text into lines of at most 100 columns. Every line after the first begins with `indent`.
-local function wrapped(text, indent)
-  local lines, line = {}, nil
-  for word in text:gmatch "%S+" do
-    if line and utf8.len(line) + 1 + utf8.len(word) > 100 then
-      lines[#lines + 1], line = line, indent .. word
-    else
-      line = line and line .. " " .. word or word
-    end
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
-end
-
 ---Returns the statements for README.md in Markdown: a list of claims (sentences on results) for each
 ---document.
 ---@param claims Claim[]  as from M.read
@@ -97,7 +84,7 @@ function M.statements(claims, folder)
     local lines = {}
     for _, claim in ipairs(claims) do
       if claim.document == name and claim.said then
-        lines[#lines + 1] = wrapped(("- %s ([file](%s/%s))"):format(claim.said, folder, claim.file), "  ")
+        lines[#lines + 1] = pages.wrapped(("- %s ([file](%s/%s))"):format(claim.said, folder, claim.file), "  ")
       end
     end
     if #lines > 0 then
@@ -203,13 +190,13 @@ end
 ---@param folder string   folder of the results files
 ---@return string
 function M.page(claims, folder)
-  local pages, rows, waiting, seen = {}, {}, {}, {}
+  local links_of, rows, waiting, seen = {}, {}, {}, {}
   for _, name in ipairs(documents.names) do
     local title, notes = documents.title_of(name), ("notes/%s.md"):format(name)
     local is_there = core.file_exists(("%s/%s.md"):format(folder, name))
     local links = { is_there and ("[tables](%s.md)"):format(name) or nil }
     links[#links + 1] = core.file_exists(folder .. "/" .. notes) and ("[notes](%s)"):format(notes) or nil
-    if #links > 0 then pages[#pages + 1] = ("- %s: %s\n"):format(title, table.concat(links, ", ")) end
+    if #links > 0 then links_of[#links_of + 1] = ("- %s: %s\n"):format(title, table.concat(links, ", ")) end
   end
   for _, claim in ipairs(claims) do
     local first = claim.first
@@ -223,10 +210,9 @@ function M.page(claims, folder)
     end
   end
   local measured = {}
-  for i, each in ipairs(claims.measured or {}) do
-    measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each))
-  end
-  return head:format(table.concat(pages), table.concat(rows), table.concat(measured), lines_on_files(folder),
+  for i, each in ipairs(claims.measured
+    or {}) do measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each)) end
+  return head:format(table.concat(links_of), table.concat(rows), table.concat(measured), lines_on_files(folder),
     #waiting > 0 and table.concat(waiting) or "None.\n")
 end
 

@@ -67,6 +67,7 @@ end
 ---@field text string      paragraphs, separated by blank lines
 ---@field tables mr.Table[]
 ---@field captions? string[]  heading of each table; "" for none
+---@field legends? string[]  meaning of each table's columns; "" for none
 ---@field cells? scripts.Cells[]  intervals and numbers of runs for the cells of each table (intervals.lua)
 ---@field trainings? integer  number of models that a script trained without storing its runs
 ---@field figure? string     path of a figure's SVG file
@@ -96,7 +97,8 @@ local function section_text(each, level, id, figures)
   for i, one in ipairs(each.tables or {}) do
     local caption = each.captions and each.captions[i] or ""
     if caption ~= "" then parts[#parts + 1] = '<p class="caption">' .. escape(caption) .. "</p>\n" end
-    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n"
+    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" .. paragraphs(each.legends
+      and each.legends[i] or "")
   end
   if each.command then
     parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n"

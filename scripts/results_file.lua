@@ -1,14 +1,13 @@
--- Writes and reads results files: the tables of a script as a CSV file with one line for each cell. Also makes
--- Markdown pages from such files. A line has the title of the script's section in the report, the table's caption,
--- the names of the cell's row and column, and its value. `low` and `high` are the ends of a confidence interval, if
--- the script computes one, and `interval` says how it was computed (95 %, unless stated otherwise). `runs` is the
--- number of training runs behind the value, or "" if the script does not say. `numerics`, `data` and `date` are the
--- numerics version, the data fingerprint and the day of the last run. `command` made the table.
+-- Writes and reads results files: the tables of a script as a CSV file with one line for each cell. A text file beside
+-- it explains the columns of the tables, with one line for each table. results_pages.lua makes pages from both. A line
+-- of the CSV file has the title of the script's section in the report, the table's caption, the names of the cell's row
+-- and column, and its value. `low` and `high` are the ends of a confidence interval, if the script computes one, and
+-- `interval` says how it was computed (95 %, unless stated otherwise). `runs` is the number of training runs behind the
+-- value, or "" if the script does not say. `numerics`, `data` and `date` are the numerics version, the data fingerprint
+-- and the day of the last run. `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local text_of_csv = require("moonrank.table").text_of_csv
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local documents = dofile(here .. "documents.lua")
 
 local M = {}
 
@@ -29,8 +28,10 @@ local function parts_of(cell)
   return { value = tonumber(alone or cell) or cell, change = tonumber(change) }
 end
 
--- Returns a value as text. Numbers get six significant digits, which is more than any printed table has.
-local function written(value)
+---Returns a value as text. Numbers get six significant digits, which is more than any printed table has.
+---@param value any
+---@return string
+function M.written(value)
   if math.type(value) == "float" then return ("%.6g"):format(value) end
   return tostring(value)
 end
@@ -40,7 +41,7 @@ end
 local function row_name(columns, row, keys)
   local parts = {}
   for c = 1, keys do
-    local part = row[c] ~= nil and written(row[c]) or nil
+    local part = row[c] ~= nil and M.written(row[c]) or nil
     parts[#parts + 1] = type(row[c]) == "number" and columns[c] .. " " .. part or part
   end
   return table.concat(parts, "; ")
@@ -148,9 +149,9 @@ function M.lines(section)
     local intervals = about.intervals or {}
     local function add(r, column, value, low, high)
       local by = low and said_of(about.by, one.rows[r], column) or ""
-      lines[#lines + 1] = { section.title, caption, names[r], column, written(value), low and written(low) or "",
-        high and written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data, from.date,
-        section.made_by }
+      lines[#lines + 1] = { section.title, caption, names[r], column, M.written(value), low and M.written(low) or "",
+        high and M.written(high) or "", by, runs_behind(from, about, one.rows[r], column), from.numerics, data,
+        from.date, section.made_by }
     end
     for r, row in ipairs(one.rows) do
       local c = keys + 1
@@ -177,6 +178,21 @@ function M.write(path, lines)
   core.write_file(path, mr.table{ columns = M.columns, rows = lines }:to_csv())
 end
 
+-- Returns the path of the text file beside a results file.
+local function legends_path(path) return (path:gsub("%.csv$", ".txt")) end
+
+---Writes the text file that explains the columns of a section's tables.
+---@param path string  path of the results file
+---@param section report.Section
+function M.write_legends(path, section)
+  local legends = {}
+  for t, one in ipairs(section.tables) do
+    local legend = section.legends and section.legends[t] or ""
+    if #one.rows > 0 then legends[#legends + 1] = legend:gsub("%s+", " ") .. "\n" end
+  end
+  core.write_file(legends_path(path), table.concat(legends))
+end
+
 ---Writes the results files (CSV) of documents (papers): FOLDER/DOCUMENT/SECTION.csv for each section of
 ---the report that has a table. If a section failed or lacks training runs, or its runs were continued
 ---with --force after a change, its file is not changed.
@@ -192,7 +208,9 @@ function M.write_all(folder, made)
       if is_whole and section.forced then
         refused[#refused + 1] = section.title
       elseif is_whole then
-        M.write(("%s/%s/%s.csv"):format(folder, document.name, section.file), M.lines(section))
+        local path = ("%s/%s/%s.csv"):format(folder, document.name, section.file)
+        M.write(path, M.lines(section))
+        M.write_legends(path, section)
         count = count + 1
       end
     end
@@ -243,44 +261,15 @@ function M.read(path)
   return cells
 end
 
--- Returns a number as Markdown pages show it: at most four decimals, or two significant digits for small numbers.
-local function number_text(value)
-  local text = written(value)
-  if math.type(value) ~= "float" or not text:find "e" and #(text:match "%.(%d*)$" or "") <= 4 then return text end
-  return (math.abs(value) < 0.001 and "%.2g" or "%.4f"):format(value)
-end
-
-local function shown(cell)
-  if type(cell.value) ~= "number" then return cell.value end
-  local ends = cell.low ~= "" and (" (%s to %s)"):format(number_text(cell.low), number_text(cell.high)) or ""
-  return number_text(cell.value) .. ends
-end
-
--- Returns the cells of one table, as read from a results file, as a Markdown table.
-local function as_table(cells)
-  local columns, rows, at, of = { "" }, {}, {}, {}
-  for _, cell in ipairs(cells) do
-    if not at[cell.column] then
-      columns[#columns + 1] = cell.column
-      at[cell.column] = #columns
-    end
-    if not of[cell.row] then
-      rows[#rows + 1] = { cell.row }
-      of[cell.row] = rows[#rows]
-    end
-    of[cell.row][at[cell.column]] = shown(cell)
+---Reads the text file that explains the columns: one text for each table of the results file, "" for none.
+---@param path string  path of the results file
+---@return string[]
+function M.read_legends(path)
+  local legends = {}
+  if core.file_exists(legends_path(path)) then
+    for line in io.lines(legends_path(path)) do legends[#legends + 1] = line end
   end
-  return mr.table{ columns = columns, rows = rows }:to_markdown()
-end
-
--- Returns, as text, what the value of a cell was computed with: "numerics version 2026-11e, data fingerprint
--- 0123456789abcdef, 2026-11-25".
-local function origin(cell)
-  local parts = {}
-  if cell.numerics ~= "" then parts[#parts + 1] = "numerics version " .. cell.numerics end
-  if cell.data ~= "" then parts[#parts + 1] = "data fingerprint " .. cell.data end
-  parts[#parts + 1] = cell.date ~= "" and cell.date or nil
-  return table.concat(parts, ", ")
+  return legends
 end
 
 ---Returns how many training runs are behind the values of cells, as text: "5 or 10", "1 to 30". Returns
@@ -311,43 +300,6 @@ function M.intervals(cells)
   return found
 end
 
--- Returns one table of a page in Markdown, with its caption, how its confidence intervals were computed, and the
--- number of training runs behind its values.
-local function page_table(cells)
-  local parts, by, runs = {}, table.concat(M.intervals(cells), "; "), M.behind(cells)
-  if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
-  if by ~= "" then parts[#parts + 1] = ("Intervals: %s.\n"):format(by) end
-  if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
-  parts[#parts + 1] = as_table(cells)
-  return table.concat(parts, "\n")
-end
-
----Returns a section of a Markdown page: the tables of one results file, with the command that made
----them.
----@param path string  path of the results file, relative to the page
----@param cells table<string, any>[]  as from M.read
----@return string
-function M.page_section(path, cells)
-  local head = "## %s\n\n- Made by `%s`\n- From %s\n- File: [%s](%s)\n"
-  local parts, of_table = { head:format(cells[1].section, cells[1].command, origin(cells[1]), path, path) }, {}
-  for i, cell in ipairs(cells) do
-    of_table[#of_table + 1] = cell
-    local next_cell = cells[i + 1]
-    if not next_cell or next_cell.table ~= cell.table then
-      parts[#parts + 1], of_table = page_table(of_table), {}
-    end
-  end
-  return table.concat(parts, "\n")
-end
-
-local head = [[
-# %s
-
-This page is made from the CSV files in `%s/`, with them, by `moonrank scripts/all.lua --results docs/results`.
-Every table says which command made it, under which numerics version and from which data.
-
-]]
-
 ---Returns the file names of a document's (paper's) results files, sorted by name and number.
 ---@param folder string    folder that has one folder of CSV files per document
 ---@param document string  short name, such as "thesis"
@@ -360,27 +312,6 @@ function M.files(folder, document)
   local function key(file) return (file:gsub("%d+", function(digits) return ("%06d"):format(digits) end)) end
   table.sort(found, function(a, b) return key(a) < key(b) end)
   return found
-end
-
----Returns a Markdown page with all results files of a document (paper), or nil if there are no files.
----@param folder string    folder that has one folder of CSV files per document
----@param document string  short name, such as "thesis"
----@return string?
-function M.page(folder, document)
-  local own, parts = folder .. "/" .. document, { head:format(documents.title_of(document), document) }
-  for _, file in ipairs(M.files(folder, document)) do
-    parts[#parts + 1] = M.page_section(document .. "/" .. file, M.read(own .. "/" .. file))
-  end
-  return #parts > 1 and table.concat(parts, "\n") or nil
-end
-
----Writes a Markdown page for each document (paper) that has results files.
----@param folder string  folder that has one folder of CSV files per document; the pages are written here
-function M.write_pages(folder)
-  for _, document in ipairs(documents.names) do
-    local page = M.page(folder, document)
-    if page then core.write_file(("%s/%s.md"):format(folder, document), page) end
-  end
 end
 
 return M

@@ -220,16 +220,19 @@ function M.setting_text(args, studies, system, seed)
   return ("%s %g%s"):format(system.grid.name, M.value_of(args, system.name, chosen), edge and " (edge)" or "")
 end
 
----Prints a script's tables `o.tables` and its text `o.text`. Returns them as a section of the report,
----with the intervals of table cells (`o.cells`), the figure's file and the studies that the script
+---Prints a script's tables `o.tables` with their legends `o.legends`, and its text `o.text`. Returns them as a section
+---of the report, with the intervals of table cells (`o.cells`), the figure's file and the studies that the script
 ---read.
 function M.finish(o)
   local list = rawget(o.args, "studies")
   local text = kept.with_forced(o.text, list)
-  for _, each in ipairs(o.tables) do print(("%s\n%s\n"):format(o.title, each)) end
+  for i, each in ipairs(o.tables) do
+    local legend = o.legends and o.legends[i]
+    print(("%s\n%s\n"):format(o.title, each) .. (legend and legend .. "\n" or ""))
+  end
   print(text)
   if o.figure then print("Saved as " .. o.figure) end
-  return { text = text, tables = o.tables, cells = o.cells, figure = o.figure, studies = list }
+  return { text = text, tables = o.tables, legends = o.legends, cells = o.cells, figure = o.figure, studies = list }
 end
 
 return M

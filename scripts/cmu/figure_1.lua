@@ -94,4 +94,7 @@ return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.conca
   figure.named("", mr.table{ rows = lines,
     columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },
     formats = { ["loss, first"] = "%.4f", ["loss, last"] = "%.4f", ["nDCG@10, first"] = "%.4f", best = "%.4f",
-      last = "%.4f" } }, cells))
+    last = "%.4f" } }, cells, [[
+loss: cross entropy on training data, first: in the first epoch, last: in the last; nDCG@10, first: on validation
+after the first epoch; best: the largest; epoch: its number; last: after the last epoch. All are means over folds and
+seeds.]]))

@@ -44,11 +44,12 @@ function M.coefficients()
 %s
 The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each picture is
 scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions, and more clearly in
-those of pairs. The last column of the table says how alike neighbouring weights are: 1 where they form areas, 0 where each
-pixel has its own.]]):format(faces.sentence_of(args)),
+those of pairs.]]):format(faces.sentence_of(args)),
     tables = { mr.table{ columns = { "system", "accuracy", "weights of 0", "likeness of neighbours" }, rows = lines,
       formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } },
-    cells = { cells } }
+    cells = { cells }, legends = { [[
+accuracy: share of test pairs in the right order; weights of 0: share of the weights; likeness of neighbours: 1 where
+weights form areas, 0 where each pixel has its own.]] } }
 end
 
 ---Draws Figure 4 or 5: loss on training pairs and accuracy on validation pairs by epoch, with one line
@@ -88,7 +89,10 @@ each of the learning rates that were tried. The rate %g was chosen, by its best 
     tables = { mr.table{
       columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
       rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
-        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) } }
+        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) },
+    legends = { [[
+loss: on training pairs; accuracy: on validation pairs; epoch 1, last, best: after the first, the last and the best
+epoch.]] } }
 end
 
 -- Returns, for each test pair, its older and younger image, whether the model orders the pair right, and a text with
@@ -150,11 +154,11 @@ function M.examples(number, right)
   return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s
 Of %d test pairs, which are in random order, Rank LR on features orders %d %s; the figure shows the first %d of these. The older
-image of each pair is on the left. Below it are both ages, and by how much its score is above the other's. The table has the
-accuracy by the difference in age.]]):format(
+image of each pair is on the left. Below it are both ages, and by how much its score is above the other's.]]):format(
       faces.sentence_of(args), #all, count, right and "right" or "wrong", #shown),
     tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = lines,
-      formats = { accuracy = "%.4f" } } }, cells = { cells } }
+      formats = { accuracy = "%.4f" } } }, cells = { cells },
+    legends = { "Rows are differences in age, in years; pairs: of the test part; accuracy: share in the right order." } }
 end
 
 return M

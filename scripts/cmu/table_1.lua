@@ -126,25 +126,27 @@ ahead and %s significantly behind. Random rankings have %.4f.]]):format(
 end
 local parts = {}
 for i, data in ipairs(found) do parts[i] = sentences(data) end
-local text = ([[
-The first table has the mean test nDCG@10 of the queries, where labels of 2 and more are relevant, with the bootstrap interval of 95 %%
-over queries from low to high%s. The second table has differences, whose p-values are of permutation tests
-paired by query, corrected by Holm over the table.]]):format(#args.seeds == 1 and "; models have seed " .. args.seeds[1]
-    or "; a query's value is the mean over the models of seeds " .. table.concat(args.seeds, ", "))
+local of_seeds = #args.seeds == 1 and "; models have seed " .. args.seeds[1]
+  or "; a query's value is the mean over the models of seeds " .. table.concat(args.seeds, ", ")
 local beside = ""
 for _, name in ipairs(args.made_up and {} or args.sets) do
   if name == "mslr" then
-    beside = " The printed numbers are of MSLR-WEB10K and stand beside the slice only for orientation: it has a "
-      .. "hundredth of the queries."
+    beside = "\n\nThe printed numbers are of MSLR-WEB10K, beside the slice only for orientation: it has a hundredth of "
+      .. "the queries."
   end
 end
-local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. "\n\n" .. text .. beside,
+local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. beside,
   figure.named("Test nDCG@10", levels, intervals.cells("bootstrap over queries", function(row, column)
     return not column:find "^printed" and (counted[row[1] .. row[3]] or 0) or 0
-  end)),
+  end), ([[
+nDCG@10: mean over test queries, where labels of 2 and more are relevant%s; rate: learning rate; sd of runs: standard
+deviation of the runs' means; queries: that have a value%s.]]):format(
+    of_seeds, args.made_up and "" or "; printed (WEB10K): in the paper")),
   figure.named("Differences in test nDCG@10", differences, intervals.cells("bootstrap over queries", function(row)
     return counted[row[1] .. row[2]] + counted[row[1] .. row[3]]
-  end)))
+  end), [[
+a - b: difference of the means of the two systems of the row, paired by query; p: of a permutation test; p, Holm:
+corrected over the table.]]))
 local outcomes = {}
 for i, data in ipairs(args.made_up and {} or found) do
   local n, more, better, worse = count(data, "families")

@@ -45,18 +45,22 @@ end
 local how = [[
 %s
 
-The table has the accuracy on pairs of images of which one is more than 5 years older. Images were divided into parts for
-training (65 %%), validation (15 %%) and test (20 %%) first, then %d, %d and %d pairs were drawn within these. Rows are %s,
-standardised by the training images. Networks, and linear models of pairs, are trained by stochastic gradient descent in batches
-of 100. %sLearning rates, penalties, depths, epochs and rounds are chosen by accuracy on the validation pairs; the column
-"setting" has what was chosen. Where the least or the largest of the rates or penalties is chosen, the next value of the
-series 0.1, 0.3, 1, 3, 10 is tried too, up to %d times. A choice at the edge of what was tried is marked.
+The table has the accuracy on pairs of images of which one is more than 5 years older. Images were divided into parts
+for training (65 %%), validation (15 %%) and test (20 %%) first, then %d, %d and %d pairs were drawn within these.
+Rows are %s, standardised by the training images. Networks, and linear models of pairs, are trained by stochastic
+gradient descent in batches of 100. %sLearning rates, penalties, depths, epochs and rounds are chosen by accuracy on
+the validation pairs. Where the least or the largest of the rates or penalties is chosen, the next value of the series
+0.1, 0.3, 1, 3, 10 is tried too, up to %d times.
 
-"By score" is the share of test pairs whose older image has the larger score. A classifier is trained on single images, labelled
-1 in pairs where they are the older one and 0 in the others, so that one image has both labels. Its printed accuracies are below
-one half, which no ordering by scores explains. Another count does, by which a pair is right only if its older image is labelled
-1 and its younger one 0 ("by labels"), as a quarter are by chance. That is how we read section 4.2 of the paper, which does not
-say it.]]
+A classifier is trained on single images, labelled 1 in pairs where they are the older one and 0 in the others, so
+that one image has both labels. Its printed accuracies are below one half, which no ordering by scores explains. The
+count by labels does, by which a quarter are right by chance. That is how we read section 4.2 of the paper, which does
+not say it.]]
+
+local legend = [[
+by score: share of test pairs whose older image has the larger score; by labels: share whose older image is labelled 1
+and whose younger one 0; R^2: coefficient of determination of a regression of ages; setting: what validation chose,
+"(edge)" at the end of what was tried.]]
 
 local widths = [[
 The paper's images have 100 x 100 pixels, its filters 17 x 17, and its networks 1000, 500 and 100 units; here filters are %d x
@@ -140,7 +144,7 @@ function M.make(number)
       printed_mean(of_table, "classification"), best_r2(rows), published.best_r2)
   end
   local section = faces.finish{ args = args, title = faces.title_of(args, "Li & Wu, Table " .. number), text = text,
-    tables = { table_of(args, lines) }, cells = { cells } }
+    tables = { table_of(args, lines) }, cells = { cells }, legends = { legend } }
   section.finding = not args.made_up and not args.table_3 and finding:format(
     args.images ~= "" and "images of " .. args.images or "made-up faces", 100 * mean_of(rows, "classification", "both"),
     100 * mean_of(rows, "classification", "accuracy"), 100 * mean_of(rows, "regression", "accuracy"),

@@ -265,9 +265,7 @@ the setting (settings with a better bound, settings with a worse one): %s. These
 These have no significant change: %s.
 
 In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or queries, + and - mark
-significant ones, and white cells have no bound that applies or no result. In the tables "+3 -1 of 7" counts significant changes for the
-better and for the worse; in that of all cells * marks significant changes, c a cell of which the cap ended a run, n one of which a run
-did not converge, r one that is not shown to rank better than at random; the table after it says more of these.
+significant ones, and white cells have no bound that applies or no result.
 
 Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
 ran and the best one is not among the last tenth. %s;

@@ -32,12 +32,18 @@ local compared, losses = runs.protocol.compare(plain, args.orders), runs.losses(
 local groups, bounds = picture.families(losses), picture.bounds()
 local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
 local tables = {}
+local counted = "\"+3 -1 of 7\": 3 of 7 changes are significantly for the better and 1 for the worse; "
 for _, each in ipairs{
-  { "Changes by bound", findings.by_bound(grids, losses, bounds) },
-  { "Changes by loss", findings.by_loss(grids, groups, bounds) },
-  { "All cells", findings.all(grids, groups, bounds) }, { "Cells with something wrong", findings.flaws(grids) },
+  { "Changes by bound", findings.by_bound(grids, losses, bounds), counted
+    .. "mean: of the changes by the bound; losses: those under the bound." },
+  { "Changes by loss", findings.by_loss(grids, groups, bounds), counted
+    .. "none: the loss's own metric without a bound; bounds: those of the loss; best: largest change, and its bound." },
+  { "All cells", findings.all(grids, groups, bounds), [[
+Cells have the loss's own metric on test and its change against no bound; *: significant; c: the cap ended a run; n: a
+run did not converge; r: not shown to rank better than at random.]] },
+  { "Cells with something wrong", findings.flaws(grids) },
 } do
-  if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2])) end
+  if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2]), nil, each[3]) end
 end
 local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),
   table.unpack(tables))

@@ -174,7 +174,9 @@ in the long tail, and the ranking by the number of ratings, which predicts none,
 order the methods alike. Settings were chosen on validation, by RMSE for those that predict ratings and by recall(10) for the
 others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head,
     highest(5), highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
-  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))
+  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+setting: what validation chose; RMSE: of predicted ratings; recall(N): share of five-star ratings among the first N of
+101, of all items and of the long tail.]]))
 section.finding = not args.made_up and ([[
 Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with an RMSE of %.4f, has %.4f,
 %s than the ranking by the number of ratings (%.4f).]]):format(args.unseen, highest(5), predicted[3], predicted[5],

@@ -80,6 +80,12 @@ local function significant(rows)
   return verdict(better, "better"), verdict(worse, "worse")
 end
 
+local on_ratings = [[
+nDCG@10, AP, AUC: of lists with four items that are not relevant for each relevant one; nDCG@10, all items: of every
+item that the user has not liked in training or validation; ]]
+local legend = [[
+%srate: learning rate, of trees eta; decay: weight decay; change: of %s, by which validation chooses, against squared
+errors, paired by %s; p, Holm: of a permutation test, corrected over the table.]]
 local texts, tables = {}, {}
 for _, set in ipairs(args.sets) do
   local title, folds = learners.describe(args, set)
@@ -96,14 +102,12 @@ for _, set in ipairs(args.sets) do
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
   tables[#tables + 1] = figure.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
-    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }, cells)
+    mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }, cells,
+    legend:format(all_items and on_ratings or "", all_items and "nDCG@10, all items" or "nDCG@10", all_items and "user"
+    or "query"))
   texts[#texts + 1] = ([[
 On %s (%d %s, seed %d) the best of each family by %s are %s. After Holm's correction %s, and %s.]]):format(title, folds,
     folds == 1 and "fold" or "folds", args.seed, all_items and "nDCG@10 among all items" or "nDCG@10",
     best_of(rows, all_items and 8 or 5), better, worse)
 end
-texts[#texts + 1] = [[
-For ratings, nDCG@10, AP and AUC are of lists with four items that are not relevant for each relevant one; nDCG@10 among all items
-ranks every item that the user has not liked in training or validation, and is what validation chooses by and what the change is of.
-For queries both are of nDCG@10. The rate of trees is eta.]]
 return figure.finish(args, nil, table.concat(texts, "\n\n"), table.unpack(tables))

@@ -72,12 +72,12 @@ for _, row in ipairs(rows) do
 end
 args.made_up = args.smoke
 local section = figure.finish(args, nil, ([[
-The table has means over %d folds of %s. A query without relevant documents counts as 0; the last column leaves these
-out. The column "LETOR" is nDCG@10 by the rule of LETOR's evaluation script, where a query with fewer than 10 documents
-counts as 0 as well, and discounts are 1, 1, 1 / log2(rank). The highest nDCG@10 is that of %s.]]):format(
-    #folds, title, best[1]),
+The table has means over %d folds of %s. The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
   figure.named("", mr.table{ columns = columns, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", LETOR = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
-    mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells))
+    mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells, [[
+nDCG@10, MAP: a query without relevant documents counts as 0; LETOR: nDCG@10 by the rule of LETOR's evaluation script,
+where a query with fewer than 10 documents counts as 0 as well and discounts are 1, 1, 1 / log2(rank); nDCG@10 skip:
+without queries that have no relevant documents.]]))
 section.trainings = #rankers * #folds
 return section

@@ -118,8 +118,7 @@ With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.
     each.kind, each.now, each.before, rows[each.row][8])
 end
 return figure.finish(args, nil, ([[
-The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). Profit@10 is the mean
-profit of a user who takes what they like of the first ten. %s Recall@10 is the share of liked movies that are found.
+The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). %s
 "Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has the probability 1/2.
 Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]):format(
     protocol.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, " ")),
@@ -127,4 +126,7 @@ Half of the largest profit is more than most movies that users like can bring, a
     columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" },
     rows = rows, formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
     mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 },
-    within = { "profits (made up)" } }, cells))
+    within = { "profits (made up)" } }, cells, [[
+rate: learning rate; profit@10: mean profit of a user who takes what they like of the first ten; recall@10: share of
+liked movies that are found there; change: of profit@10 against training on relevance, paired by user; p, Holm: of a
+permutation test, corrected over the table.]]))

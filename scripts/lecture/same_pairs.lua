@@ -91,10 +91,9 @@ The figure shows the %d different orders of documents with ratings %s. A loss th
 one column of points apart, but metrics of the list can: with %d inverted pairs nDCG is between %.4f (%s) and %.4f (%s). RR and
 AP count the rating %g as relevant.]]):format(#orders,
     table.concat(args.ratings, ", "), widest[1], widest[3], widest[4], widest[5], widest[6], top),
-  mr.table{
-    columns = {
-      "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order", "difference",
-    },
-    rows = rows,
-    formats = { ["lowest nDCG"] = "%.4f", ["highest nDCG"] = "%.4f", difference = "%.4f" },
-  })
+  figure.named("", mr.table{ rows = rows,
+    columns = { "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order",
+    "difference" },
+    formats = { ["lowest nDCG"] = "%.4f", ["highest nDCG"] = "%.4f", difference = "%.4f" } }, nil, [[
+orders: how many have so many inverted pairs; lowest nDCG, highest nDCG: among these; lowest order, highest order:
+ratings of an order that has it, first rank first; difference: of both nDCG.]]))

@@ -85,8 +85,10 @@ While the error is below half of the least difference of ratings, every predicti
 equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and %.4f; the table has a prediction of
 either end.]]):format(
     #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
-  mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
-    formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } })
-section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(
-  n, at_one[#at_one].ndcg, at_one[1].ndcg)
+  figure.named("", mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
+    formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } }, nil,
+    "Rows are ratings and predictions of the items; pairs: share of pairs in the right order."))
+section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(n,
+  at_one[#at_one].ndcg,
+  at_one[1].ndcg)
 return section

@@ -102,5 +102,8 @@ text and at the one that is best on validation.]]):format(args.queries, document
     found.pairs * (2 * 136 + 1) * 4 / 1e9,
     found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, figure.said(set.title), few,
     #set.folds == 1 and "fold" or "folds"),
-  figure.named("An epoch over made-up queries", times, intervals.cells(nil, 1)),
-  figure.named(set.title .. ": the metrics of the two cells", metrics, about))
+  figure.named("An epoch over made-up queries", times, intervals.cells(nil, 1), [[
+seconds: of the clock; processor seconds: of all threads; GB at most: most memory that the process had.]]),
+  figure.named(set.title .. ": the metrics of the two cells", metrics, about, [[
+nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
+precision; MAP: mean average precision.]]))

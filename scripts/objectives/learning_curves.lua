@@ -119,11 +119,13 @@ for _, name in ipairs{ "training, first", "training, last", "held out, first", "
 end
 
 return figure.finish(args, mr.plot.facets(panels), ([[
-The figure shows the loss by epoch on the training part and on a part that is held out, %s. Training losses are means over an epoch,
-while the network changes. %s After the last epoch the held-out loss is above the training loss by these amounts, in batches and query
-by query: %s.%s]]):format(protocol[args.recipe], rises_text(), gaps_text(),
+The figure shows the loss by epoch on the training part and on a part that is held out, %s. %s After the last epoch
+the held-out loss is above the training loss by these amounts, in batches and query by query: %s.%s]]):format(
+    protocol[args.recipe], rises_text(), gaps_text(),
     args.smoke and ""
-    or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
-  figure.named("", mr.table{ rows = rows, formats = formats,
-    columns = { "figure", "data", "algorithm", "training, first", "training, last", "held out, first", "lowest",
-      "at epoch", "held out, last" } }, cells))
+      or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
+  figure.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm",
+  "training, first", "training, last",
+    "held out, first", "lowest", "at epoch", "held out, last" } }, cells, [[
+training: loss on the training part, a mean over an epoch while the network changes; held out: loss on a part that is
+held out; first, last: epoch; lowest: least held-out loss; at epoch: its epoch.]]))

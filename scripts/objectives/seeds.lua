@@ -234,18 +234,17 @@ local twins = pairs_of[1] and figure.named(
       "root mean square", "of two seeds", "largest", "mean change" },
     formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four,
       ["of two seeds"] = four } },
-  intervals.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end))
+  intervals.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end), [[
+trainings: pairs of equal seed, fold and rate; differ: how many in any bit of the held-out loss; apart: in how many
+nDCG on validation comes apart by 0.001; median epoch apart: of that; root mean square, largest, mean change: of the
+change of test nDCG; of two seeds: root mean square between two seeds (the standard deviation over seeds times the
+root of 2). In rows "chosen", differ counts choices of a rate and epoch.]])
 
 return figure.finish(args, nil, ([[
-The first table has, on %s, the mean nDCG of the test queries under every seed: mean, standard deviation (sd), least and largest over
-seeds. "change" is the difference from %s at equal seed with a 95 %% interval over seeds, by Student's t, which takes the folds
-and queries as given. p-values are paired by query: in how many seeds p is below 0.05, in how many six times p is (Holm's factor for the
-smallest p of six comparisons), and p of the mean over seeds.
-"last bit": one starting weight differs in its last bit.%s]]):format(
-  figure.said(set.title), protocol.base, not twins and "" or [[
-
-The second table compares trainings of equal seed, fold and rate: how many differ in any bit of the held-out loss, in how many nDCG on
-validation comes apart by 0.001, the median epoch of that, and the change of test nDCG: root mean square, beside the one between two
-seeds (the standard deviation over seeds times the root of 2), and the largest. The rows "chosen" have the cell of the first table, and
-under "differ" the choices of a rate and epoch that differ, of all folds and seeds.]]),
-  figure.named(set.title .. ": nDCG over seeds", cells, of_groups), twins or nil)
+Numbers are of %s. Student's t over seeds takes the folds and queries as given.]]):format(figure.said(set.title)),
+  figure.named(set.title .. ": nDCG over seeds", cells, of_groups, ([[
+last bit: one starting weight differs in its last bit; seeds: how many; nDCG: mean over seeds of the test queries'
+mean; sd, least, largest: over seeds; change: difference from %s at equal seed, least change and largest change: over
+seeds; p < 0.05: in how many seeds p of that change, paired by query; 6 p < 0.05: in how many six times p (Holm's
+factor for the smallest p of six comparisons); p, mean of seeds: of the queries' means over seeds.]]):format(
+    protocol.base)), twins or nil)

@@ -75,6 +75,9 @@ end
 -- Opens all data sets first, so that missing data raise an error before any run.
 for _, name in ipairs(args.sets) do runs.set(args, name) end
 
+local legend = [[
+nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
+precision; MAP: mean average precision.]]
 local tables, said, agreement, found = {}, {}, nil, {}
 for _, name in ipairs(args.sets) do
   local view = views[args.recipe].view(args, runs, name)
@@ -82,8 +85,8 @@ for _, name in ipairs(args.sets) do
   local printed = not args.smoke and published.table_1[name]
   local title = runs.set(args, name).title
   tables[#tables + 1] = figure.named(title .. ": nDCG with labels + 1, precision and mean average precision",
-    mr.table{ columns = columns, rows = rows, formats = formats, mark = mark, within = { "what" } }, cells)
-  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table, view.cells)
+    mr.table{ columns = columns, rows = rows, formats = formats, mark = mark, within = { "what" } }, cells, legend)
+  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table, view.cells, view.legend)
   local met, numbers = "", nil
   if printed then met, numbers = view.met(printed, published.metrics) end
   agreement = agreement or numbers

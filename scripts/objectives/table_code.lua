@@ -12,8 +12,8 @@ All is done as the authors' code at 767b70b does it, but with seeds. Of the data
 evaluation (NeuralNDCG: of these only queries with eight documents), and of the other a sample of a hundred queries that were
 trained on. The NDCG losses are minimised,
 and the metrics then sort from the lowest score on, which undoes it. Features are standardised by query, or by array, in the evaluation
-part by its own statistics. Learning rates and epochs are fixed; nothing is chosen. nDCG is of labels + 1. Numbers are means over seeds,
-least and largest in brackets.]]
+part by its own statistics. Learning rates and epochs are fixed; nothing is chosen.
+Numbers are means over seeds, least and largest in brackets.]]
 
 -- Titles of table rows whose numbers come from a wrong ranking, which the authors' code evaluates by mistake: sorted
 -- from the lowest score on, or with only the first document of a query.
@@ -106,7 +106,10 @@ function M.view(args, runs, name)
     by = "least and largest of the seeds",
     table = counts_table(names, trials), cells = intervals.cells(nil, function(row, column)
       return not column:find "^random" and #trials[row[1]] or 0
-    end), about = "queries, and random orders of those evaluated", text = words(names, trials),
+    end), about = "queries, and random orders of those evaluated", legend = [[
+trained on, evaluated, skipped: numbers of queries, means over seeds (skipped: without relevant documents); random: the
+metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2: precision.]],
+    text = words(names, trials),
     met = function(printed, metrics) return met(printed, metrics, trials) end,
   }
 end

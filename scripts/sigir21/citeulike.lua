@@ -249,15 +249,23 @@ end
 local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
 if #compared > 0 then
   text = text .. ([[
-The first table counts, for each loss, the models whose test means are within %g of the published ones by nDCG, AP, RBP(0.95) and by all
-seven metrics, and has the median of the differences. Models of other seeds and negatives differ among themselves (--seeds), so that a
-median near 0 says more than a single difference.
-]]):format(close) .. explanation()
+Models of other seeds and negatives differ among themselves (--seeds), so that a median near 0 says more than a single
+difference.
+]]) .. explanation()
 end
 text = text .. runs.missing(args)
-local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells) }
+local beside = ([[
+; less published: our number less the published one; largest: of these differences over all seven metrics; within %g:
+whether the largest is]]):format(close)
+local legend = ([[
+NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test%s.]]):format(
+  args.made_up and "" or beside)
+local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells,
+  legend) }
 if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss(),
-  intervals.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end))) end
+  intervals.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end), ([[
+models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
+the published means; all seven near: how many are near by all seven metrics.]]):format(close))) end
 local section = figure.finish(args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0

@@ -58,7 +58,8 @@ if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return figure.finish(args, nil, ([[
 The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s.%s]]):format(
     runs.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
-    .. (args.kept and #lines < planned
-      and "\n\n" .. runs.so_far(#lines, planned, "run is of one loss and number of factors") or ""),
-  mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
-    within = { "data", "factors" } })
+    .. (args.kept and #lines < planned and "\n\n" .. runs.so_far(#lines, planned,
+      "run is of one loss and number of factors") or ""),
+  figure.named("", mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
+    within = { "data", "factors" } }, nil,
+    "rate: learning rate; nDCG: on test; place: of the loss, among those with as many factors."))

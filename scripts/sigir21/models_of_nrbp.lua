@@ -54,18 +54,13 @@ runs.check_found(args, lines)
 local text = ([[
 Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d trainings
 the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at
-most, as the columns "less" show.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
-return figure.finish(args, nil, text, mr.table{
-  columns = {
-    "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
-    "less RBP(0.95)'s model's", "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)",
-  },
-  rows = lines,
-  formats = {
-    ["RBP(0.8)"] = "%.4f",
-    ["RBP(0.9)"] = "%.4f",
-    ["RBP(0.95)"] = "%.4f",
-    ["less RBP(0.95)'s model's"] = "%+.4f",
-    ["less RBP(0.95)'s"] = "%+.4f",
-  },
-})
+most.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
+return figure.finish(args, nil, text, figure.named("", mr.table{
+  columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
+  "less RBP(0.95)'s model's",
+    "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)" }, rows = lines,
+  formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f",
+  ["less RBP(0.95)'s model's"] = "%+.4f",
+    ["less RBP(0.95)'s"] = "%+.4f" } }, nil, [[
+NSR: negative sampling ratio; rate: learning rate; epoch by, by: chosen by this metric; RBP(p): on test, of the model
+of its own epoch; less: the same less that of the model of RBP(0.95).]]))

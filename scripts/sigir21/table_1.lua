@@ -65,13 +65,13 @@ for i = 2, #published.table_1 do
   others[#others + 1] = ("%s %d, %d, %d"):format(each.title, each.users, each.items, each.ratings)
 end
 local printed_text = ([[
-
 Of %d printed numbers %d are the computed ones.
 Printed of data that are not to be had (users, items, ratings): %s.]]):format(compared, same,
   table.concat(others, "; "))
-local section = figure.finish(args, nil, [[
-The table has users with at least 25 relevant items, the items that are relevant to any of them, their relevant
-ratings, and these as a share of users times items.]] .. (args.made_up and "" or printed_text),
-  mr.table{ columns = columns, rows = rows, formats = formats })
+local section = figure.finish(args, nil, args.made_up and "" or printed_text, figure.named("",
+  mr.table{ columns = columns, rows = rows,
+  formats = formats }, nil, [[
+users: with at least 25 relevant items; items: relevant to any of these users; ratings: relevant ones of these users;
+density: ratings as a share of users times items.]]))
 section.agreement = compared > 0 and { of = compared, within = same, tolerance = "rounding" } or nil
 return section

@@ -49,10 +49,10 @@ end
 -- In each trial (training run), the loss's own metric chooses the epoch. Test nDCG is stored as well, to compare
 -- losses.
 local study = mr.sweep{
-  name = "learning_rates" .. (args.smoke and ", made-up data" or ""), store = args.store, workers = args.workers,
-  seed = args.seed, force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
+  name = ("learning_rates, %s, %d epochs, seed %d"):format(args.smoke and what or args.data, args.epochs, args.seed),
+  store = args.store,
+  workers = args.workers, seed = args.seed, force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
   space = space, metric = "valid", direction = "maximize",
-  settings = { epochs = args.epochs, data = args.smoke and what or args.data },
   run = function(trial)
     local fold = folds[trial.fold]
     local loss = mr.losses[trial.loss]{ bound = trial.bound }

@@ -23,10 +23,13 @@ local args = mr.args{
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
 local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = args.seed, nsr = 1 }
 
+-- The name has the options on which results depend. With other options another study begins, and --force does not mix
+-- their trials.
 local study = mr.sweep{
-  name = "sweep_template", store = args.store, workers = args.workers, seed = args.seed, force = args.force,
-  retry = args.retry, mix_numerics = args.mix_numerics,
-  settings = { epochs = args.epochs, users = args.users },
+  name = ("sweep_template, %d users, %d folds, %d epochs, seed %d"):format(args.users, args.folds, args.epochs,
+  args.seed),
+  store = args.store, workers = args.workers, seed = args.seed, force = args.force, retry = args.retry,
+  mix_numerics = args.mix_numerics,
   space = {
     loss = mr.choice{ "ndcg", "ap", "rr" },
     lr = mr.loguniform(1e-3, 1e-1, { points = 3 }),

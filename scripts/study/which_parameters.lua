@@ -25,15 +25,13 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items =
 local fold = ratings:binarize(4):folds{ k = 3, by = "user", seed = args.seed, nsr = 1 }[1]
 
 local study = mr.sweep{
-  name = "which_parameters, made-up ratings", store = args.store, workers = args.workers, seed = args.seed,
-  force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
-  settings = { epochs = args.epochs, users = args.users }, metric = "valid_ndcg", sampler = "random",
-  pruner = { "hyperband", max_resource = args.epochs }, trials = args.trials,
-  space = {
-    loss = mr.choice{ "ndcg", "ap", "rr" },
-    lr = mr.loguniform(1e-3, 1),
-    batch = mr.choice{ 4, 16, 64 },
-    factors = mr.range(1, 16),
+  name = ("which_parameters, made-up ratings of %d users, %d epochs, seed %d"):format(args.users, args.epochs,
+  args.seed),
+  store = args.store, workers = args.workers, seed = args.seed, force = args.force, retry = args.retry,
+  mix_numerics = args.mix_numerics, metric = "valid_ndcg",
+  sampler = "random", pruner = { "hyperband", max_resource = args.epochs }, trials = args.trials,
+  space = { loss = mr.choice{ "ndcg", "ap", "rr" }, lr = mr.loguniform(1e-3, 1), batch = mr.choice{ 4, 16, 64 },
+  factors = mr.range(1, 16),
     init = mr.loguniform(1e-2, 1) },
   run = function(trial)
     local model = mr.models.mf{

@@ -44,8 +44,9 @@ for _, nsr in ipairs(set.values) do
   end
 end
 return figure.finish(args, nil, ([[
-The table has the test metrics of models that were trained on one of the losses, in brackets how far they are above the models that were
-trained on the metric's own loss. In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
+In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
 same bound.]]):format(wins, cells),
   figure.named("", mr.table{ columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, rows = rows,
-    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about))
+    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about, [[
+NSR: negative sampling ratio; nDCG, AP, nRBP(0.95), RR: on test, of models that were trained on one of the losses;
+change (in brackets): how far the model is above the one that was trained on the metric's own loss.]]))

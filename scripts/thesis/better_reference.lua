@@ -85,9 +85,11 @@ for i, each in ipairs(tests) do
     changes[i][1], up, #each, down)
 end
 return figure.finish(args, fig, ([[
-The table has the test metric of the matching loss by the beta of the ranker that is the reference of the bound; the figure has its
-smoothed distribution functions. Changes are paired by user or query, with p-values of permutation tests after Holm's correction over each
-column. Of the changes %s; of those %s. All models have seed %d.]]):format(
-  words[1], words[2], args.seed),
-  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
-    within = { "data", "setting", "loss" } }, cells))
+The figure has the smoothed distribution functions of the rankers that are references. Of the changes %s; of those %s.
+All models have seed %d.]]):format(
+  words[1], words[2], args.seed), figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+  mark = mark,
+    within = { "data", "setting", "loss" } }, cells, [[
+beta: of the ranker that is the reference of the bound (0: random); mean: test metric of the matching loss; against no
+bound, against beta 0: changes of the mean, paired by user or query; p, no bound and p, beta 0: of permutation tests,
+corrected by Holm over the column.]]))

@@ -127,26 +127,32 @@ for _, name in ipairs(args.sets) do
 end
 
 local text = ([[
-The bound %s is held against no bound and the four published bounds, over %d %s. Of %d cells (data, setting, loss) the claim
-holds in %d, which are those where it is significantly better than all five, by Holm's correction over the data set. It is better than all
-five in the mean only in %d, not so in %d, and contradicted (significantly worse than one of them) in %d. Changes are of the loss's own
-metric, paired by user or query (means over folds and seeds). The p-values are by permutation of signs, which takes the trained models as
-given; the column "runs" counts folds and seeds where the bound is better. Expectation and expectation-max bounding of nRBP have the same
-gradient; the largest differences between their scores are: %s.]]):format(
-  args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
+The bound %s is held against no bound and the four published bounds, over %d %s. Of %d cells (data, setting, loss) the
+claim holds in %d, which are those where it is significantly better than all five, by Holm's correction over the data
+set. It is better than all five in the mean only in %d, not so in %d, and contradicted (significantly worse than one
+of them) in %d. Expectation and expectation-max bounding of nRBP have the same gradient; the largest differences
+between their scores are: %s.]]):format(args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
   #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0,
   table.concat(same, ", "))
 local section = figure.finish(args, nil, text,
   figure.named("The claim", mr.table{ rows = lines,
     columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse",
-      "the claim" } },
-    verdict_cells),
+    "the claim" } },
+    verdict_cells, [[
+better than, worse than: how many of no bound and the four published bounds have the lower and the higher mean;
+significantly, significantly worse: how many of these significantly; the claim: whether the bound is significantly
+better than all five.]]),
   figure.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
     rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g",
-      d = "%+.2f", wins = "%.3f" },
-    mark = { ["p, Holm"] = protocol.level } }, cells))
+    d = "%+.2f",
+      wins = "%.3f" },
+    mark = { ["p, Holm"] = protocol.level } }, cells, [[
+mean: test metric of the matching loss under the bound of the claim; its mean: under the other bound; change: mean
+less its mean, paired by user or query (means over folds and seeds); p: of a permutation test, which takes the trained
+models as given; p, Holm: corrected over the data set; d: mean change in standard deviations of the changes; wins:
+share of users or queries with a positive change; runs: folds and seeds with a positive change.]]))
 section.finding = not args.made_up and ([[
 The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
 significantly worse than one of them in %s.]]):format(

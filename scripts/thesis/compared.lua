@@ -15,9 +15,6 @@ local formats = { mean = "%.4f", ["sd of folds"] = "%.4f", published = "%.4f", d
 
 local function counted(values, empty) return mr.stats.summary(protocol.filled(values, empty)) end
 
--- The unit by which the scores of two models are paired in tests: "user" or "query".
-local function unit_of(set) return runs.lists_of(set) == "users" and "user" or "query" end
-
 -- A row of the table for one setting, loss and bound, as values by column name. If the bound is not "none", the row
 -- includes the comparison with training without a bound. `o` has the options of `M.table`.
 local function row_of(results, o, set, value, loss, bound)
@@ -102,7 +99,8 @@ On %s, of %d bounded losses %s significantly better than without a bound and %s 
   return first, ([[
 %s Significance is at 5 %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
 gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(
-    first, unit_of(set), name_of(set, most), most.change, name_of(set, least), least.change) .. from_printed(set, rows)
+    first, runs.unit_of(set), name_of(set, most), most.change, name_of(set, least), least.change)
+    .. from_printed(set, rows)
 end
 
 local function as_table(set, rows, with_printed)
@@ -138,6 +136,19 @@ local function cells_of(set, rows)
   return cells
 end
 
+local legend = [[
+mean: test metric of the matching loss over all %s and folds; sd of folds: standard deviation of the folds' means;%s
+change: of the mean against no bound, paired by %s; p: of a permutation test; p, Holm: corrected over the table; d:
+mean change in standard deviations of the changes; %s: that are compared; lists: with a value of the metric; skipped:
+lists without one.]]
+
+-- The meaning of the table's columns.
+local function legend_of(set, with_printed)
+  local lists, printed = runs.lists_of(set), with_printed
+    and "\npublished: in the thesis; difference: mean less published;" or ""
+  return runs.legend_of_setting(set) .. legend:format(lists, printed, runs.unit_of(set), lists)
+end
+
 ---Makes the table that compares training under each bound with training without a bound, for one data set and seed.
 ---Prints it and returns it as a section of the report. With made-up data (--smoke) no printed numbers are shown.
 ---Fields of `o`: `set` is the name of the data set. `empty` says what a list without relevant rows counts as: "skip",
@@ -160,7 +171,7 @@ chosen on %s.]]):format(o.seed, set.folds, set.folds == 1 and "fold" or "folds",
     args.recipe == "published" and "TEST" or "validation")
   local first, all = findings(set, rows)
   local section = figure.finish(args, nil, all .. "\n\n" .. how,
-    figure.named("", as_table(set, rows, o.published ~= nil), cells_of(set, rows)))
+    figure.named("", as_table(set, rows, o.published ~= nil), cells_of(set, rows), legend_of(set, o.published ~= nil)))
   section.finding, section.agreement = not args.made_up and o.published and first or nil, agreement(rows)
   return section
 end

@@ -235,6 +235,11 @@ function M.table_of_ends(rows, bound)
     rows = lines, formats = { best = "%.4f", worst = "%.4f", ["bounded best"] = "%.4f", ["bounded worst"] = "%.4f" } }
 end
 
+---Meaning of that table's columns.
+M.legend_of_ends = [[
+X(N,P): N rows, P of them relevant; best, worst: loss of the best and the worst ranking; bounded: the same under the
+bound; slope: change of the bounded loss per change of the loss.]]
+
 ---Adds "made-up data" to a title if the script runs on made-up data (--smoke); otherwise returns the title as it is.
 ---@param args table  parsed command line of the script
 ---@param title? string
@@ -259,24 +264,28 @@ end
 ---A number and its verb, as text: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----Gives a table a caption and intervals of its cells, for `M.finish`.
+---Gives a table a caption, intervals of its cells, and the meaning of its columns (`legend`), for `M.finish`.
 ---@param caption string  "" for the only table of a section
 ---@param one mr.Table
 ---@param cells? scripts.Cells  intervals and numbers of runs of the cells (../intervals.lua)
+---@param legend? string  "d: mean change in its standard deviations; n: users compared"
 ---@return table
-function M.named(caption, one, cells) return { caption = caption, table = one, cells = cells } end
+function M.named(caption, one, cells, legend)
+  return { caption = caption, table = one, cells = cells, legend = legend }
+end
 
 local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
 
--- Splits the tables given to `M.finish` into three arrays: the tables, their captions ("" for none), and the 95 %
--- intervals of their cells.
+-- Splits the tables given to `M.finish` into four arrays: the tables, their captions ("" for none), the 95 % intervals
+-- of their cells, and their legends ("" for none).
 local function apart(given)
-  local tables, captions, cells = {}, {}, {}
+  local tables, captions, cells, legends = {}, {}, {}, {}
   for i, each in ipairs(given) do
     local named = rawget(each, "table")
     tables[i], captions[i], cells[i] = named or each, named and each.caption or "", named and each.cells or {}
+    legends[i] = named and each.legend or ""
   end
-  return tables, captions, cells
+  return tables, captions, cells, legends
 end
 
 ---Ends a script: prints its tables and its text, saves the figure to the file of --out, and shows it with --show.
@@ -284,16 +293,17 @@ end
 ---@param args table  parsed command line of the script
 ---@param fig? mr.Figure  nil if the script has no figure
 ---@param caption string  the text
----@return { figure: string?, text: string, tables: mr.Table[], captions: string[], cells: scripts.Cells[] }
+---@return report.Section
 function M.finish(args, fig, caption, ...)
-  local tables, captions, cells = apart{ ... }
+  local tables, captions, cells, legends = apart{ ... }
   if rawget(args, "made_up") then
     caption = made_up .. "\n" .. caption
   end
   caption = kept.with_forced(caption, rawget(args, "studies"))
   for i, each in ipairs(tables) do
     local own = captions[i] ~= "" and captions[i] .. "\n" or ""
-    print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. "\n")
+    local legend = legends[i] ~= "" and "\n" .. legends[i] or ""
+    print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. legend .. "\n")
   end
   print(caption)
   if fig then
@@ -303,7 +313,7 @@ function M.finish(args, fig, caption, ...)
     if args.show then fig:show() end
   end
   return { figure = fig and args.out, text = caption, tables = tables, captions = captions, cells = cells,
-    studies = rawget(args, "studies") }
+    legends = legends, studies = rawget(args, "studies") }
 end
 
 return M

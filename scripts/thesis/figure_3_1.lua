@@ -35,4 +35,7 @@ this multiple of the least at NSR 2: %s. Where that is near 1, as for AP, the bo
 Two things differ from the thesis. The bound of nDCG is Eq. 3.2 divided by the ideal DCG, which the printed formula lacks. And the
 range is that of rankings: smooth nDCG, which is what is trained, leaves it a little where all relevant items are tied at the
 bottom (second table: above 0).
-The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios), ends, tied)
+The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios),
+  figure.named("", ends, nil, figure.legend_of_ends),
+  figure.named("", tied, nil,
+  "loss: of rankings whose relevant rows are tied at the bottom; bounded loss: the same under the bound."))

@@ -38,4 +38,7 @@ The figure shows the expected loss of a random ranking. More negatives make ever
 nRBP losses grow with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the expected nDCG loss rises at
 first, then falls: large instances are easier.
 In the thesis the expected nDCG loss falls "from P >= 5"; here the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3.
-The numerator of Eq. 3.8 prints as P and should be P/N. E[AP] is the value of Eq. 3.10.]], numbers)
+The numerator of Eq. 3.8 prints as P and should be P/N. E[AP] is the value of Eq. 3.10.]],
+  figure.named("", numbers, nil, ([[
+NSR: negative sampling ratio; P = 1, P = 5, %s: expected loss of a random ranking with P relevant items; highest at P:
+number of relevant items with the largest expected loss.]]):format(most)))

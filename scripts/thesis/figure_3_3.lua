@@ -19,4 +19,4 @@ The largest slope is this multiple of the least at NSR 2: %s.
 What the thesis says, "instances with a higher NSR are able to achieve higher losses", holds for the size of the loss; the
 worst rankings (bounded worst) of nDCG are nearly alike. The numerator of Eq. 3.8 prints as P and should be P/N.
 The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios),
-  figure.table_of_ends(rows, "expectation"))
+  figure.named("", figure.table_of_ends(rows, "expectation"), nil, figure.legend_of_ends))

@@ -27,4 +27,6 @@ At a constant NSR the thesis sees "a similar impact as expectation based boundin
 same but for a constant (equal slopes, twice those of min-max). For nDCG and AP they weigh instances in opposite ways (second table):
 as instances grow, the slope of nDCG falls under the one bound and rises under the other, and that of AP the other way round.
 The thesis' text does not name its three instances; these are ours (--relevant).]],
-  figure.table_of_ends(rows, "expectation_max"), slopes)
+  figure.named("", figure.table_of_ends(rows, "expectation_max"), nil, figure.legend_of_ends),
+  figure.named("", slopes, nil,
+  "minmax, expectation, expectation_max: change of the loss under this bound per change of the loss."))

@@ -57,4 +57,10 @@ Before training, with all scores equal (vertical line; second table), AP and nRB
 its flat end at 0, by more standard deviations the larger the instance: its gradient vanishes where training begins.
 The vertical lines are ours; the thesis' "constant upper and lower bounds" hold for large instances only
 (second table of figure_3_6.lua).
-The thesis' text does not name its three instances; these are ours (--relevant).]], ends, starts)
+The thesis' text does not name its three instances; these are ours (--relevant).]],
+  figure.named("", ends, nil, [[
+X(N,P): N rows, P of them relevant; best, random, worst: loss of the best, an average random and the worst ranking;
+bounded: the same under the bound.]]),
+  figure.named("", starts, nil, [[
+loss: with all scores equal; random: expected loss of a random ranking; in sd above it: loss less that, in standard
+deviations of random rankings; bounded: the loss under the bound.]]))

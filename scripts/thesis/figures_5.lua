@@ -85,10 +85,10 @@ local function grid(columns, draw)
   return panels
 end
 
-local function finish(args, panels, caption, columns, lines, formats, cells)
+local function finish(args, panels, caption, columns, lines, formats, cells, legend)
   panels.title = figure.title(args)
   return figure.finish(args, mr.plot.facets(panels), caption,
-    figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells))
+    figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells, legend))
 end
 
 -- Makes the object that collects the intervals of a table's cells (../intervals.lua). `by` says how intervals are
@@ -144,12 +144,13 @@ function M.curves(number)
     end
   end
   return finish(args, panels, ([[
-The figure shows the test nDCG@k, the mean over lists and folds. Axes fit all bounds but the thesis' distribution bound, which may lie
+Axes fit all bounds but the thesis' distribution bound, which may lie
 below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]):format(
       table.concat(ends, "; "),
       args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
-    { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells)
+    { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells,
+    "nDCG@k: on test, the mean over lists and folds; NSR: negative sampling ratio.")
 end
 
 -- Ranges of the score to shade in a plot of two distribution functions: those where a smaller share of `a` than of `b`
@@ -189,9 +190,13 @@ percentile of the unbounded loss. The lowest tenth is higher than without a boun
 change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
       count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
     { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists",
-      "skipped" }, lines,
+    "skipped" }, lines,
     { ["10 %, none"] = "%.4f", ["10 %"] = "%.4f", ["median, none"] = "%.4f", median = "%.4f",
-      ["change of mean"] = "%+.4f", ["largest distance"] = "%.3f" }, cells)
+    ["change of mean"] = "%+.4f",
+      ["largest distance"] = "%.3f" }, cells, ([[
+10 %%, median: of the test lists' %s under the bound; 10 %%, none and median, none: without a bound; change of mean:
+by the bound; largest distance: of the two distribution functions; lists: with a value of the metric; skipped: lists
+without one; NSR: negative sampling ratio.]]):format(name))
 end
 
 -- The smallest and the largest value of column `c` of a table, and a text with the standard deviation of score changes
@@ -248,7 +253,10 @@ The figure has the %s of every user (mean over the folds) or query under a bound
 bound is better. Correlations are from %.3f to %.3f. The standard deviations of the change under expectation-max bounding are:
 %s%s.]]):format(name, low, high, spreads, args.made_up and "" or " (in the thesis it grows with the NSR)"),
     { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
-    { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells)
+    { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells, ([[
+correlation: of the %s of users (means over folds) or queries under the bound and without one; change: mean change by
+the bound; sd of change: its standard deviation over users or queries; better, worse: shares of these with a positive
+and a negative change; NSR: negative sampling ratio.]]):format(name))
 end
 
 -- The value of a fitted curve with its 95 % interval, as text, at the curve's point nearest to x = `at`. Adds 1 to
@@ -288,15 +296,18 @@ function M.gains(number, loss)
       legend = "none", yrange = { math.min(-0.01, quantile(inner, 0.02)), math.max(0.01, quantile(inner, 0.98)) } }
   end)
   return finish(args, panels, ([[
-The figure shows the change of %s by a bound (above 0 the bound is better) against the number of relevant test items of a user (both means
-over the five folds) or query; the line is a local linear fit over the logarithm of that number (Gaussian kernel, bandwidth by Akaike's
-corrected criterion from that of the density of x on, and everywhere reaching a tenth of the points), its band the interval of 95 %%,
-point by point. Of its own fit the thesis says only that it is "a kernel density estimate", non-parametric. Axes leave out the
-outermost 2 %% of points on either side. The table has the fit where users have few and many relevant items (the tenth and ninetieth
-percentile): the interval lies above 0 in %d of %d panels for few and %d for many, below in %d and %d.]]):format(name,
+The figure shows the change of %s by a bound (above 0 the bound is better) against the number of relevant test items
+of a user (both means over the five folds) or query; the line is a local linear fit over the logarithm of that number
+(Gaussian kernel, bandwidth by Akaike's corrected criterion from that of the density of x on, and everywhere reaching
+a tenth of the points), its band the interval of 95 %%, point by point. Of its own fit the thesis says only that it is
+"a kernel density estimate", non-parametric. Axes leave out the outermost 2 %% of points on either side. In the table
+the interval lies above 0 in %d of %d panels for few and %d for many relevant items, below in %d and %d.]]):format(name,
       sure[1][1], #lines, sure[2][1], sure[1][-1], sure[2][-1]),
     { "data", "bound", "few", "change there (95 %)", "many", "change there", "users or queries" }, lines, {},
-    cells_of("local linear fit over %s", columns, function(head) return head == "few" or head == "many" end))
+    cells_of("local linear fit over %s", columns, function(head) return head == "few" or head == "many" end), ([[
+few, many: tenth and ninetieth percentile of the number of relevant items; change there: of %s by the bound, as the
+local linear fit has it there, with the interval of 95 %%; users or queries: that have a change; NSR: negative
+sampling ratio.]]):format(name))
 end
 
 return M

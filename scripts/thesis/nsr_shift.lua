@@ -51,8 +51,12 @@ for _, nsr in ipairs(levels) do
 end
 table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
 return figure.finish(args, nil, ([[
-The table has the test metric of the matching loss by NSR in training and in test. The change is that of training at NSR %d in place of
-the test's own NSR, paired by user; it is significantly for the better in %d and for the worse in %d of %d cases.]]):format(
-    most, better, worse, compared),
-  figure.named("",
-    mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))
+Training at NSR %d in place of the test's own NSR is significantly for the better in %d and for the worse in %d of %d
+cases.]]):format(most,
+    better, worse, compared),
+  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+  mark = { ["p, Holm"] = protocol.level } },
+    cells, ([[
+NSR: negative sampling ratio; trained at: test metric of the matching loss, trained at this NSR; change: of training
+at NSR %d in place of the test's own, paired by user; p: of a permutation test; p, Holm: corrected over the
+table.]]):format(most)))

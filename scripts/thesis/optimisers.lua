@@ -176,12 +176,12 @@ for _, optimiser in ipairs(descent.optimisers) do
     tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser]
   end
 end
-local text = [[
-The first table has the test metric of the matching loss by plain stochastic gradient descent (SGD) and by Adam, with the difference and
-the change that a bound makes under each; p-values are of permutation tests paired by user or query, corrected by Holm over each column
-of a data set. The second table has the rates that validation chose on the first fold, how many of the powers of ten that were tried come
-within 0.01 of it there, and the mean of the best epochs.]]
-return figure.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(sentences, "\n\n"),
-  figure.named("Test metric of the matching loss", results_table, about),
+return figure.finish(args, mr.plot.facets(panels), table.concat(sentences, "\n\n"),
+  figure.named("Test metric of the matching loss", results_table, about, [[
+SGD: plain stochastic gradient descent; SGD - Adam: difference of the means, p: its permutation test; change, with the
+optimizer's name: by the bound, against no bound; p, with the optimizer's name: of that change. All are paired by user
+or query and corrected by Holm over the column of a data set.]]),
   figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
-    intervals.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end)))
+    intervals.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end), [[
+rate: learning rate that validation chose on the first fold, "(edge)" at the end of those tried; near the best: how
+many of the powers of ten that were tried come within 0.01 of it there; epoch: mean of the best ones.]]))

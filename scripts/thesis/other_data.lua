@@ -10,12 +10,13 @@ local args = compared.runs.args{
   seed = { default = 1, help = "seed of models, of the order of lists, and of splits and negatives of CiteULike-a" },
   sets = { default = { "mslr", "clueweb" }, choices = compared.runs.data.names, help = "which data sets" },
 }
-local texts, tables, captions, cells = {}, {}, {}, {}
+local texts, tables, captions, cells, legends = {}, {}, {}, {}, {}
 for i, name in ipairs(args.sets) do
   local title = compared.runs.set(args, name).title
   print(("%s%s\n"):format(i > 1 and "\n" or "", title))
   local found = compared.table(args, { set = name, seed = args.seed, empty = "skip" })
-  texts[i], tables[i], captions[i], cells[i] = found.text, found.tables[1], title, found.cells[1]
+  texts[i], tables[i], captions[i], cells[i], legends[i] = found.text, found.tables[1], title, found.cells[1],
+    found.legends[1]
 end
-return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, cells = cells,
+return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, cells = cells, legends = legends,
   studies = rawget(args, "studies") }

@@ -74,6 +74,16 @@ end
 ---@return string
 function M.lists_of(set) return set.setting == "nsr" and "users" or "queries" end
 
+---What values are paired by: "user" or "query".
+---@param set thesis.Data
+---@return string
+function M.unit_of(set) return set.setting == "nsr" and "user" or "query" end
+
+---What a legend says of the setting: nothing of labels.
+---@param set thesis.Data
+---@return string
+function M.legend_of_setting(set) return set.setting == "nsr" and "NSR: negative sampling ratio; " or "" end
+
 -- The values of a training run that are stored: the result of protocol.outcome, test means and list scores by all
 -- metrics, and the numbers of rows and of relevant rows of every test list. `own` is the metric that the loss
 -- optimises, `number` that of the fold.

@@ -94,16 +94,15 @@ for _, samples in ipairs(drawn.samples(args)) do
 end
 for _ in pairs(ps) do compared = compared + 1 end
 local text = ([[
-The table has the test metric of the matching loss under the two bounds that need an expectation, with the exact expectation and with the
-mean of random rankings of each shape of list. Errors are of that mean, as a share of the expectation, over the shapes of the
-training lists of the first fold. Changes are against the exact expectation, paired by user or query, with a bootstrap interval of
-95 %% and the p-value of a permutation test, corrected by Holm over the table.
-
 %s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, figure.count(significant))
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f",
   high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high",
   "p", "p, Holm" }
 return figure.finish(args, nil, text,
-  figure.named("",
-    mr.table{ columns = columns, rows = rows, formats = formats, mark = { ["p, Holm"] = protocol.level } }, cells))
+  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+  mark = { ["p, Holm"] = protocol.level } }, cells, [[
+rankings: random ones of each shape of list, whose mean stands for the expectation; mean error, largest error: of that
+mean, as a share of the expectation, over the shapes of the training lists of the first fold; mean: test metric of the
+matching loss; change: against the exact expectation, paired by user or query; p: of a permutation test; p, Holm:
+corrected over the table.]]))

@@ -45,8 +45,8 @@ for _, loss in ipairs(runs.losses) do
     gain == 0 and ("at the thesis' own size, %d"):format(set.size)
       or ("at size %s, by %.4f over the thesis' %d"):format(size, gain, set.size), table.concat(best_bound, ", "))
 end
-return figure.finish(args, nil, ([[
-The table has each loss's own metric on validation by the size of the model, the mean over settings and %d %s.
-
-%s]]):format(set.tuning, set.tuning == 1 and "fold" or "folds", table.concat(said, "\n")),
-  figure.named("", means, intervals.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values))))
+return figure.finish(args, nil, table.concat(said, "\n"),
+  figure.named("", means, intervals.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values)), ([[
+Columns are the size of the model, its %s. Numbers are the loss's own metric on validation, the mean over settings and
+%d %s.]]):format(
+    args.set == "mq2008" and "hidden units" or "factors", set.tuning, set.tuning == 1 and "fold" or "folds")))

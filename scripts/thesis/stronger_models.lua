@@ -56,9 +56,11 @@ for i, p in ipairs(corrected) do
   better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
 local text = ([[
-The table has the test metric of the matching loss without a bound, and the change by each bound, paired by query; p-values are of
-permutation tests after Holm's correction over the table. A bound is significantly better than none in %d of %d cases, and worse in %d.
+A bound is significantly better than none in %d of %d cases, and worse in %d.
 Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
-return figure.finish(args, nil,
-  text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds", epochs),
-  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells))
+return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds",
+  epochs),
+  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+rate: learning rate; no bound: test metric of the matching loss; against 46: change of that against the thesis'
+network; minmax, expectation, distribution_logit: changes by the bound, paired by query; p, with the bound's name: of
+permutation tests, corrected by Holm over the table.]]))

@@ -125,7 +125,10 @@ local tables, lines, parts = {}, {}, {}
 local counted = {}  -- number of training runs behind a row of agreements (one loss), by title of the data set
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
-  tables[i] = figure.named(set.title, table_of(set, cells))
+  local one, about = table_of(set, cells)
+  tables[i] = figure.named(set.title, one, about, ([[
+%snRBP(0.95), nRBP(0.9), nRBP(0.8): on test; change: against no bound, paired by %s; p: of permutation tests,
+corrected by Holm over the column.]]):format(runs.legend_of_setting(set), runs.unit_of(set)))
   counted[set.title] = set.folds * #set.values * #runs.bounds
   for _, loss in ipairs(runs.losses) do
     for _, metric in ipairs(metrics) do
@@ -148,10 +151,9 @@ the runs all three persistences choose the same epoch.]]):format(
 end
 tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
   columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
-    "significant as at 0.95", "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end))
-local text = [[
-The first tables have the test nRBP at three persistences, by loss, bound and setting; changes are against no bound, paired by user or
-query, p-values of permutation tests, corrected by Holm over a column of a table. The last table says how the changes under bounds at
-each persistence go with those at 0.95: how many have the same sign, Spearman's correlation, how many are significantly better and
-worse, and how many are significant at both, at the same side and at opposite ones.]]
-return figure.finish(args, nil, text .. "\n\n" .. table.concat(parts, "\n\n"), table.unpack(tables))
+  "significant as at 0.95",
+    "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end), [[
+changes: by bounds, at the persistence of the row; sign as at 0.95: how many have the same sign there; correlation:
+Spearman's, with those at 0.95; better, worse: how many are significant; significant as at 0.95: how many at both, to
+the same side; opposite to 0.95: to opposite sides.]])
+return figure.finish(args, nil, table.concat(parts, "\n\n"), table.unpack(tables))

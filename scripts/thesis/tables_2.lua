@@ -48,10 +48,11 @@ for _, measure in ipairs(measures) do
 end
 
 local section = figure.finish(args, nil, ([[
-The table has what each rank adds to DCG, to RBP with p = %g (before the factor 1 - p), and the precision that AP takes
-the mean of, for the ranking with the relevant documents first and for the one with these last.
-Of %d printed numbers %d are the computed ones, rounded to two digits.]]):format(persistence, count, same), mr.table{
-  rows = rows, formats = { computed = "%.4f", printed = "%.4g" },
-  columns = { "Table", "metric", "ranking", "of", "computed", "printed", "equal" } })
+Of %d printed numbers %d are the computed ones, rounded to two digits.]]):format(count, same),
+  figure.named("", mr.table{ rows = rows, formats = { computed = "%.4f", printed = "%.4g" },
+    columns = { "Table", "metric", "ranking", "of", "computed", "printed", "equal" } }, nil, ([[
+Numbers are what a rank adds to DCG, to RBP with p = %g (before the factor 1 - p), and the precision that AP takes the
+mean of. The ideal ranking has the relevant documents first, the worst one has them last. equal: whether the printed
+number is the computed one.]]):format(persistence)))
 section.agreement = { of = count, within = same, tolerance = "0.005" }
 return section

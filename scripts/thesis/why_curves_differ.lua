@@ -227,8 +227,7 @@ local a, b = apart[first], apart[other]
 local text = ([[
 While a list has k relevant rows or more, the most that its first k ranks can have grows with k, and nDCG@k falls where lower
 ranks hold fewer relevant rows than those above. With fewer than k relevant rows that most stays, and nDCG@k rises with each
-relevant row that is still found. The first table takes the change of the mean nDCG@k from k = 1 to 10 apart, exactly: each step
-from k - 1 to k into what lists with k relevant rows or more add and what lists with fewer add. On %s, %.1f %% of the lists have
+relevant row that is still found. The first table takes the change of the mean nDCG@k apart, exactly. On %s, %.1f %% of the lists have
 fewer than ten relevant rows, and the change of %+.4f is made of %+.4f by lists with k and %+.4f by lists with fewer; on %s, %.1f
 %% have fewer, and the change of %+.4f is made of %+.4f and %+.4f. The second table has lists by their number of relevant rows
 (panels d and e). In the third, rankers and shapes are exchanged: the trained rankings of %s, on lists thinned at random to the
@@ -245,8 +244,14 @@ does fall on %s, is the trained ranker's doing: it is surer at its top ranks tha
 %% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(
   other.title, first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
 return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
-  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1)),
-  figure.named("Lists by their number of relevant rows", strata_table, cells_of(1)),
+  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1), [[
+rows, relevant (median): of the lists; fewer than: share of lists with fewer relevant rows than that; change: of the
+mean nDCG@k from k = 1 to 10; by lists with k: what lists add to it at each step from k - 1 to k if they have k
+relevant rows or more; by lists with fewer: what the others add; random @1, random @10: expected nDCG@k of random
+rankings.]]),
+  figure.named("Lists by their number of relevant rows", strata_table, cells_of(1),
+  "change: of the mean nDCG@k from k = 1 to 10."),
   figure.named("Rankers and shapes exchanged", exchange,
-    intervals.cells(nil,
-      function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$" or row[2]] end)))
+    intervals.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$"
+    or row[2]] end),
+    "AUC: probability that a relevant row is above another one; change: of the mean nDCG@k from k = 1 to 10."))

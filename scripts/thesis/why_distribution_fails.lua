@@ -109,11 +109,15 @@ for _, nsr in ipairs(set.values) do
 end
 
 return figure.finish(args, mr.plot.facets(panels), [[
-The first table has the test nDCG of the nDCG loss. "Silent" is the share of training lists whose bounded nDCG has no gradient, at the
-start, after one epoch and at the end; changes and p-values are against no bound, paired by user, with
-Holm's correction over the table. The upper panels and the second table
-show where lists start on their distribution function, with all scores alike: the probability that a random ranking is no better. There
-nDCG starts at its foot, AP and nRBP near the middle. The lower panels show what follows: most lists have no gradient under the
-thesis' bound, later also those at its top, while nearly all have one under the logarithm and the logit.]],
-  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells),
-  figure.named("Where lists start on the distribution function of a metric", places, intervals.cells(nil, 0)))
+The upper panels and the second table show where lists start on their distribution function, with all scores alike:
+the probability that a random ranking is no better. There nDCG starts at its foot, AP and nRBP near the middle. The
+lower panels show what follows: most lists have no gradient under the thesis' bound, later also those at its top,
+while nearly all have one under the logarithm and the logit.]],
+  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells, [[
+NSR: negative sampling ratio; sd of folds: standard deviation of the folds' means; silent at start: share of training
+lists whose bounded nDCG has no gradient before training; after 1: share after one epoch; at the end: after the last;
+change: of nDCG against no bound, paired by user; p, Holm: of a permutation test, corrected over the table; users:
+that are compared.]]),
+  figure.named("Where lists start on the distribution function of a metric", places, intervals.cells(nil, 0), [[
+10 %, median, 90 %: of the lists' values of the distribution function, the probability that a random ranking is no
+better, where all scores are equal; share below 1e-6: of lists whose value is less than that.]]))

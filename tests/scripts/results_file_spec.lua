@@ -5,6 +5,7 @@ local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 local results_file, documents = dofile "scripts/results_file.lua", dofile "scripts/documents.lua"
+local pages = dofile "scripts/results_pages.lua"
 local sections = dofile "scripts/sections.lua"
 
 local function read(path)
@@ -104,10 +105,27 @@ describe("a results file", function()
       cells[i] = {}
       for c, name in ipairs(results_file.columns) do cells[i][name] = line[c] end
     end
-    local page = results_file.page_section("x.csv", cells)
+    local page = pages.page_section("x.csv", cells, { "", "change: of the mean" })
     check(page:find("Training runs behind a number: 5 or 10.", 1, true), page)
     local _, times = page:gsub("Intervals: bootstrap over users; bootstrap over queries%.\n", "")
     equal(times, 1)
+    check(page:find("\n\nchange: of the mean\n\n|", 1, true), page)
+  end)
+
+  it("has beside it what the columns of each of its tables are, one line each", function()
+    sweeps.in_folder(function(folder)
+      local one = mr.table{ columns = { "loss", "d" }, rows = { { "AP", 0.5 } } }
+      local none = mr.table{ columns = { "loss", "d" }, rows = {} }
+      local section = { title = "t", tables = { one, none, one, one }, captions = { "a", "b", "c", "e" }, file = "x",
+        made_by = "x",
+        legends = { "", "of none", "d: mean change\nin its units" }, used = { runs = 0, numerics = "", data = {},
+        date = "2026-01-01" } }
+      equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
+      equal(results_file.read_legends(folder .. "/thesis/x.csv"), { "", "d: mean change in its units", "" })
+      local page = pages.page(folder, "thesis")
+      check(page:find("c:\n\nd: mean change in its units\n\n|", 1, true) and not page:find("of none", 1, true), page)
+      equal(results_file.read_legends(folder .. "/thesis/none.csv"), {})
+    end)
   end)
 
   it("has a line for each cell, with where it comes from", function()
@@ -205,10 +223,39 @@ describe("the project's results", function()
     end
   end)
 
+  it("say what their columns are: each word that not everybody knows is in the legend of the table", function()
+    local known = {}
+    local words = "nDCG AP RR MAP AUC RMSE MAE mean median epoch epochs rate queries users pairs documents items ratings "
+      .. "accuracy printed computed loss algorithm data kind minmax expectation random best last first worst at MLP MQ2008 "
+      .. "made-up"
+    for word in words:gmatch "%S+" do
+      known[word] = true
+    end
+    local function is_said(word, legend)
+      if known[word] or word:find "^[%d.%%]+$" or word:find "@%d+$" or word:find "^n?RBP%(" then return true end
+      local escaped = word:gsub("%(%d+%)$", ""):gsub("%p", "%%%0")
+      return legend:find((escaped:find "^%w" and "%f[%w]" or "") .. escaped .. (escaped:find "%w$" and "%f[%W]"
+        or "")) ~= nil
+    end
+    for _, name in ipairs(documents.names) do
+      for _, file in ipairs(results_file.files("docs/results", name)) do
+        local path = ("docs/results/%s/%s"):format(name, file)
+        local legends, t, last = results_file.read_legends(path), 0, nil
+        for _, cell in ipairs(results_file.read(path)) do
+          if cell.table ~= last then t, last = t + 1, cell.table end
+          for word in cell.column:gmatch "[^%s,]+" do
+            check(is_said(word, legends[t] or ""), ("%s, table %d: %s in %s"):format(path, t, word, cell.column))
+          end
+        end
+        equal(#legends, t, path)
+      end
+    end
+  end)
+
   it("stand on the pages as in the files", function()
     local count = 0
     for _, name in ipairs(documents.names) do
-      local page = results_file.page("docs/results", name)
+      local page = pages.page("docs/results", name)
       if page then equal(read(("docs/results/%s.md"):format(name)), page, name) end
       count = count + (page and 1 or 0)
     end

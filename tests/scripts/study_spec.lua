@@ -23,14 +23,45 @@ scripts.it("sweep_template.lua --smoke shows the same tables with workers, witho
   equal(results:reports(1).loss.steps, { 1, 2 })
   equal(results:per_list(1, "ap"):size(1), results:per_list(1, "ndcg"):size(1))
   check(first:find("^Made%-up ratings"), first)
-  status, first, err = sweeps.run(folder, script, "--smoke --users 90")
-  equal(status, 1, first)
-  check(err:find "users = 80.*users = 90", err)
+end)
+
+scripts.it("with other options the scripts of studies begin another study, also with --force", { "gnuplot" },
+  function(folder)
+  local store = folder .. "/s.db"
+  for script, other in pairs{ sweep_template = "--users 90", which_parameters = "--seed 2",
+    learning_rates = "--seed 2" } do
+    local path = ("%s/scripts/study/%s.lua"):format(scripts.root, script)
+    local words = "--smoke --workers 0 --store s.db"
+    os.remove(store)
+    equal((sweeps.run(folder, path, words, "MOONRANK_DATA=.")), 0, script)
+    local first = mr.results(store)
+    local before = tostring(first:table())
+    local status, out, err = sweeps.run(folder, path, ("%s --force %s"):format(words, other), "MOONRANK_DATA=.")
+    check(status == 0 and not out:find("mixed", 1, true), script .. err .. out)
+    equal(tostring(mr.results(store, first.name):table()), before, script)
+    check(not pcall(mr.results, store), script .. ": there are two studies")
+  end
+end)
+
+scripts.it("sweep_template.lua: after a change of the script --force goes on, and tables say so", {}, function(folder)
+  local text = sweeps.read "scripts/study/sweep_template.lua"
+  sweeps.write(folder .. "/copy.lua", text)
+  local words = "--smoke --workers 0 --store s.db"
+  equal((sweeps.run(folder, "copy.lua", words)), 0)
+  local changed, times = text:gsub("factors = 8", "factors = 4")
+  equal(times, 1)
+  sweeps.write(folder .. "/copy.lua", changed)
+  local status, _, err = sweeps.run(folder, "copy.lua", words)
+  check(status == 1 and err:find("script changed", 1, true), err)
+  local out
+  status, out, err = sweeps.run(folder, "copy.lua", words .. " --force")
+  check(status == 0 and out:find("mixed", 1, true), err .. out)
 end)
 
 scripts.it("learning_rates.lua --smoke shows every bound of two losses, and a figure", {}, function(folder)
   local out = scripts.run(folder, "study/learning_rates.lua", "--smoke --workers 2", "MOONRANK_DATA=.")
-  local results = mr.results(folder .. "/results/learning_rates.db", "learning_rates, made-up data")
+  local results = mr.results(folder .. "/results/learning_rates.db",
+    "learning_rates, made-up ratings, 2 epochs, seed 1")
   equal(results:counts(), { done = 22 })
   for _, row in ipairs(results:best({ "loss", "bound" }, { over = "fold" }).rows) do
     local shown = ("\n%s +%s +%g +1 "):format(row[1], row[2], row[3])
