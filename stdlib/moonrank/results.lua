@@ -43,11 +43,37 @@ local Results = check.class("mr.Results")
 
 local function names_of(store) return store:columns("SELECT name FROM studies ORDER BY name").name end
 
----Opens the results of a study (all trials of a sweep) in a store file. Reading does not disturb a
----sweep that is writing to the store.
+---Opens the results of a sweep: the trials of one study in a store file, finished or still running.
+---`path` is the `store` of mr.sweep, and `name` its `name`. Reading does not disturb a sweep that is
+---writing to the store.
+---
+---From there to a table:
+---
+---- `results:pivot{rows = "loss", columns = "lr"}` has the mean of the study's number by parameters.
+---- `results:best("loss", {over = "fold"})` has the best settings of each loss by their mean over
+---  folds, with every number that the trials returned.
+---- `results:compare{by = "loss", lists = true, over = "fold"}` tests losses against each other.
+---- `results:trials()` has a row for each trial, with its parameters, numbers and state.
+---
+---`where = {loss = "ap"}` takes some of the trials, and `value = "ndcg"` another number than the
+---study's. A table prints itself, `to_csv`, `to_markdown` and `to_latex` return it as text, and
+---`rows` and `columns` are its contents. `results:columns()` has arrays for computations of your own.
 ---@param path string
 ---@param name? string  default: the store's only study
 ---@return mr.Results
+---Example:
+---```lua
+---local store = os.tmpname()
+---os.remove(store)
+---mr.sweep{name = "rates", store = store, workers = 0, progress = false, direction = "minimize",
+---  space = {rate = mr.choice{0.1, 0.5}, fold = mr.range(1, 2)},
+---  run = function(trial) return {error = trial.rate + trial.fold} end}
+---local results = mr.results(store)
+---local means = results:pivot{rows = "rate", format = "%.2f"}
+---local best = results:best("rate", {over = "fold"})
+---os.remove(store)
+---results:counts().done, means.rows[2][2], #best.rows   --> 4, 2.0, 2
+---```
 function M.results(path, name)
   if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
   local store = stores.open(path, "read")
