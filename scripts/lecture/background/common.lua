@@ -3,7 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
-local protocol = dofile(here .. "../protocol.lua")
+local protocol, intervals = dofile(here .. "../protocol.lua"), dofile(here .. "../../intervals.lua")
 
 local M = {}
 
@@ -27,18 +27,22 @@ end
 ---title, and `o.count` the number of lists in a mean, in words `o.unit`; `o.head` is the head of the
 ---column of names.
 ---@param args table
----@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table }
+---@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table, parts: table[][] }
 ---@return report.Section
 function M.table(args, o)
   local rows, best = {}, nil
+  local cells = intervals.cells("Student's t over folds", function(row) return row[1] == "by chance" and 0 or o.folds end)
   for i, name in ipairs(o.names) do
     rows[i] = { name, o.means[name] }
+    local of_folds = {}
+    for number, part in ipairs(o.parts[i]) do of_folds[number] = part.mean end
+    cells:note(i, "ndcg@10", intervals.over_runs(of_folds))
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
   return figure.finish(args, nil, ([[
 Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); chance reaches %.4f.]]):format(o.folds,
       o.folds == 1 and "fold" or "folds", o.title, o.count, o.unit, best, o.means[best], o.means["by chance"]),
-    mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows })
+    figure.named("", mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows }, cells))
 end
 
 ---Returns mean nDCG@10 of an evaluation, and the number of lists in this mean, which protocol.pooled
@@ -74,6 +78,7 @@ function M.compare(args, rank)
     count = count,
     names = names,
     means = means,
+    parts = parts,
   })
 end
 

@@ -61,4 +61,5 @@ return common.table(args, {
   count = count,
   names = names,
   means = means,
+  parts = parts,
 })
