@@ -115,9 +115,9 @@ local head = [[
 
 `moonrank scripts/all.lua --results docs/results` makes the CSV files here, the pages that show them, this page, and the
 statements of the project's README. Four files were made by the command in their last column instead: objectives
-`seeds` and `seeds_mslr`, sigir21 `citeulike_published_listwise_rr` and grid `grid_mq2008`. A script alone prints its
-tables and an explanation of their columns; intervals and numbers of runs are in the files and pages. The sentences are
-in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
+`seeds` and `seeds_mslr`, sigir21 `citeulike_published_listwise_rr` and grid `grid_mq2008`. The text beside a CSV file
+has a line for each of its tables, which says what the columns are. The sentences are in `claims.lua`.
+`tests/scripts/claims_spec.lua` compares them.
 [What numerics versions differ in](notes/numerics.md).
 
 %s
@@ -131,6 +131,10 @@ in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
 | statement | file | command | numerics version, date |
 |---|---|---|---|
 %s
+The table of section Speed has no file yet. `./bootstrap bench --peers` takes hours on a machine that nothing else uses,
+and writes `results/bench/bench.csv` and `bench.txt`. Copied to `docs/speed/` as `cpu.csv` and `cpu.txt`, they are what
+`moonrank tests/bench/ratios.lua docs/speed/cpu.csv` makes the table from.
+
 ## What a file says beside a value
 
 - `low` and `high` are the ends of an interval of 95 %%, and `interval` says what it is by. A bootstrap over users, queries or pairs
@@ -138,12 +142,8 @@ in `claims.lua`. `tests/scripts/claims_spec.lua` compares them.
   share training data, and the data set as given.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or another setting do not count. A change
   is made from two sets of runs. Printed numbers, and those that need no training, have 0. It is empty where the script does not say.
-  Three files are older, and their `runs` is that of the section: thesis `sampled_expectations`, objectives `blanks`, and lecture
-  `lambdamart`, which has 0 although it trains.
+  Lecture `lambdamart` is older, and has 0 although it trains.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that name.
-
-A column "p, Holm" is corrected, and a column "p" beside it is not. In a table without "p, Holm" p is corrected, over the
-table, its column or its data set, as the script says below its tables.
 
 No interval is given for:
 

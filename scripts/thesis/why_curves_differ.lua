@@ -250,7 +250,8 @@ mean nDCG@k from k = 1 to 10; by lists with k: what lists add to it at each step
 relevant rows or more; by lists with fewer: what the others add; random @1, random @10: expected nDCG@k of random
 rankings.]]),
   figure.named("Lists by their number of relevant rows", strata_table, cells_of(1),
-  "change: of the mean nDCG@k from k = 1 to 10."),
+  [[
+lists: with so many relevant rows; change: of the mean nDCG@k from k = 1 to 10.]]),
   figure.named("Rankers and shapes exchanged", exchange,
     intervals.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$"
     or row[2]] end),
