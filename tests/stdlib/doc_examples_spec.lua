@@ -82,8 +82,8 @@ table.sort(names)
 for _, name in ipairs(names) do
   if name:match "^stdlib/moonrank/" then
     for _, item in ipairs(luacats.parse(core.stdlib_text(name)).items) do
-      for _, example in ipairs(item.examples) do
-        test.it(("%s:%d %s"):format(name, item.line, item.name), function()
+      for i, example in ipairs(item.examples) do
+        test.it(("%s:%d example %d of %s gives the documented values"):format(name, item.line, i, item.name), function()
           if example:find("models.trees", 1, true) and not grows then return test.skip(why) end
           test.check(run(example, item.name) > 0, "the example shows no `--> value`")
         end)

@@ -123,7 +123,7 @@ describe("mr.bounds.distribution_bound with beta", function()
     near(ap[5], (mr.bounds.distribution("ap", { n = 8, p = 3, beta = 0.7 }):smooth(0.9, { tabled = true })), 1e-12)
   end)
 
-  it("gives different bounds for different betas, also with steepness = 'samples'", function()
+  it("differs for different betas, also with steepness = 'samples'", function()
     local score = mr.tensor({ 0.8, 0, 0.6, 0, 0.9 }, f64)
     local function value(options)
       return mr.bounds.distribution_bound(options).apply(score, "ndcg", lists):totable()[5]

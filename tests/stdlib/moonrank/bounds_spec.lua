@@ -50,7 +50,7 @@ describe("mr.bounds.of and mr.bounds.stats", function()
     end
   end)
 
-  it("give values per list, flag degenerate lists, and give NaN for lists without relevant rows", function()
+  it("give NaN for lists without relevant rows, and flag degenerate lists", function()
     local lists = mr.lists{ { 1, 0, 0 }, { 0, 0 }, { 1, 1 }, {}, { 2, 2 }, { 2, 1 } }
     local stats = mr.bounds.stats("ap", lists)
     equal(stats.degenerate:totable(), { 0.0, 1.0, 1.0, 1.0, 1.0, 1.0 })
@@ -222,7 +222,7 @@ describe("mr.bounds.distribution", function()
     end
   end)
 
-  it("is exact where enumeration or a characteristic function can be computed, and names its method", function()
+  it("is exact by enumeration or a characteristic function if possible, and names its method", function()
     local function method(metric, shape) return mr.bounds.distribution(metric, shape):method() end
     equal(method("ndcg", { n = 20, p = 5 }), "enumerated")
     equal(method("ap", { n = 200, p = 50 }), "characteristic function")
@@ -281,7 +281,7 @@ describe("mr.bounds.distribution", function()
     raises(function() mr.bounds.distribution_bound{ steepness = 0 } end, "steepness", "0")
   end)
 
-  it("loses the gradient of lists with many relevant rows with steepness = 'samples', not with kappa", function()
+  it("has no gradient for many relevant rows with steepness = 'samples', but with kappa", function()
     local relevance = {}
     for i = 1, 200 do relevance[i] = i <= 100 and 1 or 0 end
     local lists = mr.lists{ relevance }

@@ -1,4 +1,4 @@
--- Errors in functions of the script's own name the line where they were raised, whatever called them.
+-- Errors in a script's functions name the line that raised them, for every caller.
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
 local on_cpu = dofile "tests/support/on_cpu.lua"
@@ -43,8 +43,8 @@ local function with_forward(forward)
   return mr.models.callbacks_spec_model{}
 end
 
-describe("an error raised in a script's function keeps its line", function()
-  it("in functions of a model", function()
+describe("an error in a script's function", function()
+  it("keeps its line in functions of a model", function()
     keeps_line(function(f) fit{ model = with_forward(function(_, batch) f(batch) end) } end)
     for _, role in ipairs{ "valid", "test" } do
       keeps_line(function(f)
@@ -58,7 +58,7 @@ describe("an error raised in a script's function keeps its line", function()
     end)
   end)
 
-  it("in the forward function of a model that gives NaN", on_cpu(function()
+  it("keeps its line if a forward function gives NaN", on_cpu(function()
     for _, valid in ipairs{ false, data } do
       local function divides(p, batch) return batch.features:matmul(p.w):sum(2) * 0 / 0 end
       local options = { model = with_forward(divides), valid = valid or nil, metrics = valid and { "ndcg" } or nil }
@@ -69,7 +69,7 @@ describe("an error raised in a script's function keeps its line", function()
   end))
 
   local metrics = 0
-  it("in each_epoch, in smooth and exact functions of losses, and in metrics", function()
+  it("keeps its line in each_epoch, losses and metrics", function()
     for _, epoch in ipairs{ 0, 1 } do
       keeps_line(function(f) fit{ each_epoch = function(now, model) return now == epoch and f(model) end } end)
     end
@@ -97,7 +97,7 @@ describe("an error raised in a script's function keeps its line", function()
     end
   end)
 
-  it("in functions of bounds", function()
+  it("keeps its line in functions of bounds", function()
     for _, use in ipairs{
       function(bound) fit{ loss = mr.losses.ap{ bound = bound }, valid = data, metrics = { "ap" } } end,
       function(bound) fit{ loss = mr.losses.lambdarank{ bound = bound } } end,
@@ -111,13 +111,13 @@ describe("an error raised in a script's function keeps its line", function()
     end
   end)
 
-  it("in mr.no_grad, mr.detect_anomaly and mr.gradcheck", function()
+  it("keeps its line in mr.no_grad, mr.detect_anomaly and mr.gradcheck", function()
     keeps_line(function(f) mr.no_grad(function() f(mr.ones(1)) end) end)
     keeps_line(function(f) mr.detect_anomaly(function() f(mr.ones(1)) end) end)
     keeps_line(function(f) mr.gradcheck(f, mr.ones(1)) end)
   end)
 
-  it("in the run function of mr.sweep", function()
+  it("keeps its line in the run function of mr.sweep", function()
     sweeps.in_folder(function(folder)
       keeps_line(function(f, i)
         local study = mr.sweep{ name = "s" .. i, store = folder .. "/r.db", progress = false,

@@ -1,4 +1,4 @@
--- The wording of mistakes in options, and whose line they name.
+-- Errors about options: their words and the line that they name.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local options = require "moonrank.check"

@@ -1,4 +1,4 @@
--- Arguments of the core that the library never gives, and others may: each has one error of ours.
+-- Arguments that the library never passes to the core, but a script may: each raises one error with a message.
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"

@@ -1,4 +1,4 @@
--- Loaders: what they read, where they look, and what they say about bad files.
+-- Loaders of data: formats, search paths, and errors about bad files.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local says = require "tests.support.says"

@@ -1,5 +1,5 @@
--- Steps put off against dense gradients, whose steps are those of the papers (optim_spec.lua),
--- and readers that do not change what training does.
+-- Deferred updates against dense gradients, whose steps equal the papers' (optim_spec.lua),
+-- and readers of parameters, which do not change training.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fit = require "moonrank.fit"
@@ -250,7 +250,7 @@ describe("reading a parameter with deferred updates", function()
     end
   end)
 
-  it("does not change the last or the best epoch, however often mr.fit validates", function()
+  it("in validations of mr.fit does not change its last and its best epoch", function()
     local function trained(every, metrics)
       local model = factors()
       local last
@@ -272,7 +272,7 @@ describe("reading a parameter with deferred updates", function()
     equal(model:parameters()[2]:totable(), again:parameters()[2]:totable())
   end)
 
-  it("gives the same values after the optimizer is collected, and training goes on", function()
+  it("gives the same values after the optimizer is collected", function()
     local model = factors()
     local function some(epochs, optimizer)
       mr.fit{ model = model, loss = mr.losses.ap(), train = fold.train, optimizer = optimizer, batch = 4,

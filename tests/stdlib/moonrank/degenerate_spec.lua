@@ -135,7 +135,7 @@ end)
 -- Precision at 5 with smooth ranks; ranks below 5.5 count.
 local function smooth_precision(s, l) return l:sum((5.5 - mr.smooth.rank(s, l)):sigmoid() * l.relevance:ge(1)) / 5 end
 
-describe("a loss defined on a metric with a cutoff", function()
+describe("a loss with a cutoff", function()
   -- as those of MQ2008: many of up to ten rows, some long
   local data = mr.data.synthetic{ kind = "queries", queries = 60, mean_size = 9, features = 4, seed = 2 }
   data = data:to(mr.device())

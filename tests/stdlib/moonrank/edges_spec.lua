@@ -1,4 +1,4 @@
--- Numbers and sizes at the edges of their types: an error that names them, or what is right; nothing undefined.
+-- Numbers and sizes at the limits of their types give an error that names them, or the right result.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
@@ -7,7 +7,7 @@ local describe, it, near, equal, check, raises = test.describe, test.it, test.ne
 local inf, nan = math.huge, 0 / 0
 local least, most = math.mininteger, math.maxinteger
 
-describe("mr.bounds.distribution at numeric limits", function()
+describe("mr.bounds.distribution", function()
   it("refuses NaN, infinite and too large values, and takes values up to 1e150", function()
     for _, bad in ipairs{ nan, inf, -inf, 1e308, -1e308, 1e151 } do
       raises(function() mr.bounds.distribution_of{ 0.5, bad } end, "'values'", "'distribution_of'", "2")

@@ -1,4 +1,4 @@
--- Evaluations: one ranking for several metrics, means over the lists that count, conventions said.
+-- mr.evaluate: one ranking for several metrics, means over the lists that count, printed conventions.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises

@@ -1,4 +1,4 @@
--- mr.fit on candidates and by metrics under bounds: what fold:evaluate and mr.evaluate say of the model of each epoch.
+-- mr.fit on candidates and with metrics under bounds, against fold:evaluate and mr.evaluate of each epoch's model.
 local mr = require "moonrank"
 local fit = require "moonrank.fit"
 local test = require "moonrank.test"
@@ -34,7 +34,7 @@ local kinds = {
 for _, kind in ipairs(kinds) do
   local options, suffix = table.unpack(kind)
   local title = require("moonrank.record").fields(options) .. suffix
-  it("mr.fit on candidates records what fold:evaluate gives for each epoch's model: " .. title, function()
+  it("mr.fit on candidates records fold:evaluate of each epoch's model: " .. (title == "" and "default" or title), function()
     local expected = {}
     local run, model = trained{
       valid = fold:candidates(options), test = fold:candidates(with(options, { part = "test" })),

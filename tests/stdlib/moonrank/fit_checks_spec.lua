@@ -112,7 +112,7 @@ describe("mr.fit before the first step", function()
     equal(plan.seed, 1)
   end)
 
-  it("leaves the batches of the script's own data to checks in every step", function()
+  it("does not check batches of the script's own data, which each step checks", function()
     local data = queries(6)
     local own = { count = data.count, features = data.features, batches = function() return function()
       return { lists = data.lists, size = data.count }
@@ -204,7 +204,7 @@ describe("a NaN during mr.fit", function()
     raises(function() mr.detect_anomaly(print, { infinity = true }) end, "'infinity'", "'infinite'")
   end)
 
-  it("leaves results unchanged with mr.detect_anomaly if it does not occur", function()
+  it("is searched for by mr.detect_anomaly without a change of results", function()
     local function weights() return fit{}.history[3].loss end
     equal(mr.detect_anomaly(weights), weights())
   end)

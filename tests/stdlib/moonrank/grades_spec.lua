@@ -1,5 +1,5 @@
--- Grades as large as can be: right up to where gains are numbers, one error beyond,
--- and no limit where only relevance counts.
+-- Large grades: right results up to the largest gain that is a finite number, an error beyond,
+-- and no limit for metrics of relevance.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"

@@ -117,8 +117,8 @@ describe("a surplus or ignored argument", function()
   end)
 end)
 
-describe("numbers and questions without a meaningful answer", function()
-  it("raise an error: == of tensors, the gradient of a result, a missing metric, cdf of NaN", function()
+describe("impossible input", function()
+  it("is refused by == of tensors, grad of a result, missing metrics and cdf of NaN", function()
     local x = mr.tensor{ 1, 2 }
     raises(function() return x == mr.tensor{ 1, 2 } end, "x:eq(y)")
     raises(function() return x ~= mr.tensor{ 1, 2 } end, "x:eq(y)")
@@ -137,7 +137,7 @@ describe("numbers and questions without a meaningful answer", function()
     end
   end)
 
-  it("raise an error for integers from 2^53 on that come as float64", function()
+  it("is refused by mr.tensor and mr.full if it is an integer from 2^53 on", function()
     for _, number in ipairs{ 2 ^ 53 + 1, (1 << 53) + 1, -(2 ^ 53) } do
       raises(function() mr.tensor({ number }, int64) end, "2^53")
       raises(function() mr.full({ 1 }, number, int64) end, "2^53")
@@ -145,7 +145,7 @@ describe("numbers and questions without a meaningful answer", function()
     equal(mr.tensor({ (1 << 53) - 1 }, int64):totable()[1], (1 << 53) - 1)
   end)
 
-  it("raise an error of mr.full and mr.arange with the argument, the number and the reason", function()
+  it("of mr.full and mr.arange is refused with the argument, the number and the reason", function()
     local largest <const> = 1 << 53
     for _, case in ipairs{
       { { 2.5 }, "value", "2.5", "whole" }, { { largest + 1 }, "value", "9007199254740993", "2^53" },
@@ -166,7 +166,7 @@ describe("numbers and questions without a meaningful answer", function()
     equal(#mr.arange(3, -(1 << 60), int64), 0)
   end)
 
-  it("raise an error of mr.tensor with the number as it was given", function()
+  it("of mr.tensor is refused with the number as it was given", function()
     for number, text in pairs{ [(1 << 53) + 1] = "9007199254740993", [1e300] = "1e+300", [0.1] = "0.1" } do
       raises(function() mr.tensor({ 1, number }, int64) end, "values", text)
     end
@@ -176,7 +176,7 @@ describe("numbers and questions without a meaningful answer", function()
     equal(mr.tensor({ 1 << 53, -(1 << 53) }, int64):totable(), { 1 << 53, -(1 << 53) })
   end)
 
-  it("print NaN as nan without a sign", function()
+  it("is printed as nan without a sign if it is NaN", function()
     local of_results = (mr.tensor{ math.huge } - mr.tensor{ math.huge }):item()
     for _, number in ipairs{ 0 / 0, -(0 / 0), of_results, mr.tensor({ 0 / 0 }, { dtype = "float64" }):totable()[1] } do
       equal({ tostring(number), ("%g %5.1f %s"):format(number, number, number) }, { "nan", "nan   nan nan" })

@@ -272,7 +272,7 @@ describe("pairwise losses under a bound", function()
     end
   end)
 
-  it("take the slope of a curved bound at the exact value, or at the expectation with slope_at", function()
+  it("take a curved bound's slope at the exact value, or at the expectation with slope_at", function()
     local function squared(score) return score * score / 2 end
     for _, name in ipairs(names) do
       local plain, exact = loss_of(name)(scores, lists):totable(), mr.metrics.parse(of[name])(scores, lists):totable()

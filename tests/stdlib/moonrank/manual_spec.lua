@@ -1,5 +1,5 @@
--- The manual as pages: whole, its links lead somewhere, nothing comes from a network,
--- and folders of others are left alone.
+-- The manual as HTML pages: complete, with valid links, without anything from a network;
+-- other folders stay unchanged.
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local mr = require "moonrank"

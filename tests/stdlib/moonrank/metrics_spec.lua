@@ -9,7 +9,7 @@ local f64 = { dtype = "float64" }
 -- Metrics that have no value without a cutoff.
 local needs_k = { precision = true, recall = true, hit = true, f1 = true, letor_ndcg = true }
 
--- "p@3", "rbp_0.5", "nrbp_0.95" of the reference files in our words; idcg is no metric of ours.
+-- "p@3", "rbp_0.5", "nrbp_0.95" of the reference files as Moonrank's names; idcg is not a metric of Moonrank.
 local function our_name(key)
   local name = key:gsub("^p@", "precision@"):gsub("^(n?rbp)_([%d.]+)$", "%1(%2)")
   return name ~= "idcg" and name or nil

@@ -87,9 +87,9 @@ local function check_command(entry, command)
   check_words(entry, text)
 end
 
-describe("a newcomer's mistake:", function()
+describe("a newcomer's mistake gets its advice:", function()
   for _, entry in ipairs(mistakes) do
-    it((entry.code or entry.script or entry.prompt or entry.shell):gsub("\n", " "), function()
+    it((entry.code or entry.script or entry.prompt or "moonrank " .. entry.shell):gsub("\n", " "), function()
       if entry.code then
         local text = error_of(entry, environment(entry))
         local line = select(2, entry.code:gsub("\n", "")) + 1

@@ -99,7 +99,7 @@ describe("mr.models.self_attention", function()
   local options = { inputs = 3, width = 8, heads = 2, blocks = 2, inner = 12, dtype = "float64" }
   local model = mr.models.self_attention(options)
 
-  it("gives a row the same score at any place in its list and with any other lists in the batch", function()
+  it("scores a row the same at any place in its list and in any batch", function()
     local scores = model(batch):totable()
     -- the first list back to front, the others left out
     local features = batch.features:rows(index{ 3, 2, 1 })

@@ -1,4 +1,4 @@
--- A name that is not there is an error that offers the nearest, in mr and in each of its parts.
+-- A missing name in mr or one of its submodules is an error that suggests the nearest name.
 local test = require "moonrank.test"
 local mr = require "moonrank"
 

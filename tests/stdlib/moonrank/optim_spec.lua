@@ -101,7 +101,7 @@ describe("mr.optim", function()
       end
     end)
 
-    -- steps of rows without a gradient are put off, and added up in one: the same to rounding (deferred_spec.lua)
+    -- updates of rows without a gradient are deferred and applied in one: equal to rounding (deferred_spec.lua)
     local put_off = not options.weight_decay and (name == "adam" or options.momentum)
     local how = put_off and " steps to rounding" or " steps bit for bit"
     it(shown .. " by rows equals dense" .. how .. ", in both types", function()

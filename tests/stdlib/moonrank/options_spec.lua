@@ -1,4 +1,4 @@
--- Declarations of options: what they accept, what errors name, and that public functions go by them.
+-- Declarations of options: accepted values, errors, and public functions that follow them.
 local mr = require "moonrank"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"

@@ -380,7 +380,11 @@ end)
 describe("mr.plot with wrong options", function()
   local function mistake(kind, options, ...)
     local words = { ... }
-    test.it(kind .. " raises an error with " .. table.concat(words, ", "), function()
+    local keys = {}
+    for key in pairs(options) do keys[#keys + 1] = tostring(key) end
+    table.sort(keys)
+    local name = ("%s{%s} raises an error with %s"):format(kind, table.concat(keys, ", "), table.concat(words, ", "))
+    test.it(name, function()
       raises(function() mr.plot[kind](options) end, table.unpack(words))
     end)
   end

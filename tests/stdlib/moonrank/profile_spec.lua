@@ -1,4 +1,4 @@
--- mr.profile: what it counts and adds up to, what it writes, and that nothing is left on however its function ends.
+-- mr.profile: its counts and sums, its files, and that profiling is off however its function ends.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"

@@ -131,8 +131,8 @@ describe("results:best", function()
   end)
 end)
 
-describe("the direction of results:best and results:order", function()
-  it("is the direction of the number that chooses, not of the study's metric", function()
+describe("the direction of results:best", function()
+  it("is that of the number that chooses, not of the study's metric", function()
     local two = mr.sweep{ name = "two directions", store = folder .. "/d.db", progress = false, metric = "valid_ndcg",
       space = { a = mr.range(1, 5), fold = mr.range(1, 2) },
       run = function(trial)
@@ -205,8 +205,8 @@ describe("results:best with over", function()
   end)
 end)
 
-describe("results:trials", function()
-  it("gives a table in every format", function()
+describe("mr.Results", function()
+  it("gives trials as a table in every format", function()
     local t = r:trials{ where = { fold = 1, loss = "ap" }, columns = { "number", "lr", "valid" } }
     equal(#t.rows, 3)
     local first = ("%.17g"):format(outcome{ loss = "ap", fold = 1, lr = 0.001 }.valid)
@@ -223,7 +223,7 @@ describe("results:trials", function()
     check(#r:to_markdown() > 500 and #r:to_latex() > 500, "every trial")
   end)
 
-  it("shows NaN as nan, and a missing number as blank", function()
+  it("shows NaN as nan, and a missing number as blank, in trials", function()
     local own = mr.sweep{ name = "nan", store = folder .. "/nan.db", progress = false, workers = 0,
       metric = "v", direction = "maximize", space = { x = mr.range(1, 4) },
       run = function(trial)
@@ -247,14 +247,14 @@ describe("results:trials", function()
     equal(own:best().params.x, 3, "NaN is never the best")
   end)
 
-  it("and tostring agree with the trials in the store", function()
+  it("prints the number of trials of each study in the store", function()
     equal(tostring(r), ("mr.Results 's' in %s/r.db: 36 done"):format(folder))
     local text = require("moonrank.results").text(folder .. "/r.db")
     check(text:find("low: 36 done of 36\n  trial    test  fold  loss     lr\n", 1, true), text)
     check(text:find("s: 36 done of 36\n  trial  valid  fold  loss     lr\n", 1, true), text)
   end)
 
-  it("and results:per_list, results:reports give a trial's values per list and per epoch", function()
+  it("gives a trial's values per list and per epoch", function()
     local found = r:per_list(8)
     local p = outcome{ loss = "rr", fold = 1, lr = 0.01 }.per_list.valid
     near(found, p, 0)
@@ -396,7 +396,7 @@ describe("results:refresh", function()
   end)
 end)
 
-it("mr.results leaves no open files in the folder", function()
+it("the stores of this spec are still in their folder at its end", function()
   r = nil
   collectgarbage()
   check(core.file_exists(folder), "the folder")

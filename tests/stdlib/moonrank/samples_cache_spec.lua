@@ -1,4 +1,4 @@
--- Sampled distributions in the user's cache folder: what is read is what would be drawn, in every process.
+-- Sampled distributions in the user's cache folder: every process reads what it would draw.
 local core = require "moonrank.core"
 local program = require "tests.support.program"
 local test = require "moonrank.test"
@@ -133,7 +133,7 @@ describe("the cache of sampled distributions", function()
     empty()
   end)
 
-  it("is not needed twice in one process for lists of the same shape", function()
+  it("is read or drawn once per process for lists of one shape", function()
     -- the number of files after each batch; the first one is deleted, and would be written again if it were drawn again
     local text = [[
 local mr = require "moonrank"

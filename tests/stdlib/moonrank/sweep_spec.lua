@@ -1,4 +1,4 @@
--- Sweeps in one process: what is stored, what is done again, what is refused.
+-- Sweeps in one process: stored results, repeated trials and refused changes.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local live = require "moonrank.sweep.live"
