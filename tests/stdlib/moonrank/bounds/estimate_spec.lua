@@ -107,7 +107,7 @@ describe("a metric defined by a script", function()
   it("is divided by the distance from mean to best value under expectation_max", function()
     local function square(ranks, lists) return lists:sum(ranks * ranks * lists.relevance) end
     mr.metrics.define("spec_square_of_rank", square, { minimize = true })
-    -- one relevant row of three is worth 1, 4 or 9, in the mean 14/3: the best end is 11/3 away, the worst 13/3
+    -- the relevant row gives 1, 4 or 9, mean 14/3: the best value is 11/3 from the mean, the worst 13/3
     local scores, lists = mr.tensor{ 3, 2, 1, 3, 2, 1, 3, 2, 1 }, mr.lists{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
     local e = mr.evaluate(scores, lists, { { "spec_square_of_rank", bound = "expectation_max" } })
     near(e["spec_square_of_rank[expectation_max]"], { -1, -2 / 11, 13 / 11 }, 1e-6)

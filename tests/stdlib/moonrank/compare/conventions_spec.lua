@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- Ten queries of five documents. The second and the last query have no relevant document; features of a query differ.
+-- Ten queries of five documents. Queries 2 and 10 have no relevant document. Features differ within a query.
 local grades, features = {}, {}
 for q = 1, 10 do
   grades[q] = {}
@@ -35,7 +35,7 @@ local function ndcg_of(q, gain_of)
   return best > 0 and dcg / best or nil
 end
 
--- The mean over the queries; `empty`: what one without relevant documents counts as, or nil where it does not count.
+-- The mean over the queries. `empty` is the value of a query without relevant documents, or nil to leave it out.
 local function mean_of(gain_of, empty)
   local sum, count = 0, 0
   for q = 1, 10 do
@@ -84,7 +84,7 @@ it("every table of metrics prints gain, ties, empty lists and cutoff, also in La
   check(tostring(c):find "2 of 10 lists [^\n]*ndcg@3, rr", tostring(c))
   check(c:to_latex():find("p \\textless{} 0.05", 1, true), c:to_latex())
   check(not run.test:to_csv():find "ties" and not c:to_csv():find "ties")
-  -- a metric under a bound leaves lists out whatever its own option says
+  -- a metric under a bound leaves out empty lists for any value of option empty
   local bounded = mr.evaluate(scores, lists, { { "rr", bound = "minmax" } }, { empty = "zero" })
   check(tostring(bounded):find("empty lists skip", 1, true) and bounded.skipped["rr[minmax]"] == 2, tostring(bounded))
 end)
@@ -106,7 +106,7 @@ it("mr.compare rejects evaluations or options with different conventions and nam
     equal(mr.compare{ a = evaluated(), b = scores, qrels = lists, [option] = values[1] }.pairs[1].p, 1.0)
   end
   name = "ndcg@3"
-  -- what a file's own evaluation measures is not what mr.fit measures
+  -- scores of a file are evaluated with linear gain, unlike runs of mr.fit
   local of_file = mr.data.scored(scores, lists):evaluate(lists, { "ndcg@3" })
   raises(function() mr.compare{ a = evaluated(), b = of_file } end, "gain linear")
 end)

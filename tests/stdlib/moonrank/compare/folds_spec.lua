@@ -34,7 +34,7 @@ it("mr.compare matches queries by id in any order and averages the values of eac
   for i, id in ipairs(ids) do
     backwards[9 - i], reversed_good[9 - i], reversed_bad[9 - i] = id, good[i] == 1 and 2 or 1, bad[i]
   end
-  -- the third run has a query that the others have not, and lacks most of theirs
+  -- the third run has a query that the other runs lack, and lacks most of their queries
   local odd = { "q9", "q2" }
   local c = mr.compare{
     a = { evaluation(ids, good), evaluation(backwards, reversed_good), evaluation(odd, { 4, 1 }) },
@@ -82,7 +82,7 @@ it("mr.compare matches users over folds of mr.fit runs, also beside scored files
   near(c.cells.ndcg.a.mean, mean / users, 1e-6)
   local beside = mr.compare{ a = a, b = b, popularity = scores, qrels = qrels }
   equal(beside.count, users)
-  -- what is said of one run alone has its number
+  -- a note about a single run has the run's number
   local about = a[2].test:notes()[1]
   check(about:find "new to training" and tostring(c):find("\nrun 2: " .. about, 1, true), tostring(c))
   near(beside.cells.ndcg.a.mean, c.cells.ndcg.a.mean, 1e-12)

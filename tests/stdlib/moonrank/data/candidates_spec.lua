@@ -50,7 +50,7 @@ local function scores_of(model, user, items)
     users = mr.tensor({ user }, { dtype = "int64" }), items = mr.tensor(items, { dtype = "int64" }) }
 end
 
--- The catalogue of a user without what `known` sets have.
+-- The catalogue of a user without the items in the sets `known`.
 local function catalogue(user, known)
   local items = {}
   for item = 1, ratings.items do
@@ -214,7 +214,7 @@ it("core.sampled_lists draws distinct items that the user does not know, the sam
 end)
 
 it("core.sampled_lists draws in proportion to popularity, and all items if too few are left", function()
-  -- item 1 of twelve users, item 2 of four, item 5 of one; those of user 13 are known to him
+  -- twelve users have item 1, four have item 2 and one has item 5; user 13 knows items 3 and 4
   local lists, of_user, items = {}, {}, {}
   for user = 1, 14 do
     local own = user <= 4 and { 1, 2 } or user <= 12 and { 1 } or user == 13 and { 3, 4 } or { 4, 5 }
@@ -230,7 +230,7 @@ it("core.sampled_lists draws in proportion to popularity, and all items if too f
     first[drawn[1]] = first[drawn[1]] + 1
   end
   equal({ first[3], first[4] }, { 0, 0 })
-  -- 12, 4 and 1 of 17: 282, 94 and 24; five standard deviations
+  -- expected counts for shares 12, 4 and 1 of 17: 282, 94 and 24; the limits are five standard deviations
   check(math.abs(first[1] - 282) < 46 and math.abs(first[2] - 94) < 43 and first[5] > 2, table.concat(first, " "))
   local rest = core.sampled_lists(one, empty, known, 10, true, false, 1).items:totable()
   table.sort(rest)
@@ -255,7 +255,7 @@ it("correct = true gives exact metrics if all items are sampled and an unbiased 
   equal(all.count, #exact)
   local sum = 0
   for i, each in ipairs(exact) do
-    -- of tied rows the metric is that of the middle of their ranks: here of none
+    -- with ties a metric is taken at the middle of their ranks; lists with ties are left out here
     local rank = each[2]:rank(each[1]):totable()[1]
     local one = mr.evaluate(each[2]:rank(each[1], { ties = "mean" }) * -1, each[2], metrics)
     sum = sum + one.auc[1]:item()
@@ -324,7 +324,7 @@ it("fold:evaluate and model:recommend give the same results on the GPU as on the
   local b = there:recommend{ k = 7, seen = { fold.train, fold.valid } }
   equal({ b.items.device, b.scores.device, b.items:totable() }, { "cpu", "cpu", a.items:totable() })
   near(b.scores:totable(), a.scores:totable(), 1e-6)
-  -- of tied rows the lower first, and lists shorter than k
+  -- lower row numbers first among ties, and lists shorter than k
   local lists = mr.lists{ { 0, 0, 0 }, {}, { 0 }, { 0, 0, 0, 0 } }
   local scores = mr.tensor({ 1, 2, 2, 5, -0.0, 0, -1, 0 }, { device = "cuda" })
   local top = core.top_rows(scores, lists, 3)

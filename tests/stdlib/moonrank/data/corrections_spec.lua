@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- p[K][k]: of all samples of m of n items, those among which k are of the first K.
+-- p[K][k] is the share of all samples of m of n items that have k of the first K items.
 local function chances(n, m)
   local counts, total, chosen = {}, 0, {}
   for above = 0, n do
@@ -154,7 +154,7 @@ it("core.sampled_estimates solves its equations for 100 of 3000 items, with less
 end)
 
 it("core.sampled_estimates with gamma = 1 gives the mean over equally likely ranks", function()
-  -- one of two sampled: with none above it the rank is 1, 2 with 1, 1/2; of f = 1, 0, 0 that is (1 + 0) / 1.5
+  -- one of two items sampled, none above: ranks 1, 2 have chances 1, 1/2; f = 1, 0, 0 gives (1 + 0) / 1.5
   local g = core.sampled_estimates(mr.tensor({ 1, 0, 0 }, { dtype = "float64" }), 1, 1):totable()
   near(g[1], 2 / 3, 1e-15)
   near(g[2], 0, 1e-15)

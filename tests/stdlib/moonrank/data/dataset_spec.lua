@@ -84,7 +84,7 @@ it("dataset:batches shuffles by seed and epoch only", function()
   end
 end)
 
--- The lists that begin in each stretch of `rows` rows of an order.
+-- Groups the lists of an order by the stretch of `rows` rows in which they begin.
 local function stretches(sizes, order, rows, total)
   local by_stretch, batches, before = {}, {}, 0
   for _, list in ipairs(order) do

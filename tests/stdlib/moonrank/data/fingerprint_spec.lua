@@ -7,7 +7,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
--- The fingerprint that the core should find: by type, shape, and the digests of pieces of a MiB.
+-- The expected fingerprint, from dtype, shape and the digests of pieces of one MiB.
 local function by_hand(head, bytes)
   local digests = {}
   for first = 1, #bytes, 1 << 20 do digests[#digests + 1] = core.sha256(bytes:sub(first, first + (1 << 20) - 1)) end
@@ -56,7 +56,7 @@ local function ratings(change)
   return mr.data.synthetic(o)
 end
 
--- The fingerprint of a fold of ratings, every step of which can be another.
+-- A fold of ratings. `change` replaces options of the steps that make it.
 local function fold_of(change)
   local o = { threshold = 4, least = 5, k = 4, number = 1, seed = 2, nsr = 1, valid = 0.1, data = {} }
   for name, value in pairs(change or {}) do o[name] = value end

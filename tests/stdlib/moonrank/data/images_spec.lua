@@ -20,7 +20,7 @@ describe("core.read_images", function()
     for name, numbers in pairs(expected.pictures) do
       local x = core.read_images({ folder .. "/" .. name }, expected.height, expected.width, false)
       equal(x:shape(), { 1, 3, 5, 7 })
-      -- decoders of JPEG round by one of 255 levels here and there
+      -- JPEG decoders differ by up to one of 255 levels
       local tolerance = name:find "%.jpg$" and 0.002 or 1e-6
       for i, value in ipairs(x:reshape(3 * 5 * 7):totable()) do near(value, numbers[i], tolerance, name) end
       count = count + 1

@@ -4,7 +4,7 @@ local test = require "moonrank.test"
 local says = require "tests.support.says"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
--- Files for one test; removed when `body` is done.
+-- Writes files for one test and removes them after `body`.
 local function with_files(texts, body)
   local paths = {}
   for i, text in ipairs(texts) do
@@ -48,7 +48,7 @@ test.describe("timestamps in mr.data.interactions", function()
   end
 end)
 
--- Applies a rule for repeated pairs to rows {user, item, value, time}, by looking through all rows of a pair.
+-- Applies a rule for repeated pairs to rows {user, item, value, time} by a search through all rows of a pair.
 local function settled(rows, rule, timed)
   local order, of = {}, {}
   for _, row in ipairs(rows) do

@@ -30,7 +30,7 @@ end
 local path = written(lines)
 local ratings = mr.data.interactions(path)
 os.remove(path)
--- ids are numbered anew where some item has no rating
+-- item numbers change if an item has no rating
 local rated = {}  -- by "user item"
 for i, item in ipairs(ratings.item:totable()) do
   rows[i][2] = item
@@ -232,7 +232,7 @@ it("folds{by = 'user_time'} tests the latest share of each user's items, at leas
   raises(function() mr.data.synthetic{ users = 9, items = 40 }:binarize(3):folds{ by = "user_time" } end, "timestamps")
 end)
 
--- Training saw users 1 to 3 alone; of the items of test it never saw 5.
+-- Training has users 1 to 3 only. Item 5 is in validation and test, but not in training.
 local function cold()
   local seen, new = {}, {}
   for user = 1, 3 do

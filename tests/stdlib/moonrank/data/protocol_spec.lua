@@ -3,7 +3,7 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
--- Ratings with timestamps, of which many are equal; user u has about 3 u.
+-- Ratings with timestamps, many of them equal. User u has about 3 u ratings.
 local function made(users, items, seed)
   local path, state = os.tmpname(), seed
   local function below(n)

@@ -107,13 +107,13 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local args = mr.args{ kind = "mf", dtype = "float64", batch = 8, rows = 0, reduction = "mean", epochs = 4,
   out = "model", adam = false, slow = false, checkpoint = "", apart = false, stop = 0, put_off = false, loss = "ndcg" }
--- every step of rows without a gradient, or none
+-- defers every update of rows without a gradient, or none
 core.put_off_from(args.put_off and 0 or 1 << 62)
 local data, model
 if args.kind == "mf" then
   local ratings = mr.data.synthetic{ kind = "ratings", users = 60, items = 200, seed = 1 }:binarize(4)
   data = ratings:folds{ k = 3, by = "user", seed = 1, nsr = 1 }[1].train
-  -- every process begins with another model: the first one's counts
+  -- every process starts with a different model; the model of the first process is used
   local seed = 1 + core.launched()
   model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 8, init = 0.1, seed = seed,
     dtype = args.dtype }
@@ -123,7 +123,7 @@ else
   data = require("moonrank.data.dataset").new{ lists = queries.lists, features = features }
   model = mr.models.mlp{ inputs = features:size(2), hidden = {16}, seed = 1, dtype = args.dtype }
 end
--- where a derivative is 0, as of the last layer's bias, Adam would make steps of what is rounding
+-- if a derivative is 0, like that of the last layer's bias, Adam would turn rounding into steps
 local optimizer = args.adam and mr.optim.adam{ lr = 0.01 } or mr.optim.sgd{ lr = 0.05, momentum = 0.5 }
 local run = mr.fit{ model = model, loss = mr.losses[args.loss]{ bound = "minmax" }, train = data, valid = data,
   batch = args.rows == 0 and args.batch or nil, batch_rows = args.rows > 0 and args.rows or nil,
@@ -163,7 +163,7 @@ local function in_folder(body)
   end)
 end
 
--- among them: batches of fewer lists than processes
+-- some cases have batches with fewer lists than processes
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf --adam --dtype float32",
   "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100",
   "--kind mf --loss bpr --epochs 2", "--kind mlp --loss warp --epochs 2", "--kind mf --loss lambdafm --epochs 2" } do
@@ -213,7 +213,7 @@ it("a signal to one process of a parallel mr.fit stops all after the same batch"
   in_folder(function(folder)
     local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
     sweeps.wait(2)
-    -- to one of them, as if only one node had been told
+    -- signals one process only, as if only one node got the signal
     sweeps.signal(sweeps.children(id)[2], "TERM")
     sweeps.finish(folder)
     equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)

@@ -69,7 +69,7 @@ local function fit(kind, options)
   return mr.fit(all), all.model
 end
 
--- A script's own loss, which is never recorded: it might do something else each time.
+-- A script's own loss. Steps with it are never recorded, because it may do something else each time.
 local function plain(loss)
   return setmetatable({ count = function(_, lists) return loss:count(lists) end },
     { __call = function(_, ...) return loss(...) end })

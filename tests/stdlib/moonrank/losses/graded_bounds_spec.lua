@@ -36,7 +36,7 @@ local function each_order(n, visit, scores)
   end
 end
 
--- How often each number of wrong pairs occurs among all orders.
+-- Counts how often each number of wrong pairs occurs over all orders.
 local function counts_of(grades)
   local counts, orders = {}, 0
   each_order(#grades, function(scores)

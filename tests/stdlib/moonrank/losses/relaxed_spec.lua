@@ -100,14 +100,14 @@ describe("relaxed losses", function()
       for i, x in ipairs(mr.normal({ n }, { seed = n, dtype = "float64" }):totable()) do
         near_ones[i], steps[i] = math.floor(4 * x) / 4, i * 5 % 7
       end
-      -- all far from 0: what counts is how far they are from one another
+      -- scores far from 0: only their differences count
       local value, gradient = value_and_gradient(loss, mr.tensor(near_ones, f64), lists)
       for _, from in ipairs{ 2 ^ 21, -2 ^ 21, 2 ^ 50 } do
         local moved_value, moved = value_and_gradient(loss, mr.tensor(near_ones, f64) + from, lists)
         near(moved_value, value, 1e-9, n .. " rows")
         near(moved, gradient, 1e-9, n .. " rows")
       end
-      -- far from one another: nDCG, ties in all orders alike
+      -- scores far apart: the loss is nDCG, averaged over the orders of ties
       for _, size in ipairs{ 1e7, 1e15, 1e17, 1e30, 1e300 } do
         local apart, tied = mr.normal({ n }, { seed = 1, dtype = "float64" }) * size, mr.tensor(steps, f64) * size
         for most, x in pairs{ [1e-9] = apart, [infinity] = tied } do
@@ -117,7 +117,7 @@ describe("relaxed losses", function()
         end
       end
     end
-    -- infinite ones stand beyond the largest
+    -- infinite scores rank beyond the largest finite ones
     local beyond = mr.tensor({ 1e300, infinity, -1e300, -infinity }, f64)
     local value, gradient = value_and_gradient(mr.losses.neural_ndcg(), beyond, mr.lists{ { 0, 1, 0, 0 } })
     equal({ value:item(), gradient:abs():max():item() }, { -1.0, 0.0 })

@@ -185,7 +185,7 @@ describe("buffers of mr.models.define", function()
     end
     local mean, steps = kept(model)
     equal(steps, 4)
-    -- the same by hand, over the batches that mr.fit takes
+    -- the expected mean, computed over the batches of mr.fit
     local expected = mr.zeros(4)
     for batch in queries:batches{ size = 8, shuffle = true, seed = 1, epoch = 1 } do
       expected = expected * 0.9 + batch.features:mean(1) * 0.1

@@ -334,7 +334,7 @@ describe("a trees file", function()
         raises(function() mr.models.load(path) end, table.unpack(words_said))
       end
       local words, count = values[1], #values[1]
-      -- the vector with another entry, which may be beyond 2^53 no more than the others
+      -- the vector with one entry replaced
       local function vector(at, entry)
         local after = at < count and words:narrow(1, at + 1, count - at) or nil
         local parts = { core.tensor({ entry }, "int64", "cpu"), after }

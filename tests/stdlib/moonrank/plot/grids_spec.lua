@@ -5,7 +5,7 @@ local describe, it, equal, near, check, raises = test.describe, test.it, test.eq
 
 local nan = 0 / 0
 
--- The data blocks of a script that are drawn, each as a list of points with its look; a gap is left out.
+-- The drawn data blocks of a script, each as a list of points with its look. Gaps are left out.
 local function layers(script)
   local blocks, found = {}, {}
   for name, body in script:gmatch "(%$d%d+) << EOD\n(.-)EOD" do

@@ -24,7 +24,7 @@ local texts = {
   "[%", "a'.'b", "]]>", "a ]]> b]]]>", "]]&gt;",
 }
 
--- How often each words stand in an SVG.
+-- Counts how often each text occurs in an SVG.
 local function words_of(path)
   local words = {}
   for each in sweeps.read(path):gmatch "<text[^>]*>(.-)</text>" do

@@ -19,7 +19,7 @@ local function value_of(loss, user, fold)
   return ((user * 11 + fold * 5) % 23 + (loss == "a" and (user * 7 + fold * 3) % 13 or 5)) / 64
 end
 
--- Users of each fold stand in an order of their own.
+-- Users are in a different order in each fold.
 local function place(i, fold) return (i + 2 * fold) % users + 1 end
 
 local function trial_of(with_list, repeats)

@@ -26,7 +26,7 @@ local function made_up(sizes, count, seed)
   return dimensions, uniform(count, seed, "y")
 end
 
--- The value of a tree at a combination of cells; an error unless one leaf has it.
+-- The value of a tree at a combination of cells. Raises an error unless exactly one leaf contains it.
 local function value_at(leaves, cells)
   local found
   for _, leaf in ipairs(leaves) do
@@ -161,7 +161,7 @@ describe("importance shares", function()
     -- x y, both with mean 1/2 and variance 1/12: each alone 1/48, together 1/144, so 3/7, 3/7, 1/7
     local shares = by_name(of({ "a", "b" }, function(p) return p.a * p.b end))
     near({ shares.a, shares.b, shares.ab }, { 3 / 7, 3 / 7, 1 / 7 }, 0.02)
-    -- centred, nothing alone: a greedy tree finds it once leaves are small
+    -- centred factors have no effect alone: a greedy tree finds their product only with small leaves
     shares = by_name(of({ "a", "b" }, function(p) return (p.a - 0.5) * (p.b - 0.5) end, { leaf = 1 }))
     near({ shares.a, shares.b, shares.ab }, { 0, 0, 1 }, 0.06)
   end)
@@ -186,7 +186,7 @@ describe("importance shares", function()
     end
     equal(of({ "a", "b", "c", "d" }, f, { trials = 300 }):to_json(), one:to_json())
     check(of({ "a", "b", "c", "d" }, f, { trials = 300, seed = 2 }):to_json() ~= one:to_json(), "another seed")
-    -- nor on where the number lies and how large it is
+    -- shares do not depend on location and scale of the metric
     local far = of({ "a", "b", "c", "d" }, function(p) return 100 + 7 * f(p) end, { trials = 300 })
     near(far.parameters[1].share, one.parameters[1].share, 1e-6)
   end)

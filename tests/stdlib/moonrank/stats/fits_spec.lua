@@ -25,7 +25,7 @@ it("mr.stats.kde chooses bandwidths by rule and by cross-validation", function()
   local chosen = mr.stats.kde(g.x, { bandwidth = "lscv" })
   near(chosen.bandwidth, g.lscv, { rtol = 2e-5 })
   check(not chosen.at_edge)
-  -- mostly one value: the error falls towards bandwidth 0
+  -- most values are equal: the error falls towards bandwidth 0
   local equal_values = {}
   for i = 1, 40 do equal_values[i] = i <= 35 and 1 or i / 40 end
   check(mr.stats.kde(equal_values, { bandwidth = "lscv" }).at_edge)
@@ -70,7 +70,7 @@ it("mr.stats.kernel_regression with nearest or least equals weighted least squar
     { degree = 1, bandwidth = "aicc", least = "silverman", nearest = g.nearest })
   near(chosen.bandwidth, g.aicc_bandwidth, { rtol = 1e-4 })
   near(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 7 }).bandwidth, 7, { rtol = 1e-6 })
-  -- a least bandwidth beyond all that is searched
+  -- a least bandwidth beyond the search range
   equal(mr.stats.kernel_regression(g.x, g.y, { bandwidth = "cv", least = 70 }).bandwidth, 70.0)
 end)
 
@@ -87,7 +87,7 @@ it("mr.stats.kernel_regression with nearest draws lines across gaps, not steps",
   local same = mr.stats.kernel_regression({ 5, 5 }, { 1, 5 },
     { degree = 1, bandwidth = 1, nearest = 1, points = 2, range = { 4, 6 } })
   near(same.y, { 3, 3 }, 1e-9)
-  -- one pair apart keeps no curve of its own: the line of the others goes on
+  -- a single distant pair has no curve of its own: the line of the other pairs continues
   local far = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 100 }
   local fit = mr.stats.kernel_regression(far, far, { degree = 1, bandwidth = 0.1, nearest = 0.5 })
   near(fit.y, fit.x, 1e-9)

@@ -22,7 +22,7 @@ end
 
 it("mr.stats functions return or raise a readable error for extreme inputs", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
-  -- in a process of its own, which can be ended: the test of ranks once did not end where infinities met
+  -- runs in its own process, which can be killed: ranking of equal infinities once did not end
   sweeps.in_folder(function(folder)
     local status, out, err = sweeps.run(folder, here .. "/stats_inputs.lua", "", "timeout 200")
     equal({ status, out, err }, { 0, "ended\n", "" })
@@ -161,7 +161,7 @@ end)
 
 it("Ctrl-C ends long mr.stats operations", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
-  -- with values enough that neither a draw nor a point is done in a moment
+  -- has so many values that a single draw or point takes long
   for _, operation in ipairs{ "permutation", "bootstrap", "median", "kde", "lscv", "regression" } do
     sweeps.in_folder(function(folder)
       local id = sweeps.start(folder, here .. "/stats_for_ever.lua", operation)
@@ -174,7 +174,7 @@ it("Ctrl-C ends long mr.stats operations", function()
       sweeps.signal(id, "INT")
       local status = sweeps.finish(folder)
       equal(status, 130, operation)
-      -- a second is promised; a busy machine and sanitizers get more
+      -- the documentation promises one second; a busy machine and sanitizers need more
       check(core.clock() - began < 15, ("%s takes %.1f s to end"):format(operation, core.clock() - began))
     end)
   end

@@ -36,7 +36,7 @@ it("mr.stats.linear_model equals lm and emmeans of R on warpbreaks", function()
   near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] },
     { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
   near(model.coefficients["wool=B:tension=M"], 21.111, { atol = 5e-4 })
-  -- of balanced cells the marginal means are plain means
+  -- marginal means of balanced cells are plain means
   local by_cell = model:emmeans("wool", "tension")
   local first = by_cell[1]
   equal(first.level, "A, L")

@@ -39,7 +39,7 @@ it("mr.stats.permutation with random signs approaches the exact p", function()
   equal(result.orders, 200000)
   near(result.error, math.sqrt(case.p * (1 - case.p) / 200001), { rtol = 0.05 })
   near(result.p, case.p, { atol = 4 * result.error })
-  -- other seeds scatter as the error says: twelve standardised squares
+  -- p values of other seeds scatter by the reported error: sum of twelve standardized squares
   local squares = 0
   for seed = 2, 13 do
     local other = mr.stats.permutation(case.a, case.b, { orders = 5000, seed = seed })
@@ -85,7 +85,7 @@ it("mr.stats.permutation counts a sum exactly at the rounding limit", function()
 end)
 
 it("mr.stats.permutation counts the last draws like the others", function()
-  -- draws are made eight at a time: any number of them is the beginning of a longer series
+  -- draws are made eight at a time: fewer draws are the beginning of a longer series
   local a, b = numbers(24, function(i) return i <= 14 and 1 or -1 end), numbers(24, function() return 0 end)
   local before = 0
   for orders = 1, 20 do
@@ -189,7 +189,7 @@ it("mr.stats.holm equals its definition", function()
   near({ by_name.minmax, by_name.zscore, by_name.none }, { 0.03, 0.02, nan }, 1e-15)
   near(mr.stats.holm(mr.tensor({ 0.25, 0.5 }, { dtype = "float64" })), { 0.5, 0.5 }, 1e-15)
   equal(mr.stats.holm{}, {})
-  -- equal ones are adjusted alike, and nothing is adjusted to less than what is smaller
+  -- equal p values are adjusted equally, and adjusted values keep the order of the p values
   near(mr.stats.holm{ 0.02, 0.01, 0.02, 0.01 }, { 0.04, 0.04, 0.04, 0.04 }, 1e-15)
   near(mr.stats.holm{ 0.012, 0.01, 0.01 }, { 0.03, 0.03, 0.03 }, 1e-15)
   near(mr.stats.holm{ 0.6, 0.7, 0, 1 }, { 1, 1, 0, 1 }, 1e-15)

@@ -65,7 +65,7 @@ local function edited(from, to)
   return script:sub(1, at - 1) .. to .. script:sub(last + 1)
 end
 
--- By the name that the message must have: what is replaced by what.
+-- Rejected changes: {name in the message, replaced text, replacement}.
 local refused = {
   { "run.epochs", "epochs, rates, flag, name = 20", "epochs, rates, flag, name = 21" },
   { "run.epochs", "name = 20,", "name = 20.0," }, { "run.epochs", "name = 20,", "name = '20'," },

@@ -135,7 +135,7 @@ it("mr.sweep removes checkpoints of trials that ended, failed or were pruned and
     study("own", function(trial) sweeps.write(trial.checkpoint .. "/model.txt", "kept") end)
     equal(core.list_folder(files .. "/own/trial_1"), { "model.txt" })
     os.execute("rm -r " .. files)
-    -- an earlier run may have been killed just before it removed them, or while one was written
+    -- a killed earlier run can leave checkpoints or temporary files
     for _, name in ipairs{ "fit.safetensors", ".moonrank-0123456789abcdef.tmp" } do
       os.execute(("mkdir -p %s/ended/trial_1"):format(files))
       sweeps.write(("%s/ended/trial_1/%s"):format(files, name), "old")

@@ -69,10 +69,10 @@ describe("hyperband brackets", function()
   end)
 end)
 
--- A course of a trial that crosses others; `bad` ones fail, `short` ones end early.
+-- The metric of a trial at a step. The courses of trials cross each other.
 local function value_at(x, step) return x * (1 - 0.5 ^ step) + math.sin(40 * x) / step end
 
--- Successive halving of each bracket, plainly: by number the state and the step that a trial came to.
+-- Plain successive halving of each bracket. Returns state and last step of each trial by number.
 local function expected(params, R, sign)
   local by_number, first = {}, 1
   while first <= #params do
@@ -200,7 +200,7 @@ describe("mr.sweep with the hyperband pruner", function()
 end)
 
 describe("a study resumed with hyperband", function()
-  -- stops a sweep within a trial, as a crash would, with the store as it is then
+  -- stops a sweep within a trial, like a crash, and leaves its store
   local function interrupted(name, options, number)
     local all = { run = function(trial)
       if trial.number == number then error("interrupted", 0) end
@@ -338,7 +338,7 @@ describe("hyperband in worker processes", function()
     for _ = 1, 2000 do
       sweeps.wait(0.01)
       if sweeps.read(at .. "/status") ~= "" or killed == 8 then break end
-      -- between two kills some steps are made, or workers would all die before they take a trial
+      -- waits for some steps between two kills, else all workers would die before they take a trial
       local _, made = sweeps.read(at .. "/ran.log"):gsub("\n", "")
       local worker = sweeps.children(id)[1 + killed % 2]
       if made > steps + 20 and worker then

@@ -10,7 +10,7 @@ if sweeps.is_skipped "kills" then return end
 
 local kills = math.tointeger(tonumber(os.getenv "MOONRANK_KILLS")) or 24
 
--- Every trial that ends notes it in a file that only grows.
+-- Every finished trial appends its number to a log.
 local script = [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -29,7 +29,7 @@ mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = args.r
 
 local function in_folder(body) sweeps.in_folder(body, script) end
 
--- Trials that are done, by number; what is stored of each is whole.
+-- Finished trials by number. Checks that the store has all values of each.
 local function done_in(folder)
   if sweeps.read(folder .. "/r.db") == "" then return {} end
   local database <close> = core.open_database(folder .. "/r.db", "read")

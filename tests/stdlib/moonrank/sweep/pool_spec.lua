@@ -137,7 +137,7 @@ it("mr.sweep ignores a late message about an earlier trial of a worker", functio
   in_folder(function(folder)
     local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
     equal(status, 0, err)
-    -- the first trial of each process alone ends well
+    -- only the first trial of each process succeeds
     local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "value", "attempts" } }.rows
     table.sort(rows, function(a, b) return a[1] < b[1] end)
     equal(rows, { { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 2 }, { 4, 4, 2 } })
@@ -180,7 +180,7 @@ it("mr.sweep records a reason for every kind of failure, with and without worker
   local said = { memory = "not enough memory", handler = "error in error handling",
     empty = "(error object is a nil value)", object = "(error object is a table value)",
     raising = "(error object is a table value)", result = "(error object is a table value)", escapes = "\27[2Jgone" }
-  -- the sanitizers' allocator takes no limit
+  -- the allocator of the sanitizers ignores memory limits
   if sweeps.read "/proc/self/maps":find "lib[at]san" then said.memory = nil end
   for kind, expected in pairs(said) do
     for _, workers in ipairs{ 0, 1 } do

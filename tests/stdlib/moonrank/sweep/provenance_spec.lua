@@ -6,7 +6,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
--- the data alone differ here: what functions differ in is code_spec's
+-- only data differ here; code_spec.lua tests differences of functions
 local code = require "moonrank.sweep.code"
 local code_of, nothing <const> = code.of, function() end
 local constant = code_of(nothing)
@@ -17,7 +17,7 @@ local function ratings_of(seed)
 end
 local function folds_of(seed) return ratings_of(seed):binarize(4):min_relevant(5):folds{ k = 3, seed = 1 } end
 
--- Trains and tests on a fold, as a trial; `trained` counts the calls that came to the end.
+-- Trains and tests on a fold, like a trial. `trained` counts the finished calls.
 local trained
 local function fit(fold, more)
   local run = mr.fit{ model = mr.models.mf{ users = 24, items = 100, factors = 2, seed = 1 }, loss = mr.losses.ap(),

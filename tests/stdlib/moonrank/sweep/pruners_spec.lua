@@ -100,7 +100,7 @@ describe("the asha pruner", function()
     equal(found, { 4, 8, 16 })
   end)
   it("compares the trials that reached a rung by their values there", function()
-    -- rung 3: the pruned one never came there, so that two and this one are compared; a later value does not count
+    -- rung 3: the pruned trial did not reach it, so two trials and this one are compared; later values do not count
     local others = { trial(1, { 0.9 }, nil, "pruned"), trial(2, { 0.1, 0.1, 0.5, 0.9 }),
       trial(3, { 0.1, 0.1, 0.6, 0.1 }) }
     equal(pruner:decide(trial(4, { 1, 1, 0.55 }), others), true)
@@ -161,7 +161,7 @@ describe("every pruner", function()
       local generations = {}
       for i, number in ipairs{ 1, 10, 11, 25 } do generations[i] = pruner:generation_of(number) end
       equal(generations, { 1, 1, 11, 21 })
-      -- the first ten are alone; the next see 0.1 ten times; those after that 0.9 as well
+      -- trials 1 to 10 see no others, trials 11 to 20 see 0.1 ten times, and later trials also 0.9
       equal(pruner:decide(trial(10, { 0 }), others), false)
       equal(pruner:decide(trial(11, { 0.5 }), others), false)
       equal(pruner:decide(trial(11, { 0.05 }), others), true)

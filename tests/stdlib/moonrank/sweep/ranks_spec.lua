@@ -63,7 +63,7 @@ local function as_with_workers(folder)
   equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
 end
 
--- A process that is gone cannot be read.
+-- A process has ended if its /proc file is missing or it is a zombie.
 local function has_ended(id)
   local state = sweeps.read(("/proc/%d/stat"):format(id))
   return not state or state == "" or state:find(") Z", 1, true) ~= nil
@@ -85,7 +85,7 @@ local function finish_ranks(folder, id, ranks)
   sweeps.finish(folder)
 end
 
--- A signal to a rank that runs a trial: the others do it.
+-- Sends a signal to a rank that runs a trial. Other ranks must finish the trial.
 local function lose_rank(number, signal, launcher)
   in_folder(function(folder)
     local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", launcher)

@@ -12,7 +12,7 @@ local function wait(seconds)
   while core.clock() - from < seconds do end
 end
 
--- A study of one trial of four epochs, which is interrupted after the second one where there is a file `cut`.
+-- A study of one trial with four epochs. If file `cut` exists, the trial is interrupted after epoch 2.
 local function sweep(folder)
   return mr.sweep{ name = "parts", store = folder .. "/results.db", metric = "ndcg", workers = 0, progress = false,
     space = { x = mr.choice{ 1 } }, run = function(trial)
@@ -27,7 +27,7 @@ local function sweep(folder)
     end }
 end
 
--- The trial is interrupted, which ends the sweep; the next one is not.
+-- Runs the sweep with an interrupted trial. The next run is not interrupted.
 local function interrupt(folder)
   sweeps.write(folder .. "/cut", "")
   raises(function() sweep(folder) end, "interrupted")

@@ -61,7 +61,7 @@ describe("every sampler", function()
       for number = 24, 1, -1 do
         local first = sampler:generation_of(number)
         check(first >= 1 and first <= number)
-        -- only what it may see, in another order, with a new sampler
+        -- a new sampler gets only earlier generations, in reverse order
         local seen = {}
         for k = first - 1, 1, -1 do seen[#seen + 1] = history[k] end
         equal(samplers.make(how, s, 11):suggest(number, seen), history[number].params, "trial " .. number)

@@ -42,7 +42,7 @@ local function on(system, body)
   end, script)
 end
 
--- Names in a folder but those of the test itself.
+-- Names in a folder without the files of the test itself.
 local function left_in(folder)
   local own, names = {}, {}
   for name in ("sweep.lua read.lua start.sh pid status out err"):gmatch "%S+" do own[name] = true end
@@ -180,7 +180,7 @@ opened:close()
     equal(status, 0, err)
     local copies, part, trials = out:match "(%d+)%s+(%S+)%s+(%d+)"
     check(tonumber(copies) >= 1 and tonumber(copies) < tonumber(trials), out)
-    -- the first copy is paid for later: 4 s pay for 0.2 s
+    -- the first copy is made at once: in 4 s copies may take 0.2 s
     check(tonumber(part) <= 0.05 or tonumber(copies) == 1, out)
   end)
 end)
