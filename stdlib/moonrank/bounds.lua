@@ -142,6 +142,7 @@ local stats_options = declare("mr.bounds.StatsOptions", {
 
 ---Returns statistics of a metric for each list: minimum, maximum, mean and others over all rankings
 ---of the list's rows. `.cdf(score)` is the smoothed distribution function, which is differentiable.
+---Statistics of a list without relevant rows are NaN if the metric is then undefined.
 ---@param metric string|mr.Metric  such as "ndcg", "nrbp(0.95)"; estimated if it has no closed forms (see mr.bounds.of)
 ---@param lists mr.Lists
 ---@param options? mr.bounds.StatsOptions
@@ -226,8 +227,8 @@ local smooth_options = declare("mr.bounds.SmoothOptions", {
     help = "whether to read the table that bounds use, which is within 2e-6 of the exact sum" },
 }, smoothing_options)
 
----Returns the smoothed distribution function F~ at `s`, a number or a tensor (Algorithm 2), and the
----derivative of F~ at `s`.
+---Returns the smoothed distribution function F~ (Westerborg 2022, Algorithm 2) at `s`, a number or
+---a tensor, and the derivative of F~ at `s`.
 ---@param s number|mr.Tensor
 ---@param options? mr.bounds.SmoothOptions
 ---@return number|mr.Tensor value, number|mr.Tensor derivative

@@ -268,10 +268,12 @@ local function letor_file(path, o, name)
 end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
----that a line does not name are 0. With `cache`, a binary copy of the file is saved, for later
----reads with the same path and options. The copy is rebuilt if the file has changed, and, with a
----warning, if the copy is damaged or of another version. A file that has the copy's name but is not
----a cache file is reported and not changed.
+---that a line does not name are 0. The lines of a query must be adjacent, and a negative grade is
+---an error. So are NaN and the text "NULL" as a feature, unless the option `null` says what "NULL"
+---becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
+---options. The copy is rebuilt if the file has changed, and, with a warning, if the copy is damaged
+---or of another version. A file that has the copy's name but is not a cache file is reported and
+---not changed.
 ---@param path string
 ---@param options? mr.data.LetorOptions
 ---@return mr.Dataset
@@ -323,11 +325,11 @@ local letor_fold_options = declare("mr.data.LetorFoldOptions", {
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the choice of validation lists" },
 }, letor_options)
 
----Returns the cross-validation folds of a LETOR folder. The files of the folds are listed in
+---Reads the cross-validation folds of a LETOR folder. The files of the folds are listed in
 ---folds.tsv; or are train, vali and test in subfolders Fold1, Fold2, ...; or are train, vali and
 ---test in the folder itself, as one fold; or are S1 ... S5, which LETOR's rotation assigns to
----parts; or are P1 ... P5, where P1 is the test part of fold 1 and P2 to P5 are its train part. A
----fold is read when a script first uses the fold.
+---parts; or are P1 ... P5, where P1 is the test part of fold 1 and P2 to P5 are its train part.
+---Returns a sequence of folds; a fold's files are read when a script first uses the fold.
 ---@param folder string
 ---@param options? mr.data.LetorFoldOptions
 ---@return mr.Fold[]
@@ -382,7 +384,8 @@ function M.scores(path, options)
 end
 
 ---Reads a TREC run file, plain or .gz: lines "query Q0 document rank score tag". Documents are
----ranked by the score in the file; the file's rank is not read.
+---ranked by the score in the file; the file's rank is not read. Lines of a query need not be
+---adjacent. A document that occurs twice in a query is an error.
 ---@param path string
 ---@return mr.ScoredLists
 ---Example:
@@ -402,8 +405,8 @@ end
 
 ---Reads TREC judgments, plain or .gz: lines "query iteration document grade" with integer grades.
 ---Lines with a negative grade are left out, as not judged; their query stays a list, even if it is
----empty. In the returned lists, one for each query, `ids` has the queries' names and `documents`
----the documents' names.
+---empty. A document that occurs twice in a query is an error. In the returned lists, one for each
+---query, `ids` has the queries' names and `documents` the documents' names.
 ---@param path string
 ---@return mr.Lists
 ---Example:

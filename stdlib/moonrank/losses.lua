@@ -34,8 +34,9 @@ local function new(name, metric, options, shown)
   }, bound, o)
 end
 
----Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by
----`bound`. It has one value per list. Grades above 1000 raise an error, because sums of their gains
+---Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound`
+---(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
+---on which no ordering changes nDCG. Grades above 1000 raise an error, because sums of their gains
 ---overflow a double.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
@@ -46,8 +47,9 @@ local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
   shared.factor("alpha", 10, "steepness of the sigmoid"),
 }, shared.bound)
 
----Makes the ApproxNDCG loss (Qin, Liu & Li 2010), with one value per list. It is smooth nDCG whose
----sigmoid has the steepness `alpha`: `mr.losses.ndcg{steepness = alpha}`.
+---Makes the ApproxNDCG loss (Qin, Liu & Li 2010). Called with scores and lists, the loss returns
+---one value per list. It is smooth nDCG whose sigmoid has the steepness `alpha`:
+---`mr.losses.ndcg{steepness = alpha}`.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss
 ---Example: `mr.losses.approx_ndcg{alpha = 2}.options.steepness   --> 2`
@@ -56,22 +58,26 @@ function M.approx_ndcg(options)
   return new("approx_ndcg", "ndcg", { steepness = o.alpha, bound = o.bound })
 end
 
----Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`.
----It has one value per list.
+---Makes the smooth AP loss: negative smooth AP (Westerborg 2022, Eq. 2.11), rescaled by `bound`
+---(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
+---on which no ordering changes AP.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ap().metric   --> ap`
 function M.ap(options) return new("ap", "ap", options) end
 
----Makes the smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`. It
----has one value per list.
+---Makes the smooth RR loss: negative smooth RR (Li et al. 2021, Eq. 16), rescaled by `bound`
+---(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
+---on which no ordering changes RR.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.rr().name   --> rr`
 function M.rr(options) return new("rr", "rr", options) end
 
 ---Makes the smooth nRBP loss (Westerborg 2022, Eq. 2.12): a smooth count of wrongly ordered pairs
----of a relevant row and another row, rescaled by `bound`. It has one value per list.
+---of a relevant row and another row, rescaled by `bound` (default "none"). Called with scores and
+---lists, the loss returns one value per list; 0 for a list in which all rows are relevant, or none
+---is.
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.nrbp().metric   --> nrbp(0.95)`

@@ -30,9 +30,9 @@ end
 ---Example: `mr.metrics.dcg(mr.tensor{3, 2, 1}, mr.lists{{0, 2, 0}}, {gain = "linear"}):item()   --> 1.2619`
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
----Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (Westerborg 2022,
----Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every grade above 0 counts. A
----gain above 2^1000 raises an error.
+---Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (by default not
+---cut) (Westerborg 2022, Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every
+---grade above 0 counts. A gain above 2^1000 raises an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -55,8 +55,8 @@ function M.ndcg(scores, lists, options) return given("ndcg", scores, lists, opti
 function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores, lists, options) end
 
 ---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the rank of
----each relevant row, up to rank k. The sum is divided by P, the number of relevant rows, or by
----min(P, k), as `denominator` says.
+---each relevant row, up to rank k (default: all ranks). The sum is divided by P, the number of
+---relevant rows, or by min(P, k), as the option `denominator` says (default: by P).
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -64,8 +64,9 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---Example: `mr.metrics.ap(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.ap(scores, lists, options) return given("ap", scores, lists, options) end
 
----Computes rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4): (1 - p) times
----the sum of p^(rank - 1) over the relevant rows.
+---Computes rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4): (1 - p) times the
+---sum of p^(rank - 1) over the relevant rows, where p (default 0.95) is the probability that a user
+---goes on to the next row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -74,7 +75,7 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 function M.rbp(scores, lists, options) return given("rbp", scores, lists, options) end
 
 ---Computes nRBP (Westerborg 2022, Eq. 2.5): rank-biased precision divided by its maximum for P
----relevant rows, 1 - p^P.
+---relevant rows, 1 - p^P. The option p is 0.95 by default.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -102,7 +103,7 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
 ---Computes reciprocal rank: 1 / rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if
----this rank is greater than k.
+---this rank is greater than k (default: no limit).
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k; ties, empty, relevant
@@ -155,7 +156,8 @@ function M.r_precision(scores, lists, options) return given("r_precision", score
 function M.hit(scores, lists, options) return given("hit", scores, lists, options) end
 
 ---Computes expected reciprocal rank (Chapelle et al. 2009): a user reads down the ranking and stops
----at a row with probability (2^grade - 1) / 2^top. Every grade above 0 counts.
+---at a row with probability (2^grade - 1) / 2^top. The option `top` is the largest possible grade
+---(default: the largest grade of `lists`). Every grade above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -207,7 +209,8 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---that returns one value per list. There is one rank per row; under ties = "mean", tied rows share
 ---the middle of their ranks. Ranks and the lists' relevance are float64, whatever the type of the
 ---scores. If `f` combines them with a float32 tensor of the script, convert it with :double().
----Callers get values of the scores' type, with `empty` applied.
+---Callers get values of the scores' type. The metric's option `empty` says what a list without
+---relevant rows counts.
 ---
 ---`f` may instead be a table with `gain(grade)` and `discount(rank)`. The metric is then the sum
 ---over rows of gain times discount. With `ideal = true`, this sum is divided by the sum for the

@@ -56,8 +56,8 @@ function Optimizer:_copy()
   return optimizer(self.name, options, self._step)
 end
 
----Updates every parameter by one optimizer step from its gradient. Parameters without a gradient do
----not change.
+---Updates every parameter by one optimizer step from its gradient. The optimizer must be bound to
+---parameters (optimizer:bind). Parameters without a gradient do not change.
 ---Example:
 ---```lua
 ---local w = mr.tensor{1, 2}:requires_grad()
@@ -73,7 +73,7 @@ function Optimizer:step()
   self._step(self._state, self.options)
 end
 
----Clears the gradients of all parameters of the optimizer.
+---Clears the gradients of all parameters to which the optimizer is bound.
 ---Example:
 ---```lua
 ---local w = mr.tensor{1, 2}:requires_grad()

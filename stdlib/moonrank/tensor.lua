@@ -46,8 +46,8 @@ local function check_sizes(where, sizes, rest, second)
   check.fail("%s: sizes is %s, expected a list of integers: %s(%s%s)", where, tostring(sizes), where, list, rest or "")
 end
 
--- Raises an error unless int64 can hold the value. The core receives numbers as float64, which is exact only below
--- 2^53.
+-- If `dtype` is int64: raises an error unless the value is a whole number below 2^53 in absolute value. The core
+-- receives numbers as float64, which is exact only below 2^53.
 local function check_int64(where, name, value, dtype)
   if dtype ~= "int64" or type(value) ~= "number" then return end
   local found = value ~= value and "NaN" or ("%.15g"):format(value)
@@ -219,7 +219,7 @@ function M.normal(sizes, options)
 end
 
 ---Sets the default device for tensors that are made from now on, if a name is given. Returns the
----current default device.
+---default device, after this change.
 ---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why
 ---@return string
 ---Example: `mr.device()   --> cpu`
@@ -282,7 +282,8 @@ function tensor:clamp(options)
   return core.clamp(self, options.min, options.max)
 end
 
----Applies a fully connected layer in one operation: activation(x weight + bias).
+---Applies a fully connected layer to this tensor x [rows, inputs] in one operation: activation(x
+---weight + bias).
 ---@param weight mr.Tensor  [inputs, outputs]
 ---@param bias mr.Tensor    [1, outputs]
 ---@param activation? string  "none" (default), "relu", "tanh", "sigmoid" or "softplus"
@@ -292,9 +293,9 @@ function tensor:linear(weight, bias, activation) return core.layer(self, weight,
 
 local core_dropout = tensor.dropout
 
----Applies dropout: sets entries to 0 with probability `rate`, and divides the other entries by 1 -
----rate. The choice of entries depends only on `seed` and `stream`. Without a seed, it depends on
----the number of the call (see mr.seed).
+---Returns the tensor after dropout: entries are set to 0 with probability `rate` (at least 0, below
+---1), and the other entries are divided by 1 - rate. The choice of entries depends only on `seed`
+---and `stream`. Without a seed, it depends on the number of the call (see mr.seed).
 ---@param rate number
 ---@param seed? integer
 ---@param stream? string  default "dropout"

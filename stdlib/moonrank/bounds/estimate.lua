@@ -94,7 +94,9 @@ local estimate_options = declare("mr.bounds.EstimateOptions", {
 }, M.random_options)
 
 local defaults = estimate_options:read("estimate")
-local known = {}  -- cached estimates: known[number of the metric][class of grades, with options if any]
+-- Cached estimates: known[number of the metric][class of grades, with options if any]. Lists with the same grades,
+-- in any order, have one class, a number.
+local known = {}
 local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
 -- Returns statistics of a metric's values over orders of a list. Raises an error if the metric is finite for some
@@ -135,7 +137,8 @@ local function of_class(metric, class, options)
   return found[key]
 end
 
----Estimates statistics of a metric over all rankings of a list with these grades.
+---Estimates statistics of a metric over all rankings of a list with these grades. A list without
+---rows is an error.
 ---@param metric mr.Metric
 ---@param grades number[]
 ---@param options? mr.bounds.EstimateOptions

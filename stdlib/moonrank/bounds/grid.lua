@@ -25,8 +25,8 @@ function M.lists(sizes)
   return tensor.lists(lists)
 end
 
----Returns a list size for every combination of a number of relevant rows and a ratio of other rows
----to relevant rows.
+---Returns a list size (numbers of rows and of relevant rows) for every combination of a number in
+---`relevant` and a ratio in `nsr` of other rows to relevant rows.
 ---@param relevant integer[]
 ---@param nsr number[]
 ---@return mr.bounds.Size[]

@@ -17,8 +17,8 @@ F~(M) = E sigma(a (M - X)). X is the metric of a random ranking, and a = kappa /
 ]]
 
 ---Documentation of the distribution-based bounds, by the option `form` of
----mr.bounds.distribution_bound. Affine bounds are documented in the core. Texts name a script where
----they state a result, and the script prints the numbers.
+---mr.bounds.distribution_bound. Affine bounds are documented in the core. Where an entry's `text`
+---states results of experiments, it names the script that prints the numbers.
 M.forms = {
   cdf = {
     name = "distribution", formula = "F~(M)",

@@ -191,8 +191,8 @@ for _, name in ipairs{ "lists", "count", "users", "items", "features" } do
   Candidates["get_" .. name] = function(self) return self.data[name] end
 end
 
----Returns the option `users`: "all", or "known" if users without a relevant row in train are left
----out.
+---Returns the option `users` of fold:candidates: "all", or "known" if users without a relevant row
+---in train are left out.
 function Candidates:get_ranked_users() return self._options.users end
 
 ---Iterates over batches of the dataset of the evaluated part (valid or test), like

@@ -126,9 +126,9 @@ function M.with(set, changes)
   return (changes.users == nil and changes.items == nil) and with_ratings(made, set) or made
 end
 
----Returns true if the value is an mr.Dataset, and false for a dataset class that a script defined.
----The batches of an mr.Dataset depend only on the options of the iteration; those of a script's
----class may depend on anything.
+---Returns true if the value is an mr.Dataset, and false for anything else, also for an object of a
+---dataset class that a script defined. The batches of an mr.Dataset depend only on the options of
+---the iteration; those of a script's class may depend on anything.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
 ---@class mr.Batch

@@ -112,7 +112,7 @@ function Dataset:clip(options)
 end
 
 ---Returns the mean or the median of each feature over the rows where the feature is not missing.
----Pass the result to mr.Dataset:fill. A feature that is missing in all rows has the value 0.
+---Pass the result to mr.Dataset:fill. A feature that is missing in all rows gets the value 0.
 ---@param what? "mean"|"median"  default "median"
 ---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Tensor  [columns] float64

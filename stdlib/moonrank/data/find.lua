@@ -37,7 +37,7 @@ function M.file(path, names)
   end
 end
 
----Returns true if `path` is a folder.
+---Returns true if there is a folder at `path`.
 ---@param path string
 ---@return boolean
 function M.is_folder(path) return core.file_exists(path .. "/.") end

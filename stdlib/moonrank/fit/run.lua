@@ -80,10 +80,11 @@ function M.new(plan)
   }, Run)
 end
 
----Appends an epoch to the history of a run and returns the epoch.
+---Appends an epoch, whose metrics are not computed yet, to the history of a run and returns the
+---epoch.
 ---@param run mr.Run
 ---@param loss number
----@param replayed integer  number of epochs that the GPU replayed
+---@param replayed integer  number of epochs of the run so far that the GPU replayed
 ---@return mr.Epoch
 function M.add(run, loss, replayed)
   local entry = M.epoch{ epoch = #run.history + 1, loss = loss, metrics = {} }
@@ -199,7 +200,8 @@ local history_plot_options = declare("mr.HistoryPlotOptions", {
   { "vlines", "(number|{ [1]: number, [2]: string })[]", help = "epochs with a vertical line, or {epoch, text}" },
 }, run_plot_options)
 
----Draws learning curves: losses per epoch on the left, metrics per epoch on the right.
+---Draws learning curves and returns the figure: losses per epoch on the left, metrics per epoch on
+---the right. A history without epochs is an error.
 ---@param options? mr.HistoryPlotOptions
 ---@return mr.Figure
 function History:plot(options)
@@ -304,7 +306,7 @@ tables.add_exports(Run)
 function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
 ---Draws the run's learning curves (losses and metrics per epoch), with a vertical line at each
----epoch that a metric chose.
+---epoch that a metric chose, and returns the figure.
 ---@param options? mr.RunPlotOptions
 ---@return mr.Figure
 function Run:plot(options)

@@ -15,7 +15,8 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
----Returns the scores that a model gives all rows of the dataset `data`, and the dataset's lists.
+---Returns the scores that a model gives all rows of the dataset `data`, without recording for
+---gradients, and the dataset's lists.
 ---@return mr.Tensor scores, mr.Lists lists
 function M.scored(model, data)
   local batch = dataset.whole_batch(data)

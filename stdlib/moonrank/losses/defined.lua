@@ -29,8 +29,8 @@ local function one_per_list(name, value, lists)
   return value
 end
 
--- Wraps the script's function `f`. It gets only lists for which an ordering can change the metric, so that 0/0 on
--- other lists cannot enter the gradient. Relevance in these lists has the dtype of the scores.
+-- Wraps the script's function `f`, which then gets only lists for which an ordering can change the metric, so that 0/0
+-- on other lists cannot enter the gradient. Relevance in these lists has the dtype of the scores.
 local function on_counted_lists(name, f, metric)
   return function(scores, lists)
     lists = lists:to(scores.dtype)

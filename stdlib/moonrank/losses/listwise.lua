@@ -17,8 +17,8 @@ local function made(name, options, values)
 end
 
 ---Makes the ListNet loss (Cao et al. 2007) in its top-one form: - sum softmax(y) log softmax(f),
----one value per list, for grades y and scores f. A list with equal grades also counts, unless there
----is a bound: its loss is smallest at equal scores.
+---one value per list, for grades y and scores f. A list whose grades are all equal counts in means,
+---too, unless there is a bound: its loss is smallest at equal scores.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
@@ -26,8 +26,8 @@ function M.listnet(options) return made("listnet", options, core.listnet_loss) e
 
 ---Makes the softmax cross entropy loss (Bruch et al. 2019): - sum y log softmax(f), one value per
 ---list, for grades y and scores f. Unlike ListNet, the grades are used as they are, not divided by
----their sum. A list without a grade above 0 has the value 0. All lists with rows count, unless
----there is a bound.
+---their sum. A list without a grade above 0 has the value 0. All lists with rows count in means,
+---unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`

@@ -45,8 +45,8 @@ function Loss:__call(scores, lists)
 end
 
 ---Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
----can change the metric. If the loss is defined at any grades and has no bound, every list with
----rows counts.
+---can change the metric from which the loss's bounds are computed. If the loss is defined at any
+---grades and has no bound, every list with rows counts.
 ---@param lists mr.Lists
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
@@ -73,7 +73,7 @@ function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
 
 ---Returns two functions of a loss: one computes the loss of each list, the other the number of
----lists that count. The loss may be an object of a script.
+---lists that count in the mean. The loss may be an object of a script.
 ---@param are_checked boolean  whether a loss of the library may take its arguments without checks
 ---@return fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(loss: mr.Loss, lists: mr.Lists): integer

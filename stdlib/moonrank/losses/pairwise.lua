@@ -91,9 +91,9 @@ function M.lambdarank(options)
   }, o)
 end
 
--- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions of that
--- name (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. By default its bounds
--- are those of the number of wrongly ordered pairs.
+-- Makes a loss over pairs of unequal grades. Its values and second derivatives come from the core functions called
+-- `name` (MR_PAIR_FORMS in kernels/losses/pairs/pair_forms.h), or from `values` and `curvature`. These functions get
+-- the value of the option `option`. By default the loss's bounds are those of the number of wrongly ordered pairs.
 local function of_pairs(name, o, option, values, curvature, counted)
   values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
   o.metric = metrics.parse(o.metric)
@@ -176,9 +176,8 @@ end
 ---of the cross entropy of sigma(steepness (s_i - s_j)) and a target. The target is 1 or 0 for
 ---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
 ---rare; `upsample` multiplies their loss. (Tang et al. 2023, 4.1, drew copies of these pairs
----instead.)
----The loss is defined at any grades: all lists with rows count, unless there is a bound. A bound
----multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
+---instead.) The loss is defined at any grades: all lists with rows count in means, unless there is
+---a bound. A bound multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
@@ -212,8 +211,8 @@ end
 ---Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i)
 ---log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). The
 ---ranks r are those of the current scores and have no gradient. Among rows with equal scores, the
----row with the lower number comes first. A list counts if an ordering can change its nDCG. A bound
----multiplies the loss by the bound's slope for nDCG.
+---row with the lower number comes first. A list counts in means if an ordering can change its nDCG;
+---other lists have the value 0. A bound multiplies the loss by the bound's slope for nDCG.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`

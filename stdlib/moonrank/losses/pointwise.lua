@@ -26,7 +26,8 @@ end
 ---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): the mean of (f -
 ---y)^2 over a list's rows, for scores f and grades y. `mr.fit{reduction = "rows"}` takes the mean
 ---over all rows of a batch instead of over its lists. The loss is defined at any grades: all lists
----with rows count. With a bound, a list counts only if an ordering of its rows can change `metric`.
+---with rows count in means. With a bound, a list counts only if an ordering of its rows can change
+---the option `metric`.
 ---@param options? mr.losses.PointwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.mse()(mr.tensor{1, 0}, mr.lists{{2, 2}}):item()   --> 2.5`
@@ -36,8 +37,9 @@ function M.mse(options)
 end
 
 ---Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's
----rows of the cross entropy of sigma(f), for score f, and whether the row is relevant. Means over
----rows, lists that count, and bounds are as for mr.losses.mse.
+---rows of the cross entropy of sigma(f), for score f, and whether the row is relevant (option
+---`relevant`, default grade 1). Means over rows, lists that count, and bounds are as for
+---mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
@@ -49,8 +51,9 @@ function M.bce(options)
 end
 
 ---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008), the mean over
----a list's rows. A relevant row with score f costs max(0, 1 - f)^2, any other row max(0, 1 + f)^2.
----Means over rows, lists that count, and bounds are as for mr.losses.mse.
+---a list's rows. A row with score f costs max(0, 1 - f)^2 if it is relevant (option `relevant`,
+---default grade 1), else max(0, 1 + f)^2. Means over rows, lists that count, and bounds are as for
+---mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.squared_hinge()(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.625`
@@ -105,8 +108,8 @@ end
 
 ---Makes the ordinal regression loss with cumulative logits (McCullagh 1980): the mean over a list's
 ---rows of a sum over grades k. Each term is the binary cross entropy of sigma(f - threshold_k) and
----whether y >= k, for score f and grade y. Grades above the last threshold count as the last. Means
----over rows, lists that count, and bounds are as for mr.losses.mse.
+---whether y >= k, for score f and grade y. A grade above the number of thresholds counts as this
+---number. Means over rows, lists that count, and bounds are as for mr.losses.mse.
 ---
 ---With `learn = true`, mr.fit trains the thresholds together with the model, as in McCullagh's
 ---paper. Checkpoints contain the thresholds, and the thresholds return to the chosen epoch with the

@@ -211,7 +211,8 @@ local in_file = {
   random = declarations.unlisted("a file of random", { count_of "users", count_of "items", required(seed) }),
 }
 
----Makes a baseline from the contents of its saved file.
+---Makes a baseline from the contents of its saved file. Contents that do not fit together are an
+---error.
 ---@param texts table<string, string>  kind and options of the baseline
 ---@param by_name table<string, mr.Tensor>
 ---@return mr.Baseline

@@ -266,8 +266,8 @@ function Model:to(device) return converted(self, function(x) return x:to(device)
 ---Example: `mr.models.linear{inputs = 2}:double():parameters()[1].dtype   --> float64`
 function Model:double() return converted(self, function(x) return x.dtype == "int64" and x or x:double() end) end
 
----Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch, in
----float64. Returns the largest error.
+---Compares the gradient of every parameter with central differences (mr.gradcheck) on a batch.
+---Returns the largest error. Parameters must be float64 (call model:double() before).
 ---@param batch mr.Batch
 ---@param options? mr.GradcheckOptions
 ---@return number  the largest error of a parameter

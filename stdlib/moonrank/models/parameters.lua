@@ -51,7 +51,8 @@ function M.listed(where, tensors, order)
   return names, values
 end
 
----Raises an error unless all tensors have the same floating point type and are on the same device.
+---Raises an error unless there is at least one tensor, and all tensors have the same floating point
+---type and are on the same device.
 ---@param where string  function name for error messages
 ---@param names string[]
 ---@param values mr.Tensor[]

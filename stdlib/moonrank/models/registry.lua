@@ -115,8 +115,8 @@ local function maker(name, definition, declared)
   return function(options) return make(definition, options) end
 end
 
----Checks and registers a model definition of a script. Returns the constructor: a function from
----options to a model.
+---Checks and registers a model definition of a script under the name `name`; an earlier definition
+---is replaced. Returns the constructor: a function from options to a model.
 ---@param name string
 ---@param given mr.models.Definition
 ---@return fun(options?: table): mr.Model
