@@ -34,7 +34,7 @@ local kinds = {
 for _, kind in ipairs(kinds) do
   local options, suffix = table.unpack(kind)
   local title = require("moonrank.record").fields(options) .. suffix
-  it("mr.fit on candidates records fold:evaluate of each epoch's model: " .. 
+  it("mr.fit on candidates records fold:evaluate of each epoch's model: " ..
     (title == "" and "default" or title), function()
     local expected = {}
     local run, model = trained{
