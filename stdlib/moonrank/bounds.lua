@@ -17,6 +17,7 @@ local stats = require "moonrank.bounds.stats"
 
 local M = {}
 
+---A function that rescales a metric's value of each list.
 ---@class mr.Bound
 ---@field name string
 ---@field options table|false  options that it was made with, if its name does not say them all

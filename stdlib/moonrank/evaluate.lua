@@ -11,6 +11,8 @@ local tables = require "moonrank.table"
 
 local M = {}
 
+---Result of mr.evaluate and fold:evaluate: metrics of each list, and their means over lists.
+---`mean`, `counted` and `skipped` have one number per metric, by its name.
 ---@class mr.Evaluation: mr.Exports
 ---@field mean table<string, number>      mean over the lists that count
 ---@field counted table<string, integer>  number of lists that count

@@ -48,7 +48,7 @@ local approx_ndcg_options = declare("mr.losses.ApproxNdcgOptions", {
 }, shared.bound)
 
 ---Makes the ApproxNDCG loss (Qin, Liu & Li 2010). Called with scores and lists, the loss returns
----one value per list. It is smooth nDCG whose sigmoid has the steepness `alpha`:
+---one value per list. It is smooth nDCG whose sigmoid has the steepness `alpha` (default 10):
 ---`mr.losses.ndcg{steepness = alpha}`.
 ---@param options? mr.losses.ApproxNdcgOptions
 ---@return mr.Loss

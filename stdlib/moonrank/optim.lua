@@ -7,6 +7,7 @@ local phase = require "moonrank.system.phase"
 
 local M = {}
 
+---An optimizer. It updates parameters only after optimizer:bind(parameters).
 ---@class mr.Optimizer
 ---@field name string
 ---@field options table

@@ -22,9 +22,10 @@ local check_options = declare("mr.bounds.CheckOptions", {
   { "quiet", "boolean", default = false, help = "whether the report is not printed" },
 })
 
+---Result of mr.bounds.check: problems and cautions, and numbers for each metric.
 ---@class mr.BoundReport
 ---@field name string
----@field ok boolean          no problem was found
+---@field ok boolean          whether no problem was found
 ---@field problems { kind: string, metric: string, text: string }[]  gradient, monotone, finite, flat, batch, direction
 ---@field cautions { kind: string, metric: string, text: string }[]  kinds: degenerate, vanishing, flat
 ---@field metrics table<string, table>  by metric: gradient_error, worst, best, slope_ratio, equal, at_best, at_worst

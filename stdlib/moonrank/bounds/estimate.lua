@@ -18,6 +18,7 @@ local block = 1 << 20  -- largest number of ranks in one call of the metric
 local most_rows = 1000000  -- limit of the option `n`, for a list that is given by n and p instead of grades
 local nan = 0 / 0
 
+---Statistics of a metric over all or random orders of one list's rows.
 ---@class mr.Estimate
 ---@field min number           least value; all numbers are NaN if the metric is undefined
 ---@field max number

@@ -8,6 +8,7 @@ local M = {}
 
 local most_rows = 1000000  -- largest number of relevant rows, and of other rows, of a list on which bounds are checked
 
+---Size of a list: n rows, of which p are relevant.
 ---@class mr.bounds.Size
 ---@field n integer
 ---@field p integer

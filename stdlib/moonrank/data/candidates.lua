@@ -20,6 +20,7 @@ local M = {}
 -- a block at once.
 local rows_of_block = { cpu = 1 << 20, cuda = 1 << 23 }
 
+---The items that a model ranks for each user in an evaluation of a fold's part.
 ---@class mr.data.Candidates
 ---@field fold mr.Fold
 ---@field part "valid"|"test"

@@ -79,6 +79,7 @@ function M.comparisons(path, options)
     ids = { items = ids }, name = path }
 end
 
+---Features of items by item id, as mr.data.item_features reads them.
 ---@class mr.ItemFeatures
 ---@field ids string[]
 ---@field features mr.Tensor  [items, width] float32

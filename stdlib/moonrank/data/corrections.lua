@@ -10,6 +10,7 @@ local M = {}
 -- overflow double precision.
 local most_sampled = 1000
 
+---A way to estimate metrics on all items from metrics on sampled items.
 ---@class mr.data.Correction
 ---@field suffix string          appended to a metric's name in brackets
 ---@field words string           how the estimates are described below a table

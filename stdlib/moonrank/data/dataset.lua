@@ -10,6 +10,7 @@ local seen = require "moonrank.data.seen"
 
 local M = {}
 
+---Lists of rows with grades, and the inputs of a model: features, or users and items.
 ---@class mr.Dataset
 ---@field lists mr.Lists
 ---@field count integer            number of lists
@@ -131,6 +132,7 @@ end
 ---the iteration; those of a script's class may depend on anything.
 function M.is(dataset) return getmetatable(dataset) == Dataset end
 
+---Some lists of a dataset with their inputs, as a model gets them in one call.
 ---@class mr.Batch
 ---@field lists mr.Lists
 ---@field size integer         number of lists

@@ -124,7 +124,7 @@ end
 
 ---Replaces missing features (NaN) by a number, by the mean or median of the column, or by one
 ---number per column, as in `test:fill(train:typical())`. Returns a new dataset.
----@param with number|"mean"|"median"|mr.Tensor  a tensor: [columns]
+---@param with number|"mean"|"median"|mr.Tensor  a tensor: one number for each of `columns`
 ---@param columns? integer[]  numbers of features, from 1; default: all
 ---@return mr.Dataset
 ---Example:

@@ -7,6 +7,7 @@ local tables = require "moonrank.table"
 
 local M = {}
 
+---One division of a data set into a training, a validation and a test part.
 ---@class mr.Fold: mr.Exports
 ---@field train mr.Dataset
 ---@field valid mr.Dataset

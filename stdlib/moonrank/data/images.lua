@@ -12,6 +12,7 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
+---Images of one size, with a number (label) for each image, such as an age.
 ---@class mr.Images
 ---@field images mr.Tensor  [count, channels, height, width] float32, 0 to 1
 ---@field labels mr.Tensor  [count] float32

@@ -5,6 +5,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
+---Counts of evaluated users, items or queries that are not in train.
 ---@class mr.data.Novelty
 ---@field users integer?      evaluated users without a relevant row in train
 ---@field all_users integer?  evaluated users

@@ -8,6 +8,7 @@ local protocol = require "moonrank.data.protocol"
 
 local M = {}
 
+---Ratings of items by users. Users and items have numbers from 1.
 ---@class mr.Ratings
 ---@field users integer        number of users
 ---@field items integer        number of items
@@ -126,6 +127,7 @@ function Ratings:kept(grades, unrated)
   return self._kept[key]
 end
 
+---The items that each user rated in one part of a fold.
 ---@class mr.data.Rated
 ---@field items fun(): any           mr.UserItems: items that each user rated in the part, including items in no list
 ---@field fingerprint fun(): string  data fingerprint of the ratings and of the options that divided them

@@ -9,6 +9,7 @@ local registry = require "moonrank.metrics.registry"
 
 local M = {}
 
+---Named documents of named queries, with a score for each document: a run.
 ---@class mr.ScoredLists
 ---@field name string       path of the file, or the name that the script gave
 ---@field lists mr.Lists    with names of queries and documents; with grades only if made from a dataset or lists
@@ -62,8 +63,9 @@ function M.named(set)
   return core.lists(sizes, lists.relevance, ids, documents)
 end
 
----Returns the grades of the documents of each query, as lists with names. `qrels` is the path of a
----TREC qrels file, lists, or a dataset.
+---Returns the grades of the documents of each query, as lists with names of queries and documents.
+---`qrels` is the path of a TREC qrels file, lists, or a dataset; anything else is an error. Lists
+---without names get names as in M.named.
 ---@param where string  function name for error messages
 ---@param qrels string|mr.Lists|mr.Dataset
 ---@return mr.Lists

@@ -8,6 +8,7 @@ local M = {}
 -- batch.
 local most = 64
 
+---A dataset that a trial used.
 ---@class mr.data.Entry
 ---@field role string         "train", "valid" or "test" for data of mr.fit, else "other"
 ---@field fingerprint string  data fingerprint; "unknown" for data of a class that the script defined

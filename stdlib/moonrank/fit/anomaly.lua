@@ -67,6 +67,7 @@ local function list_of_row(lists, row)
   end
 end
 
+---Remembers the batch of a training step, to find the cause if the step fails.
 ---@class mr.fit.Step
 ---@field failed fun(self: mr.fit.Step, message: any)
 local Step = {}

@@ -129,6 +129,7 @@ local function read_history(measured, x, epoch)
   return history
 end
 
+---Writes and reads the checkpoint file of one training.
 ---@class mr.fit.Keeper
 local Keeper = check.class("mr.fit.Keeper")
 

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
+---The epoch that one metric of the option `select` chose, with a copy of its parameters.
 ---@class mr.Choice
 ---@field metric mr.Metric
 ---@field best? mr.Epoch    the epoch that the metric chose

@@ -5,6 +5,7 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
+---Clips gradients whose norm is larger than `norm`; made by mr.clip_gradients.
 ---@class mr.Clip
 ---@field norm number
 local Clip = check.class("mr.Clip")

@@ -7,6 +7,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
+---The processes that train one model together, seen from one of them.
 ---@class mr.Group
 ---@field rank integer  number of this process, from 0
 ---@field size integer  number of processes

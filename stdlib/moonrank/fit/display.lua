@@ -5,6 +5,7 @@ local progress = require "moonrank.system.progress"
 
 local M = {}
 
+---Shows the progress line of one training.
 ---@class mr.fit.Display
 local Display = {}
 Display.__index = Display

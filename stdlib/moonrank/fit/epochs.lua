@@ -14,6 +14,7 @@ local random = require "moonrank.random"
 
 local M = {}
 
+---Trains a model by optimizer steps, epoch by epoch.
 ---@class mr.fit.Epochs
 ---@field optimizer mr.Optimizer  bound to the parameters
 ---@field count integer           largest number of steps of an epoch

@@ -35,6 +35,7 @@ local function snapshot_of(prefix, by_name, like)
   return snapshot
 end
 
+---Writes and reads the tensors of a checkpoint for a training by optimizer steps.
 ---@class mr.fit.KeptSteps
 local KeptSteps = check.class("mr.fit.KeptSteps")
 

@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
+---A model together with a loss that has parameters, trained as one.
 ---@class mr.fit.Learner
 local Learner = check.class("mr.fit.Learner")
 

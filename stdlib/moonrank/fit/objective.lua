@@ -13,6 +13,7 @@ local regularizers = require "moonrank.losses.regularizers"
 
 local M = {}
 
+---Computes the number that a training step minimizes.
 ---@class mr.fit.Objective
 ---@field scores fun(batch: mr.Batch): mr.Tensor  one score per row
 local Objective = {}

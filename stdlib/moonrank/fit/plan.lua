@@ -16,6 +16,7 @@ local trials = require "moonrank.sweep.trial"
 
 local M = {}
 
+---The checked options of one call of mr.fit, and values derived from them.
 ---@class mr.fit.Plan
 ---@field model mr.Model|mr.Trees
 ---@field loss mr.Loss

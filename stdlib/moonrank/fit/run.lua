@@ -11,6 +11,7 @@ local record = require("moonrank.record").new
 
 local M = {}
 
+---Results of one epoch of a training.
 ---@class mr.Epoch
 ---@field epoch integer
 ---@field loss number          training loss: mean over the lists that count, while parameters changed
@@ -24,6 +25,7 @@ function M.epoch(entry)
   return record("epoch", entry, nil, { "valid_loss" })
 end
 
+---Results of the epochs of a training.
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
@@ -31,6 +33,7 @@ local History = check.exact_all("mr.History:", { __name = "mr.History" })
 -- are ranked. They are printed below the table of the history.
 local shown_of = setmetatable({}, { __mode = "k" })
 
+---Result of mr.fit.
 ---@class mr.Run: mr.Exports
 ---@field best? mr.Epoch                    the epoch whose parameters the model has now
 ---@field history mr.History                losses and metrics of every epoch

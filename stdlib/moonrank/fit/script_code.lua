@@ -41,7 +41,8 @@ function M.of(plan, settings, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
-    -- Lines of the text that are compared: values in `run` (model, loss, ...) and globals, but not Moonrank's modules.
+    -- A line of the text is compared if it is about a value in `run` (model, loss, ...) or a global variable, but not
+    -- if it is about Moonrank's modules.
     local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
     if is_part and kind == "function" then functions[#functions + 1] = path end
     local counts = is_part and (kind == "function" or kind ~= "unseen" and is_captured(path, functions))

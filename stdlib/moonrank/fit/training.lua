@@ -32,6 +32,7 @@ local function report(plan, entry)
   plan.trial:report(entry.epoch, values)
 end
 
+---A training in progress: its plan and the objects that carry it out.
 ---@class mr.fit.Training
 ---@field plan mr.fit.Plan
 ---@field run mr.Run

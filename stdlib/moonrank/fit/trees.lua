@@ -105,6 +105,7 @@ function M.check(plan)
   config.classes, config.features = classes_of(plan, config), columns
 end
 
+---Grows the trees of one training, one round per epoch.
 ---@class mr.fit.Rounds
 ---@field optimizer false
 local Rounds = check.class("mr.fit.Rounds")
@@ -183,7 +184,7 @@ end
 
 ---Trains for one epoch: grows one round of trees on all lists. Returns the loss before the round.
 ---@param epoch integer
----@param after? fun(done: integer, lists: integer, total: number?)
+---@param after? fun(done: integer, lists: integer, total: number?)  called once, after the round
 ---@return number loss  mean (with reduction = "sum": sum) over the lists that count
 function Rounds:run(epoch, after)
   core.check_interrupt()

@@ -52,6 +52,7 @@ local function undivided(f)
   if not was and core.interrupts() > presses then error("interrupted", 0) end
 end
 
+---Evaluates a model after epochs and at the end of one training.
 ---@class mr.fit.Validation
 local Validation = {}
 Validation.__index = Validation

@@ -8,6 +8,7 @@ local phase = require "moonrank.system.phase"
 
 local M = {}
 
+---A loss: called with scores and lists, it returns one value per list, to be minimized.
 ---@class mr.Loss
 ---@field name string        name of its constructor, such as "ndcg", or the name given to mr.losses.define
 ---@field bound_name string  name of its bound
@@ -101,6 +102,7 @@ local function slopes(bound, of, lists, score, at)
   return bounds.slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
 end
 
+---Describes a loss that is multiplied by the slope of its bound, for M.by_slope.
 ---@class mr.losses.Values
 ---@field name string
 ---@field metric string    the matching metric for mr.evaluate

@@ -5,7 +5,8 @@ local declare = require("moonrank.options").declare
 
 local M = {}
 
----Options of a loss that request regularizers, `regularize = {users =, items =}`.
+---Declares the fields of a loss's option `regularize`, such as {users = 0.1, items = 0.1}. Each is
+---the factor of a regularizer that mr.fit adds to the loss; without a field, mr.fit adds none.
 M.factors = declare("mr.losses.RegularizeOptions", {
   { "users", "number", least = 0, help = "factor of the squared norm of the latent factors of a list's user" },
   { "items", "number", least = 0,

@@ -12,6 +12,7 @@ local on_ranks = {}  -- functions of ranks by which scripts defined metrics, by 
 -- functions `tables` of metrics that scripts declared by gain and discount, by the metric's number `script`
 local declared = {}
 
+---An exact metric: called with scores and lists, it returns one value per list.
 ---@class mr.Metric
 ---@field name string          e.g. "ndcg@10"
 ---@field options table        all options, with defaults filled in
@@ -200,8 +201,9 @@ local function base_of(text)
   return base
 end
 
----Returns the sorted names of all metrics. With `having` ("swaps", "closed_forms" or "has_smooth"),
----returns only metrics with this property.
+---Returns the sorted names of all metrics. With `having`, returns only metrics with this property:
+---"swaps" (mr.losses.lambdarank takes them), "closed_forms" (their bounds need no estimates) or
+---"has_smooth" (they have a smooth form).
 ---@param having? string
 ---@return string[]
 ---Example: `require "moonrank.metrics.registry".names("has_smooth")[1]   --> ap`
@@ -366,8 +368,9 @@ function M.define(name, f, minimize, tables, what)
   definitions.note("metric", name, what or f, restore)
 end
 
----Calls a metric's function of ranks, and checks that it returns one value per list. The function
----sees relevance in the dtype of the ranks.
+---Calls `f`, the function of exact ranks by which a script defined the metric `name`, and returns
+---its values. Any result other than one value per list is an error. The lists that `f` gets have
+---relevance in the dtype of the ranks.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param ranks mr.Tensor
@@ -461,7 +464,8 @@ function M.usual_direction(name)
   return M.direction(name) or usual[plain] or ours and M.direction(ours) or plain:find "loss$" and "minimize" or nil
 end
 
----Returns the metric as a function of exact ranks and lists. Ranks must have no ties.
+---Returns the metric as a function of exact ranks [rows] and lists, which returns one value per
+---list. Ranks must have no ties.
 ---@param metric mr.Metric
 ---@return fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---Example:

@@ -11,6 +11,7 @@ local M = {}
 ---@type table<string, fun(options: table): mr.Baseline>
 M.kinds = {}
 
+---A model without training: called with a batch, it returns one score per row.
 ---@class mr.Baseline
 ---@field kind string
 ---@field config table  options that the model was made with

@@ -9,6 +9,7 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
+---A model: called with a batch, it returns one score per row.
 ---@class mr.Model
 ---@field kind string
 ---@field config table     options that the model was made with
@@ -314,7 +315,7 @@ function Model:size()
 end
 
 ---Returns the text of an option's value in a saved file. A number is written with as few digits as
----reading it back exactly requires.
+---reading it back exactly requires, a list with commas between its entries.
 ---@param value any
 ---@return string
 function M.written(value)

@@ -29,7 +29,7 @@ M.inputs = { "inputs", "integer", required = true, least = 1, also = { "input_di
 
 ---Returns the declaration of a model's option `hidden`, the widths of its hidden layers.
 ---@param default integer[]
----@param help? string
+---@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.hidden(default, help)
   return { "hidden", "integer[]", default = default, least = 1, also = { "hidden_layer_sizes", "layers", "units" },
@@ -38,7 +38,7 @@ end
 
 ---Returns the declaration of a model's option `activation`, the function after its hidden layers.
 ---@param default string
----@param help? string
+---@param help? string  text for the documentation, in place of the usual one
 ---@return mr.options.Row
 function M.activation(default, help)
   return { "activation", "string", default = default, choices = { "relu", "tanh", "sigmoid", "softplus" },

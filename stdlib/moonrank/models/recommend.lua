@@ -7,6 +7,7 @@ local tables = require "moonrank.table"
 
 local M = {}
 
+---The items with the highest scores of a model, for each user.
 ---@class mr.Recommendations: mr.Exports
 ---@field users mr.Tensor   int64
 ---@field sizes mr.Tensor   [users] int64: number of items for each user; k, or fewer if fewer are left

@@ -9,6 +9,7 @@ local tree_options = require "moonrank.models.tree_options"
 
 local M = {}
 
+---A model of boosted trees: called with a batch, it returns one score per row.
 ---@class mr.Trees
 ---@field kind string      "trees"
 ---@field config table     options that the model was made with; after mr.fit also features and classes
@@ -86,7 +87,8 @@ local importance_options = declare("mr.models.ImportanceOptions", {
 
 ---Returns a table with the importance of each feature that a split of the trees uses, the highest
 ---gain first. `gain` is the mean decrease of the objective over the feature's splits, `cover` the
----mean sum of second derivatives in these splits, and `weight` the number of splits.
+---mean sum of second derivatives in these splits, and `weight` the number of splits. The option
+---`names` has the names of the features (default: their numbers, from 1).
 ---@param options? mr.models.ImportanceOptions
 ---@return mr.Table
 ---Example:
