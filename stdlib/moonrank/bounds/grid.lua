@@ -52,8 +52,8 @@ function M.sizes(relevant, nsr)
   return sizes
 end
 
----Computes the bounded value of every list, and its derivative with respect to the score, at one
----score per list.
+---Returns the bounded value of every list, and its derivative with respect to the score (0 if the
+---value does not depend on the score), at the scores `score`, one per list.
 ---@param bound mr.Bound
 ---@param metric string
 ---@param lists mr.Lists

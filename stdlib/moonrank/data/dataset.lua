@@ -117,8 +117,8 @@ function Dataset:get_fingerprint()
   return fingerprint.combined("dataset", self.lists, self.features, self.users, self.items, self.categories)
 end
 
----Returns a copy of the dataset `set` in which `changes` replace lists or inputs (features, users,
----...). An input that is false in `changes` is removed.
+---Returns a copy of the dataset `set` in which the fields of the table `changes` replace lists or
+---inputs (features, users, ...). An input that is false in `changes` is removed.
 function M.with(set, changes)
   local parts = { lists = set.lists, name = set.name, levels = set.levels or nil, ids = set.ids or nil }
   for _, name in ipairs(inputs) do parts[name] = set[name] or nil end

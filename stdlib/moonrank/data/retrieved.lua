@@ -155,7 +155,7 @@ local function bounded_values(m, r)
 end
 
 -- Computes the metric `m` of each query, as a tensor with one value per list. Queries without a relevant document get
--- the metric's value for empty lists.
+-- the value that the metric's option `empty` says.
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)

@@ -154,8 +154,8 @@ function Step:explain(what)
   check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
----Raises the error that computing a batch or its derivative raised. If the error is about NaN, adds
----the epoch, the batch and the cause to the message.
+---Raises the error `message`, which computing a batch or its derivative raised. If the error is
+---about NaN, adds the epoch, the batch and the cause to the message.
 function Step:failed(message)
   local text = type(message) == "string" and message or ""
   if text:find("the derivative of '", 1, true) then
@@ -173,11 +173,11 @@ function Step:expect_finite(value)
   self:explain(value ~= value and "the loss is NaN" or "the loss is infinite")
 end
 
----Raises the error that evaluating validation or test raised. If the error is about NaN, adds the
----epoch and the parameter tensor that is not finite to the message.
+---Raises the error `message`, which evaluating validation or test raised. If the error is about
+---NaN, adds the epoch and the parameter tensor that is not finite to the message.
 ---@param plan mr.fit.Plan
 ---@param part string    "valid" or "test"
----@param when string    "after epoch 3"
+---@param when string    such as "after epoch 3"
 ---@param message any
 function M.of_part(plan, part, when, message)
   local text = type(message) == "string" and message or ""
@@ -189,14 +189,14 @@ function M.of_part(plan, part, when, message)
     parameter, finds_it)
 end
 
----Raises an error that says that the loss of an epoch is NaN or infinite. Used on the GPU, where
----losses are only read when the epoch ends, so that the batch is not known.
+---Raises an error that says that `total`, the loss of an epoch, is NaN or infinite. Used on the
+---GPU, where losses are only read when the epoch ends, so that the batch is not known.
 function M.of_epoch(epoch, total)
   check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
 end
 
----Raises an error that was raised at the end of an epoch on the GPU. If the error is about NaN,
----adds the number of the epoch to the message.
+---Raises the error `message`, which was raised at the end of an epoch on the GPU. If the error is
+---about NaN, adds the number of the epoch to the message.
 function M.raise_of_epoch(epoch, message)
   local text = tostring(message)
   if not text:find("NaN at entry", 1, true) then error(message, 0) end

@@ -19,7 +19,7 @@ local relevant_options = declare("mr.losses.RelevantOptions", {}, shared.relevan
 local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
-    -- without parameters, `repeats` is nil, which means that the loss repeats its values if its bound does
+    -- without parameters, `repeats` is nil: the loss then gives the same values for the same batch if its bound does
     parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 

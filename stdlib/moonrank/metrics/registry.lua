@@ -271,7 +271,8 @@ local function full_name(metric, options)
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
 end
 
----Returns a metric from its name. If `text` is a metric already, it is returned unchanged.
+---Returns a metric from its name; an unknown name is an error. If `text` is a metric already, it is
+---returned unchanged, and `options` are an error.
 ---@param text string|mr.Metric
 ---@param options? mr.metrics.Options
 ---@return mr.Metric
