@@ -2,6 +2,7 @@
 -- to another script, and make or read a study (a named set of training runs).
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local forced = require "moonrank.sweep.forced"
 local paths = require "moonrank.system.paths"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
@@ -64,6 +65,18 @@ function M.check_stores(args, documents)
   end
 end
 
+-- Options that only say where or how results are kept and shown. Changing them does not change results.
+local placing = { "store", "workers", "force", "retry", "mix_numerics", "kept", "out" }
+
+-- Returns the declaration of an option with `placement`. `declared` is as in mr.args: a default or a table of fields.
+local function placed(declared)
+  local fields = {}
+  if type(declared) ~= "table" or #declared > 0 then fields.default = declared
+  else for name, value in pairs(declared) do fields[name] = value end end
+  fields.placement = true
+  return fields
+end
+
 ---Parses the command line of a script: its own options, and those of the store of training runs
 ---(--store, --kept, --workers, ...). Returns the values of all options.
 ---@param own table  declarations as in mr.args; "data" is added if it is missing
@@ -83,6 +96,9 @@ function M.args(own, o)
     help = "read the runs that are there, and make none" }
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
+  for _, name in ipairs(placing) do
+    if own[name] ~= nil then own[name] = placed(own[name]) end
+  end
   local args = mr.args(own)
   if args.store then
     check_store(args.store, "--store", args.kept)
@@ -237,6 +253,11 @@ function M.with_forced(text, list)
   return said == "" and text or text .. "\n\n" .. said
 end
 
+-- Returns true if stored settings equal `settings`. Earlier versions of the program stored former names of options.
+local function has_settings(stored, settings)
+  return stored == studies.settings_text(settings) or stored == studies.settings_text(settings, true)
+end
+
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
 ---not exist. It does not matter which script made its runs. If the study has another search space or
 ---other settings, the script ends with an error, because it would show the study's results as its own.
@@ -250,7 +271,7 @@ function M.there(args, o)
     return nil
   end
   if found.study.space ~= space.new(o.space):describe()
-    or found.study.settings ~= studies.settings_text(o.settings) then
+    or not has_settings(found.study.settings, o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
   return noted(args, found, o.accepts)
@@ -272,15 +293,37 @@ local function whole(args, o)
   return found
 end
 
--- Raises an error if --force is given but the stored training runs have other settings, such as the number of
--- epochs. The script would otherwise print their results as results of the settings that were asked for.
+local function in_one_line(text, separator) return (text:gsub("%s*\n%s*", separator)) end
+
+-- Ends the script if the stored training runs have other settings, such as the number of epochs. --force does not allow
+-- this, because the script would print their results as results of the settings that were asked for.
 local function check_settings(args, o)
-  local found, now = found_in_store(args, o.name), studies.settings_text(o.settings)
-  if not found or found.study.settings == now then return end
-  error(core.exit(1,
-    ("--force: %s has runs of '%s' with other settings:\n  %s\nPass the options of the kept runs, or another "
-      .. "store (--store)"):format(args.store, found.name,
-        core.safe_text(studies.difference(found.study.settings, now), true))), 0)
+  local found = found_in_store(args, o.name)
+  if not found or has_settings(found.study.settings, o.settings) then return end
+  local difference = studies.difference(found.study.settings, studies.settings_text(o.settings))
+  error(core.exit(1, ("%s has runs of '%s' with other settings: %s. Pass the options of the kept runs, or another "
+    .. "store (--store)"):format(args.store, found.name, core.safe_text(in_one_line(difference, "; ")))), 0)
+end
+
+-- Returns an error of mr.sweep about a store in one line. The advice at its end names options of mr.sweep, such as
+-- `force = true`. It is replaced by the options of the script, which cannot rename the study.
+local function store_error(text)
+  local what, advice = text:match "^(.*)\n(%b())$"
+  if not what then return in_one_line(text, " ") end
+  local go_on = advice:find("mix_numerics = true continues", 1, true) and ", --mix-numerics continues this one"
+    or advice:find("force = true continues", 1, true) and ", --force continues this one" or ""
+  return ("%s (another store (--store) begins another study%s)"):format(in_one_line(what, " "), go_on)
+end
+
+-- Calls mr.sweep. An error about the store ends the script with one line. Other errors, e.g. in the script, keep their
+-- traceback.
+local function sweep(args, o, options)
+  local ok, found = check.attempt(mr.sweep, options)
+  if ok then return found end
+  if type(found) ~= "string" then error(found, 0) end
+  if not found:find(args.store, 1, true) then error((found:gsub("mix_numerics = true", "--mix-numerics")), 0) end
+  check_settings(args, o)
+  error(core.exit(1, store_error((found:gsub("^[^:\n]*:%d+: ", ""):gsub("^mr%.sweep: ", "")))), 0)
 end
 
 ---@class kept_runs.Study
@@ -300,11 +343,11 @@ end
 function M.study(args, o)
   if args.kept then return whole(args, o) end
   if args.force then check_settings(args, o) end
-  local results = noted(args, mr.sweep{
+  local results = noted(args, sweep(args, o, {
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
     mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,
     space = o.space, run = o.run,
-  }, o.accepts)
+  }), o.accepts)
   check_lost(results)
   return results
 end

@@ -13,6 +13,8 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "help", "string", help = "one line for --help" },
   { "choices", "any[]", shown = "any", help = "allowed values; a list may contain each of them once" },
   { "required", "boolean", shown = "false", help = "whether a missing option is an error" },
+  { "placement", "boolean", shown = "false",
+    help = "whether the option only says where or how results are kept; mr.sweep ignores it in comparisons" },
   "Numbers, lists and texts",
   { "least", "number", infinite = true, help = "smallest number" },
   { "most", "number", infinite = true, help = "largest number" },
@@ -177,6 +179,15 @@ local function sorted_names(declarations)
   return names
 end
 
+-- Returns the names of the options that can change results of trials: all options without `placement`.
+local function compared_names(declarations)
+  local names = {}
+  for _, name in ipairs(sorted_names(declarations)) do
+    if not declarations[name].placement then names[#names + 1] = name end
+  end
+  return names
+end
+
 -- Returns the comment at the beginning of a script, which --help prints above the options.
 local function description(script)
   local file = script and core.is_file(script) and io.open(script, "r")
@@ -325,7 +336,8 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of
 ---`most`, integers that 64 bits do not hold, lists with an empty value, and paths of another kind
 ---than `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
 ---script with status 2, and `--help` ends it with status 0. Reading an option that was not declared
----is an error.
+---is an error. Options with `placement = true`, such as the path of a store, only say where or how
+---results are kept. mr.sweep does not warn when their values change.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   default: the script's own `arg`
 ---@return table<string, any>
@@ -352,6 +364,7 @@ function M.args(declarations, words)
   return setmetatable(values, {
     __name = "mr.Args",
     __names = sorted_names(declared),
+    __compared = compared_names(declared),
     __index = function(_, key)
       if not declared[key] then
         error(("mr.args: option '%s' was not declared%s"):format(key,

@@ -157,3 +157,66 @@ scripts.it("a store that cannot be written ends a script with one line and statu
     end
     said("thesis/sizes.lua", "--kept --data .", ("MOONRANK_DATA=. MOONRANK_RESULTS=%s/file"):format(folder))
   end)
+
+-- A script with one study. Its trials read the options that say where and how the study is kept.
+local script = ([[
+local mr = require "moonrank"
+local kept_runs = dofile "%s/scripts/kept_runs.lua"
+local args = kept_runs.args({ epochs = 3, value = 1.0, lr = 0.1, place = { default = "a", placement = true } },
+  { document = "x" })
+local value = args.value
+kept_runs.study(args, { name = "study", settings = { epochs = args.epochs }, space = { i = mr.range(1, 2) },
+  run = function(trial)
+    local _ = { args.store, args.force, args.mix_numerics, args.workers, args.retry, args.kept, args.place }
+    return { valid = value * args.lr * trial.i }
+  end })
+]]):format(scripts.root)
+
+scripts.it("errors about the store of a study are one line, and name only options of the script that help", {},
+  function(folder)
+    local function said(words)
+      local status, _, err = sweeps.run(folder, "sweep.lua", "--workers 0 " .. words)
+      equal({ status, select(2, err:gsub("\n", "")) }, { 1, 1 }, err)
+      check(not err:find("= true", 1, true), err)
+      return err
+    end
+    equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db"), 0)
+    for _, words in ipairs{ "", "--force", "--mix-numerics", "--force --value 2" } do
+      local err = said("--store s.db --epochs 4 " .. words)
+      check(err:find "epochs = 3.*epochs = 4" and not err:find("--force", 1, true), err)
+    end
+    check(said "--store s.db --value 2":find("--force", 1, true))
+    equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db --value 2 --force"), 0)
+    sweeps.write(folder .. "/garbage.db", ("garbage "):rep(200))
+    for _, words in ipairs{ "", "--force" } do
+      check(said("--store garbage.db " .. words):find("garbage.db", 1, true))
+    end
+    local lock <close> = require("moonrank.core").lock_file(
+      require("moonrank.sweep.files").of_study(folder .. "/s.db", "study") .. "/lock")
+    check(lock and said "--store s.db":find "another process.*s%.db")
+  end, script)
+
+scripts.it("a study of another numerics version ends a script with one line that names --mix-numerics", {},
+  function(folder)
+    equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db"), 0)
+    sweeps.change(folder .. "/s.db", "DELETE FROM trials WHERE study = ?1 AND number = 2")
+    sweeps.change(folder .. "/s.db", "UPDATE trials SET numerics = 'other' WHERE study = ?1")
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db")
+    equal({ status, select(2, err:gsub("\n", "")) }, { 1, 1 }, err)
+    check(err:find("--mix-numerics", 1, true) and not err:find("--force", 1, true), err)
+    equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db --mix-numerics"), 0)
+  end, script)
+
+scripts.it("mr.sweep warns about changed options that trials read, but not about where and how results are kept", {},
+  function(folder)
+    equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db"), 0)
+    os.rename(folder .. "/s.db", folder .. "/moved.db")
+    local function warned(words)
+      local status, _, err = sweeps.run(folder, "sweep.lua", "--store moved.db " .. words)
+      equal(status, 0, err)
+      return err:match "[^\n]*other values[^\n]*" or ""
+    end
+    equal(warned "--workers 1 --force --mix-numerics --retry 2 --place b", "")
+    local text = warned "--workers 1 --lr 0.2"
+    check(text:find("--lr", 1, true) and not text:find("--store", 1, true), text)
+  end, script)

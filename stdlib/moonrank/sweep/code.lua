@@ -391,11 +391,12 @@ local function option_text(value)
   return table.concat(parts, ",")
 end
 
--- Returns the options of mr.args that the visited functions read, with their values as text.
+-- Returns the options of mr.args that the visited functions read, with their values as text. Options that only say
+-- where or how results are kept (`placement`) are left out, because they do not change results.
 local function options_of(self)
   local found = {}
   for _, args in ipairs(self.options) do
-    for _, name in ipairs(getmetatable(args).__names) do
+    for _, name in ipairs(getmetatable(args).__compared) do
       if self.fields[name] then found[name] = option_text(rawget(args, name)) end
     end
   end
