@@ -7,7 +7,7 @@ local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local describe, it, check, equal = test.describe, test.it, test.check, test.equal
 
-local moonrank = os.getenv "MOONRANK"
+local moonrank = dofile("tests/support/program.lua").moonrank
 local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" } }
 local most_shown = 12
 

@@ -1,7 +1,17 @@
 -- For specs that run the program: its path, and commands with what they print.
 local M = {}
 
-M.moonrank = os.getenv "MOONRANK"
+-- The path of the program that runs this spec: the parent of the shell that looks. nil where there is no /proc.
+local function running()
+  local pipe = assert(io.popen("readlink /proc/$PPID/exe 2>/dev/null", "r"))
+  local path = pipe:read "l"
+  pipe:close()
+  return path
+end
+
+---The program's path: that of the variable MOONRANK, else of the program that runs the spec.
+---@type string?
+M.moonrank = os.getenv "MOONRANK" or running()
 
 ---Runs a command; returns true if it succeeded, and all its output.
 function M.run(command)

@@ -4,7 +4,7 @@ local test = require "moonrank.test"
 
 local M = {}
 
-M.moonrank = os.getenv "MOONRANK"
+M.moonrank = dofile("tests/support/program.lua").moonrank
 
 ---Registers a test that is skipped, where the program is not named or `why` says what else is missing. Returns whether
 ---it did.

@@ -21,7 +21,7 @@ local function quoted(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
 
 -- Output of the command with these variables of the environment, running `code` in `folder`.
 local function run(variables, folder, code)
-  local program = quoted(os.getenv "MOONRANK")
+  local program = quoted(dofile("tests/support/program.lua").moonrank)
   local command = ("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, program, quoted(code))
   local pipe <close> = assert(io.popen(command))
   return pipe:read "a"

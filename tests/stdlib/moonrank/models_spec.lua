@@ -315,13 +315,13 @@ describe("a model file", function()
   end)
 
   it("raises an error if it is larger than the system allows", function()
-    if not os.getenv "MOONRANK" then return test.skip "MOONRANK does not name the program" end
+    if not dofile("tests/support/program.lua").moonrank then return test.skip "MOONRANK does not name the program" end
     with_file(function(folder)
       os.remove(folder)
       core.make_folder(folder .. "/x")
       local code = ([[require("moonrank").models.mf{users = 100, items = 100}:save("%s/model")]]):format(folder)
       local limited = "ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"
-      local pipe = io.popen(limited:format(os.getenv "MOONRANK", code, folder))
+      local pipe = io.popen(limited:format(dofile("tests/support/program.lua").moonrank, code, folder))
       local said = pipe:read "a"
       pipe:close()
       check(said:find("/model", 1, true) and said:find("File too large", 1, true) and said:find "status 1\n$", said)

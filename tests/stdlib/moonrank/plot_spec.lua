@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local test = require "moonrank.test"
+local moonrank = dofile("tests/support/program.lua").moonrank
 local text = require "moonrank.plot.text"
 local describe, equal, near, check, raises = test.describe, test.equal, test.near, test.check, test.raises
 
@@ -346,14 +347,14 @@ describe("mr.Figure", function()
   draws("shows itself as text within the terminal's width", function()
     local code = [[require("moonrank").plot.lines{ name = "minmax", y = { 1, 3, 2 }, title = "a_title",
       xlabel = "epoch" }:show()]]
-    local out = output_of(("COLUMNS=60 %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
+    local out = output_of(("COLUMNS=60 %s -e %s 2>&1"):format(quoted(moonrank), quoted(code)))
     check(out:find("minmax", 1, true) and out:find("a_title", 1, true) and out:find("epoch", 1, true), out)
     for line in out:gmatch("[^\n]+") do check(#line <= 60, line) end
   end)
 
   test.it("says how to install gnuplot if it is missing", function()
     local code = [[require("moonrank").plot.lines{ y = { 1, 2 } }:show()]]
-    local out = output_of(("PATH=/nowhere %s -e %s 2>&1"):format(quoted(os.getenv "MOONRANK"), quoted(code)))
+    local out = output_of(("PATH=/nowhere %s -e %s 2>&1"):format(quoted(moonrank), quoted(code)))
     check(out:find("gnuplot", 1, true) and out:find("apt install gnuplot-nox", 1, true), out)
   end)
 end)

@@ -118,7 +118,7 @@ describe("a model from mr.models.define", function()
       same(model, again)
       same(trained(model, fold.train), trained(again, fold.train))
     end)
-    local program = os.getenv "MOONRANK"
+    local program = dofile("tests/support/program.lua").moonrank
     if not program then return test.skip "MOONRANK does not name the program" end
     with_file(function(path)
       make{ users = 3, items = 5 }:save(path)
