@@ -271,8 +271,8 @@ local function parse(declarations, words, script)
   return values
 end
 
--- Gives other options the values in `sets` of each flag on the command line. Ends the script with an error if an option
--- in `sets` or `ignores` was given beside the flag.
+-- Applies the flags on the command line: a flag gives other options the values in its declaration's `sets`. Ends the
+-- script with an error if an option in `sets` or `ignores` was given beside the flag.
 local function apply_flags(declared, values)
   local made = {}
   for _, flag in ipairs(sorted_names(declared)) do
@@ -335,11 +335,12 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of
 ---`--smoke` together with `--epochs` or `--data` is then an error. Numbers outside `least` to
 ---`most`, integers that 64 bits do not hold, lists with an empty value, and paths of another kind
 ---than `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
----script with status 2, and `--help` ends it with status 0. Reading an option that was not declared
----is an error. Options with `placement = true`, such as the path of a store, only say where or how
----results are kept. mr.sweep does not warn when their values change.
+---script with status 2, and `--help` ends it with status 0. Options with `placement = true`, such as
+---the path of a store, only say where or how results are kept. mr.sweep does not warn when their
+---values change. Returns the values of all options by name: those of the command line, and else the
+---defaults. In the returned table, reading an option that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
----@param words? string[]                   default: the script's own `arg`
+---@param words? string[]                   words of a command line (default: the script's own `arg`)
 ---@return table<string, any>
 ---Example: `require "moonrank.args".args({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
 function M.args(declarations, words)

@@ -44,9 +44,10 @@ function M.retold(message)
   return at and at ~= here and at:sub(1, 7) ~= "stdlib/" and text or M.reason(text)
 end
 
----Raises an error if a text is not UTF-8, because JSON files cannot hold other text.
----@param where string
----@param what string
+---Raises an error if the value `text` of the argument `what` is not UTF-8, because JSON files
+---cannot hold other text.
+---@param where string  name of the called function, for the message
+---@param what string   name of the argument
 ---@param text string
 function M.utf8(where, what, text)
   if utf8.len(text) then return end
@@ -81,7 +82,7 @@ function M.kind(value)
 end
 
 ---Raises an error if the argument `tensors` is not a table of tensors, but e.g. a single tensor.
----@param where string
+---@param where string  name of the called function, for the message
 ---@param tensors any
 function M.tensors(where, tensors)
   if type(tensors) == "table" then return end
@@ -90,7 +91,7 @@ function M.tensors(where, tensors)
 end
 
 ---Raises an error if the argument `f` is not a function.
----@param where string
+---@param where string  name of the called function, for the message
 ---@param f any
 function M.runs(where, f)
   if type(f) == "function" then return end
@@ -109,9 +110,9 @@ function M.nearest(name, known) return core.nearest_name(tostring(name), known) 
 -- end ("BCE_Loss" gives "bce").
 local function folded(name) return (name:lower():gsub("_", ""):gsub("^(.+)loss$", "%1")) end
 
----Returns advice on a name that other libraries or beginners in Lua use: what to write here
+---Returns advice on a name that other libraries or beginners in Lua use: what to write in Moonrank
 ---instead. Returns nil if there is no advice.
----@param place string  "mr.Tensor", "mr.losses", "metric"
+---@param place string  where the name was used: "mr.Tensor", "mr.losses", "metric"
 ---@param name any      a number is looked up as "[]", any other index as "[...]"
 ---@return string?
 ---Example: `require("moonrank.check").other_name("mr.Tensor", "log1p")   --> (1 + x):log()`
@@ -129,9 +130,9 @@ end
 
 ---Raises an error about an unknown name, e.g. of a metric. The error says what to write instead, or
 ---offers the nearest known name and lists all known names.
----@param what string
+---@param what string  kind of the name: "metric", "option of mr.fit"
 ---@param name any
----@param known string[]
+---@param known string[]  all valid names; the function sorts this list
 function M.unknown(what, name, known)
   table.sort(known)
   if what:find "^option of " and math.type(name) == "integer" then
@@ -158,6 +159,7 @@ end
 
 ---Returns true if the value is a tensor (mr.Tensor).
 ---@param value any
+---@return boolean
 ---Example: `require("moonrank.check").is_tensor({1, 2})   --> false`
 function M.is_tensor(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Tensor"].meta
@@ -165,6 +167,7 @@ end
 
 ---Returns true if the value is an mr.Lists object.
 ---@param value any
+---@return boolean
 ---Example: `require("moonrank.check").is_lists({{1, 0}})   --> false`
 function M.is_lists(value)
   return type(value) == "userdata" and debug.getmetatable(value) == core.classes["mr.Lists"].meta
@@ -181,8 +184,8 @@ local function unless_from_elsewhere(ok, message, ...)
   return ok, message, ...
 end
 
----Calls a function like pcall, but raises errors by Ctrl-C and lack of memory again. Otherwise the
----caller would take such an error for a failure of the function.
+---Calls `f` with the further arguments like pcall, but raises errors by Ctrl-C and lack of memory
+---again. Otherwise the caller would take such an error for a failure of the function.
 ---@param f function
 ---@return boolean ok
 ---@return any  what f returned, or the error
@@ -200,9 +203,9 @@ function M.field(of, name)
   return ok and value or nil
 end
 
----Raises an error if an array also has named fields, because they would be ignored.
----@param where string
----@param name string
+---Raises an error if the array `sequence` also has named fields, because they would be ignored.
+---@param where string  name of the called function, for the message
+---@param name string   name of the argument
 ---@param sequence table
 ---@param form? string  what to write instead
 function M.sequence(where, name, sequence, form)
@@ -216,10 +219,12 @@ function M.sequence(where, name, sequence, form)
 end
 
 ---Returns true if the value is a number that is neither NaN nor infinite.
+---@param value any
+---@return boolean
 function M.is_finite(value) return type(value) == "number" and value - value == 0 end
 
----Returns true if an array is a range {lowest, highest}: two numbers in ascending order, each at
----most `largest` in absolute value.
+---Returns true if an array is a range {lowest, highest}: two different numbers in ascending order,
+---each at most `largest` in absolute value.
 ---@param range any[]
 ---@param largest number
 ---@return boolean
@@ -303,6 +308,7 @@ end
 
 ---Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A
 ---function in C, a function with `...`, and a value that is not a function are returned unchanged.
+---Surplus arguments that are nil are accepted.
 ---@param name string  name for messages; a method has a colon in it
 ---@param f any
 ---@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
@@ -327,12 +333,13 @@ end
 ---@return any
 function M.inner(f) return inner[f] or f end
 
----Wraps all functions of a table by `exact`, also functions that are assigned to the table later.
+---Replaces all functions of a table by wrappers that raise an error for surplus arguments
+---(`exact`), also functions that are assigned to the table later. Returns the same table.
 ---Metamethods except `__call` are not wrapped, because Lua passes surplus arguments to them.
 ---@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
 ---@param functions table
 ---@param class? table  metatable of the objects whose methods these are
----@return table  `functions`
+---@return table  the table `functions`
 function M.exact_all(prefix, functions, class)
   local function checked(key, value)
     if type(key) ~= "string" or key:match "^__" and key ~= "__call" then return M.inner(value) end
@@ -369,9 +376,12 @@ local function fields_of(self, class)
   return known
 end
 
----Makes a class of the standard library: a metatable whose objects are made by setmetatable(t,
----class). Reading an unknown field of an object is an error. A surplus argument of a method is an
+---Makes and returns a class of the standard library: a metatable whose objects are made by
+---setmetatable(t, class). Methods are added to it as fields. A method `get_NAME` computes the field
+---NAME. Reading an unknown field of an object is an error. A surplus argument of a method is an
 ---error, too, except in internal classes such as "mr.sweep.Store".
+---@param name string  "mr.Fold"
+---@return table
 function M.class(name)
   local class = { __name = name }
   if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end

@@ -107,7 +107,7 @@ local checkpoint_options = declare("mr.CheckpointOptions", {
 ---@param settings table<string, any>   what the results depend on
 ---@param compute fun(): table<string, mr.Tensor>
 ---@param options? mr.CheckpointOptions
----@return table<string, mr.Tensor> results, boolean was_there
+---@return table<string, mr.Tensor> results, boolean was_there  was_there: whether the file existed and was read
 ---Example:
 ---```lua
 ---local path = os.tmpname()

@@ -14,8 +14,8 @@ local gradcheck_options = declare("mr.GradcheckOptions", {
 })
 
 ---Compares the gradient of `f` at `x` with central differences in float64. Each entry of x is moved
----up and down by `step`. If `f` returns several numbers, a fixed random combination of them is
----checked.
+---up and down by `step`. Returns the largest error of a derivative. If `f` returns several numbers,
+---a fixed random combination of them is checked.
 ---@param f fun(x: mr.Tensor): mr.Tensor
 ---@param x mr.Tensor
 ---@param options? mr.GradcheckOptions

@@ -250,8 +250,8 @@ local function searched(topic, all)
   return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
 end
 
--- Returns the documentation of everything with this name, as a list of texts: classes, functions, methods, bounds,
--- metrics, recipes and pages. A metric with a cutoff, such as "ndcg@10", gets only the metric's documentation.
+-- Returns the documentation of everything that is called `topic`, as a list of texts: classes, functions, methods,
+-- bounds, metrics, recipes and pages. A metric with a cutoff, such as "ndcg@10", gets only the metric's documentation.
 local function named(topic, all)
   local of_metric, base = metrics.written(require("moonrank.data.retrieved").own_name(topic))
   local measuring = base and "mr.metrics." .. base
@@ -277,8 +277,8 @@ local function named(topic, all)
   return parts
 end
 
--- Returns the documentation of a name that was copied from a script, with calls and indices (`ratings:folds{}[1]`) or
--- after a variable (`x.grad`).
+-- Returns the documentation, as a list of texts, of a name that was copied from a script, with calls and indices
+-- (`ratings:folds{}[1]`) or after a variable (`x.grad`). The list is empty if the name is not known.
 local function meant(topic, all)
   local plain = topics.plain(topic)
   if plain == "" or plain:find "%s" then return {} end
@@ -336,8 +336,8 @@ function M.of(value)
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 
----Prints the documentation of a function, module, object or name. Without an argument, prints a
----list of all names.
+---Prints the documentation of a function, a module or the class of an object. A string is taken for
+---a name. Without an argument, prints a list of all names.
 ---@param value? any
 ---Example: `type(mr.help)   --> function`
 function M.help(value)

@@ -127,7 +127,7 @@ local function check_folder(folder)
   end
 end
 
--- Calls a function of the core, and reports its error as an error of `moonrank doc --html`.
+-- Calls a function of the core. If it fails, raises its error again as an error of `moonrank doc --html`.
 local function attempt(f, ...)
   local ok, message = pcall(f, ...)
   if message == "interrupted" then error(message, 0) end
@@ -138,7 +138,7 @@ end
 ---are replaced. If the folder contains any other file, an error is raised and nothing is written.
 ---No file is deleted.
 ---@param folder string
----@return string  the number of pages, and the page to begin with
+---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)
   local all = all_pages()

@@ -33,11 +33,11 @@ local M = {}
 ---@field also? table         names of the option in other libraries; an error shows also[name], or the option's name
 ---@field formerly? string    name of the option in earlier versions, which is still accepted with a warning
 ---@field help string         one line of documentation
----@field group? string       filled in: heading above the option in the documentation
----@field is_of_type? fun(value: any): boolean  filled in: whether a value that is not among the choices has the type
----@field element? mr.options.Row  filled in: row that checks each element of a list of numbers
----@field of_texts? boolean   filled in: all choices are texts
----@field has_more? boolean   filled in: values of another type are allowed beside the choices
+---@field group? string       computed on first use: heading above the option in the documentation
+---@field is_of_type? fun(value: any): boolean  computed: whether a value that is not among the choices has the type
+---@field element? mr.options.Row  computed: declaration that checks each element of a list of numbers
+---@field of_texts? boolean   computed: whether all choices are texts
+---@field has_more? boolean   computed: whether values of another type are allowed beside the choices
 
 ---@class mr.options.Declaration
 ---@field name string
@@ -75,8 +75,8 @@ function M.alternatives(kind)
   return list
 end
 
----Returns the types of values that an option accepts. If the option has a list of choices, the type
----"string" is left out, because only the choices are accepted as texts.
+---Returns the LuaCATS types of the values that an option accepts. If the option has a list of
+---choices, the type "string" is left out, because only the choices are accepted as texts.
 ---@param row mr.options.Row
 ---@return string[]
 function M.types_of(row)
@@ -156,8 +156,8 @@ local function are_texts(choices)
   return true
 end
 
--- Returns a copy of an option's declaration with the derived fields, such as its test function. mr.options.Row calls
--- them "filled in".
+-- Returns a copy of an option's declaration with the derived fields, such as its test function. The class
+-- mr.options.Row calls these fields "computed".
 local function filled_in(row, group)
   local filled = { group = group, is_of_type = test_of(row), element = element_row(row) }
   for key, value in pairs(row) do filled[key] = value end
@@ -214,8 +214,9 @@ function Unprepared.__index(declaration, key)
   return declaration[key]
 end
 
----Declares a table of options that the documentation does not list: options in a file, or options
----of a model that a script defines.
+---Declares the options of a function that the documentation does not list: options in a file, or
+---options of a model that a script defines. The returned declaration checks given options by its
+---method `read`.
 ---@param name string
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -225,7 +226,8 @@ function M.unlisted(name, rows, ...)
   return setmetatable({ name = name, parts = parts }, Unprepared)
 end
 
----Declares a table of options, which the documentation lists under its name.
+---Declares the options of a function, which the documentation lists under the name of the
+---declaration. The returned declaration checks given options by its method `read`.
 ---@param name string  name of the class in the documentation: "mr.FitOptions"
 ---@param rows (mr.options.Row|mr.options.Declaration|string)[]  a text begins a group; a declaration adds its options
 ---@param ... mr.options.Declaration  declarations whose options follow
@@ -235,8 +237,9 @@ function M.declare(name, rows, ...)
   return M.declared[name]
 end
 
----Returns the first key at which an array has an element that its option does not allow, or the
----first key that is not an index of an array. Returns nil if all elements are allowed.
+---Returns the first index at which the array `value` of an option has an element that the option
+---does not allow. Otherwise returns a key of `value` that is not an index of an array, or nil if
+---all elements are allowed.
 ---@param row mr.options.Row  with `element`
 ---@param value table
 ---@return any
@@ -316,7 +319,8 @@ function Declaration:read(where, given)
   return o
 end
 
----Returns the declared options in the form of documented fields of a class.
+---Returns the declared options in the form in which fields of a class are documented: name, type
+---and text of each.
 ---@return mr.luacats.Entry[]
 function Declaration:fields() return words().fields(self.rows) end
 

@@ -33,7 +33,8 @@ function M.scatter(options) return one("scatter", marks.scatter, options) end
 ---Example: `mr.plot.ecdf{values = {0.5, 0.7, 0.7}}   --> mr.Figure ecdf: 1 series`
 function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
----Draws a bar chart with one group of bars per category, and with error bars.
+---Draws a bar chart with one group of bars per category. Bars get error bars if the options contain
+---intervals (`errors`, or `low` and `high`).
 ---@param options mr.plot.Bars
 ---@return mr.Figure
 ---Example: `mr.plot.bars{categories = {"ap", "ndcg"}, values = {0.4, 0.6}}   --> mr.Figure bars: 1 series`

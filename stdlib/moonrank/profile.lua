@@ -71,7 +71,8 @@ end
 
 local columns = { "operation", "calls", "ms", "share", "total_ms", "bytes" }
 
----Returns a table with a row per operation. The operation with the longest time comes first.
+---Returns the profile's operations as a table with a row per operation. The operation with the
+---longest time (`ms`) comes first.
 ---@return mr.Table
 function Profile:table()
   local rows = {}
@@ -194,9 +195,10 @@ local profile_options = declare("mr.ProfileOptions", {
 ---GPU's work. Epochs are then not replayed from a recording, and the profile says so. Numerical
 ---results do not change.
 ---
----Errors of the function are raised unchanged, after the profile has ended. Profiles may be nested.
----A profile pauses while its function has yielded. Worker processes of sweeps are not measured.
----`workers = 0` runs the trials of a sweep in this process, and a trial may have its own profile.
+---Returns the profile, and then what the function returned. Errors of the function are raised
+---unchanged, after the profile has ended. Profiles may be nested. A profile pauses while its
+---function has yielded. Worker processes of sweeps are not measured. `workers = 0` runs the trials
+---of a sweep in this process, and a trial may have its own profile.
 ---@param f fun(): any
 ---@param options? mr.ProfileOptions
 ---@return mr.Profile

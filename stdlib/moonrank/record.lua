@@ -87,10 +87,10 @@ local function fixed(what, may_be_absent)
   end
 end
 
----Makes a table a record and returns it. A record prints as its name and its fields, and has the
----exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an unknown field is an
----error.
----@param name string
+---Makes the table `fields` a record and returns the same table. A record prints as its name and its
+---fields, and has the exports of mr.Record (to_markdown, to_csv, ...). Without `index`, reading an
+---unknown field is an error.
+---@param name string  what kind of result it is: "paired_t"
 ---@param fields table<string, any>
 ---@param index? fun(self: table, name: string): any  returns the value of any other field; one function per record name
 ---@param may_be_absent? string[]  fields that are nil if the table lacks them

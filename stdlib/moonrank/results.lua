@@ -59,7 +59,7 @@ local function names_of(store) return store:columns("SELECT name FROM studies OR
 ---study's. A table prints itself, `to_csv`, `to_markdown` and `to_latex` return it as text, and
 ---`rows` and `columns` are its contents. `results:columns()` has arrays for computations of your own.
 ---@param path string
----@param name? string  default: the store's only study
+---@param name? string  name of the study; required if the store has several studies
 ---@return mr.Results
 ---Example:
 ---```lua
@@ -99,7 +99,8 @@ function Results:columns(states)
   return self._data[key]
 end
 
----Reads the store again, to see new trials of a sweep that is still running.
+---Reads the store again, to see new trials of a sweep that is still running. Returns the same
+---object, with the new trials.
 function Results:refresh()
   -- the open store is a copy of the file, made when it was opened, and may be outdated: open the file again
   if self._store:note() or stores.is_exclusive(self.path) then
@@ -123,7 +124,8 @@ function Results:copy(path)
   self._store:copy(path)
 end
 
----Returns the number of the study's trials in each state, by the name of the state.
+---Returns the number of the study's trials in each state, by the name of the state. A state without
+---trials has no entry.
 ---@return table<string, integer>
 function Results:counts()
   local counts = {}
@@ -209,8 +211,11 @@ local best_options = declare("mr.results.BestOptions", {
     help = "name of the number by which trials are chosen" },
 }, direction_options, over_options, where_options)
 
----Returns the best trial. With parameters in `by`, it returns a table with the best trial of each
----group of trials with equal values of these parameters, and every number that the trial returned.
+---Returns the best trial: a table with its `params`, `numbers` (what it returned), `value`, `seed`
+---and `wall` (seconds). With parameters in `by` or the option `over`, it returns an mr.Table
+---instead. The table has the best trial of each group of trials with equal values of the parameters
+---in `by`, and every number that this trial returned. Without `by` and `over`, it is an error if no
+---trial was completed.
 ---
 ---Trials are chosen by the study's metric or by the number named in `on`, in the direction of that
 ---number. With `on = "valid_ndcg"`, the table shows the test value of the trial that is best on
@@ -280,7 +285,7 @@ end
 ---metric has the study's direction. For other columns, the direction follows from the column's
 ---name.
 ---@param name string
----@param direction? string  required if the name's direction is not known
+---@param direction? string  "maximize" or "minimize", used instead; required if no direction is known
 ---@return integer
 function Results:sign(name, direction)
   if type(name) ~= "string" then
@@ -320,12 +325,12 @@ function Results:data(number)
   return found and found.entries or {}
 end
 
----Sorts rows of trials by a number, the best first. Rows without a value of the number are left
----out.
+---Returns the indices `rows` of trials in `data`, sorted by the trials' number `value`, the best
+---first. Trials whose number is missing or NaN are left out.
 ---@param data mr.results.Columns
 ---@param rows integer[]
----@param value? string
----@param direction? string
+---@param value? string      name of the number (default: the study's)
+---@param direction? string  "maximize" or "minimize" (default: that of the number's name)
 ---@return integer[]
 function Results:order(data, rows, value, direction)
   local column, sign = data:column("results", value or "value"), self:sign(value or "value", direction)
@@ -400,8 +405,8 @@ function Results:importance(options)
   return require("moonrank.results.importance").make(self, importance_options:read("results:importance", options))
 end
 
----Draws a returned number against the values of one parameter, over all values of the other
----parameters.
+---Draws the number that trials returned (option `value`) against the values of the parameter
+---`name`. Each completed trial counts, whatever its other parameters are.
 ---@param name string
 ---@param options? mr.results.ValueOptions
 ---@return mr.Figure
@@ -452,8 +457,8 @@ function Results:__tostring()
     .. (note and "\n(" .. note .. ")" or "")
 end
 
----Returns a text about the studies in a store: their best trials, and why trials failed. The
----command `moonrank results store.db` prints this text.
+---Returns a text about each study in a store: its best trials, and why trials failed. The command
+---`moonrank results store.db` prints this text.
 ---@param path string
 ---@return string
 function M.text(path)

@@ -28,8 +28,9 @@ end
 
 function Schedule:__tostring() return ("%s{%s}"):format(self.name, record.fields(self.options)) end
 
----Starts the schedule for one training. The result has `factor(step)`, the factor of lr in each
----step from 1, and `see(entry)`, which mr.fit calls after every epoch.
+---Starts the schedule for one training. Returns a table with two functions: `factor(step)` returns
+---the factor by which the optimizer's lr is multiplied in a step, counted from 1. `see(entry)` has
+---to be called after every epoch, with the epoch's results.
 ---@param plan mr.schedule.Plan
 ---@return { factor: fun(step: integer): number, see: fun(entry: mr.Epoch) }
 function Schedule:begin(plan)
@@ -43,8 +44,8 @@ local rates_options = declare("mr.schedule.RatesOptions", {
   { "per_epoch", "integer", required = true, least = 1, help = "number of steps of an epoch" },
 })
 
----Returns the learning rate of each step of a training. Changes that depend on validation results
----are not included.
+---Returns the learning rate of each step of a training, for an optimizer with the learning rate
+---`lr`. Changes that depend on validation results are not included.
 ---@param lr number
 ---@param plan mr.schedule.RatesOptions
 ---@return number[]
@@ -78,7 +79,8 @@ local cosine_options = declare("mr.schedule.CosineOptions", {
 
 ---Makes a cosine annealing schedule (Loshchilov & Hutter 2017, eq. 5, without restarts). After t of
 ---T steps, lr is multiplied by low + (1 - low) (1 + cos(pi t / T)) / 2. T is the number of steps in
----`epochs`, or in the whole training. After `epochs`, the factor stays at `low`.
+---`epochs` epochs, or in the whole training if `epochs` is left out. After `epochs`, the factor
+---stays at `low`.
 ---@param options? mr.schedule.CosineOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.cosine{low = 0.1}:rates(1, {steps = 4, per_epoch = 2})[3]   --> 0.55`
@@ -104,8 +106,8 @@ local step_options = declare("mr.schedule.StepOptions", {
   { "factor", "number", default = 0.1, above = 0, most = 1, also = { "gamma" }, help = "factor of each change" },
 })
 
----Makes a schedule that multiplies lr by `factor` every `every` epochs. It stops before lr would
----fall below 2^-126, the smallest normal float32.
+---Makes a schedule that multiplies the learning rate (lr) by `factor` after every `every` epochs.
+---It stops before lr would fall below 2^-126, the smallest normal float32.
 ---@param options mr.schedule.StepOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.step{every = 10}   --> step{every = 10, factor = 0.1}`
@@ -131,7 +133,8 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
 })
 
 ---Makes a warmup schedule: lr rises linearly from lr / n in the first step to lr in step n, for a
----warmup of n steps. Then lr stays constant, or the schedule `after` begins with its first step.
+---warmup of n steps. Then lr stays constant, or the schedule `after` begins: step n + 1 is its
+---first step.
 ---@param options mr.schedule.WarmupOptions
 ---@return mr.Schedule
 ---Example:
@@ -156,9 +159,10 @@ local plateau_options = declare("mr.schedule.PlateauOptions", {
   { "low", "number", default = 0, least = 0, most = 1, help = "smallest factor of lr" },
 })
 
----Makes a schedule that multiplies lr by `factor` on a plateau: when the first metric of `select`
----has not improved on validation for more than `patience` validated epochs. The count of epochs
----then begins again. lr does not change if it would fall below 2^-126, the smallest normal float32.
+---Makes a schedule that multiplies the learning rate (lr) by `factor` on a plateau: when the first
+---metric of `select` has not improved on validation for more than `patience` validated epochs. The
+---count of epochs then begins again. lr does not change if it would fall below 2^-126, the smallest
+---normal float32.
 ---@param options? mr.schedule.PlateauOptions
 ---@return mr.Schedule
 ---Example: `mr.schedule.plateau{patience = 3}   --> plateau{factor = 0.1, low = 0, patience = 3}`

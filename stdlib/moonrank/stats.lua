@@ -9,10 +9,10 @@ local tensor = input.tensor
 
 local M = {}
 
----Computes Student's two-sided t-test of paired values. Pairs with NaN on either side are left out
----and counted in `skipped`. If a value is infinite, all results except df and the counts are NaN.
----With fewer than two pairs, t and p are NaN. If all differences are equal up to rounding, t is 0
----(p = 1) for differences of 0, and otherwise infinite (p = 0).
+---Computes Student's two-sided t-test of paired values. Differences are a - b. Pairs with NaN on
+---either side are left out and counted in `skipped`. If a value is infinite, all results except df
+---and the counts are NaN. With fewer than two pairs, t and p are NaN. If all differences are equal
+---up to rounding, t is 0 (p = 1) for differences of 0, and otherwise infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
@@ -51,7 +51,7 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
 ---differences for which the mean difference is at least as far from 0 as the observed one (Fisher
 ---1935, section 21). With up to 20 unequal pairs, every choice of signs is tried. With more pairs,
 ---`orders` random choices are drawn and the observed signs are added (Phipson & Smyth 2010), so
----that p is never 0.
+---that p is never 0. Differences are a - b.
 ---
 ---A pair counts as equal if its values differ only by rounding (4 steps of float32, 64 steps of
 ---float64). Sums within 1e-9 of the largest possible sum count as equally far from 0. Pairs with
@@ -113,7 +113,7 @@ function M.holm(ps)
   return adjusted
 end
 
----Computes the effect size of a paired difference. `d` is the mean difference in standard
+---Computes the effect size of the paired differences a - b. `d` is the mean difference in standard
 ---deviations of the differences (d_z; Cohen 1988, 2.3.5). `hedges` removes the bias of d in small
 ---samples (Hedges 1981). It also returns the shares of pairs where a is larger than, equal to and
 ---smaller than b. Pairs with NaN on either side are left out and counted in `skipped`. If a value
@@ -261,8 +261,8 @@ function M.spline(x, y, options)
 end
 
 ---Computes the empirical distribution function of values: the distinct values x in order and, for
----each of them, the share p of values that are not larger. NaN is left out and counted in
----`skipped`. Infinite values are errors. Without values, x and p are empty.
+---each of them, the share p of values that are at most x. NaN is left out and counted in `skipped`.
+---Infinite values are errors. Without values, x and p are empty.
 ---@param x mr.Tensor|number[]
 ---@return { x: mr.Tensor, p: mr.Tensor, n: integer, skipped: integer }
 ---Example: `mr.stats.ecdf({3, 1, 1, 2}).p   --> {0.5, 0.75, 1}  mr.Tensor {3} float64`
@@ -314,8 +314,9 @@ end
 ---Standardises values within groups: each value minus the mean of its group, divided by the group's
 ---sample standard deviation. Scores from data sets and settings that differ in level and spread
 ---then have one scale. A group consists of the rows that agree in every column of `within`. Without
----`within`, all rows are one group. NaN stays NaN and does not count. A group of one value, or of
----equal values, gives NaN. Values beyond 1e100 in size are errors.
+---`within`, all rows are one group. NaN stays NaN and does not count. A row with NaN in a column of
+---`within` is in no group and gives NaN. A group of one value, or of equal values, gives NaN.
+---Values beyond 1e100 in size are errors.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.StandardizeOptions
 ---@return mr.Tensor  float64

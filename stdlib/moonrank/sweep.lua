@@ -93,7 +93,8 @@ local function set_direction(o)
   end
 end
 
--- Reads the options from the description of a sampler or pruner, such as "tpe(generation = 10, good = 0.15)".
+-- Returns the options in the description of a sampler or pruner, such as "tpe(generation = 10, good = 0.15)", as a
+-- table from name to value.
 local function options_in(text)
   local found = {}
   for name, value in text:gmatch "([%a_]+) = ([%w.+-]+)" do
@@ -102,8 +103,8 @@ local function options_in(text)
   return found
 end
 
--- Returns the defaults of the sampler's and the pruner's options. A study that is continued has the values with which
--- it began. A new study gets a number of trials per generation that suits its size.
+-- Returns two tables: the defaults of the sampler's options and those of the pruner's options. A study that is
+-- continued has the values with which it began. A new study gets a number of trials per generation that suits its size.
 local function usual_options(o)
   local ok, row = check.attempt(function()
     local opened <close> = core.is_file(o.store) and store.open(o.store, "read") or nil

@@ -75,7 +75,7 @@ local table_options = declare("mr.TableOptions", {
 })
 
 ---Makes a table that prints with aligned columns, and exports to CSV, JSON, Markdown, LaTeX or
----HTML.
+---HTML. Values of a row are in the order of `columns`.
 ---@param options mr.TableOptions
 ---@return mr.Table
 ---Example: `#mr.table{columns = {"a", "b"}, rows = {{1, 2}}}.rows   --> 1`
@@ -201,7 +201,8 @@ function M.csv_text(text)
   return text
 end
 
----Returns the original text of a CSV cell that `csv_text` wrote.
+---Returns the original text of a CSV cell that `csv_text` wrote, without the quotation mark (')
+---that `csv_text` may have added.
 ---@param field string
 ---@return string
 ---Example: `require("moonrank.table").text_of_csv("'=1+2")   --> =1+2`
@@ -335,7 +336,7 @@ function Table:to_latex()
     .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
 end
 
----Escapes a text for HTML, so that it can stand between tags or in a quoted attribute.
+---Returns a text escaped for HTML, so that it can stand between tags or in a quoted attribute.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`

@@ -6,16 +6,20 @@ local state = { checks = 0, failures = 0, tests = 0, skipped = 0, names = {}, re
 
 local function full_name(name) return table.concat(state.names, " ") .. (#state.names > 0 and " " or "") .. name end
 
----Groups tests under a name, which is written before the names of the tests. `body` is a function
----that runs the tests.
+---Groups tests under a name, which is printed before the names of tests that fail. `body` is a
+---function that runs the tests by `it`; it is called at once.
+---@param name string
+---@param body fun()
 function M.describe(name, body)
   table.insert(state.names, name)
   body()
   table.remove(state.names)
 end
 
----Runs one test, the function `body`. An error in the test is reported, and the tests after it
----still run.
+---Runs one test, the function `body`. An error in the test is printed and counts as a failure, and
+---the tests after it still run. A test without a check fails, unless it is skipped.
+---@param name string
+---@param body fun()
 function M.it(name, body)
   state.tests = state.tests + 1
   local before = state.checks
@@ -32,6 +36,8 @@ function M.it(name, body)
 end
 
 ---Marks the running test as skipped. `why` is the reason why the test cannot run on this machine.
+---It does not end the test, which has to return by itself.
+---@param why string
 function M.skip(why)
   state.skipped = state.skipped + 1
   state.skip = true
@@ -40,13 +46,20 @@ end
 
 local function fail(message, ...) error(message:format(...), 3) end
 
----Checks that a condition holds. Otherwise the running test fails with the message.
+---Checks that a condition holds (is neither nil nor false). Otherwise the running test fails with
+---the message.
+---@param condition any
+---@param message? string
 function M.check(condition, message)
   state.checks = state.checks + 1
   if not condition then fail("check failed: %s", message or "condition is " .. tostring(condition)) end
 end
 
----Checks that two values are equal. Tables are compared entry by entry, and NaN equals NaN.
+---Checks that two values are equal; otherwise the running test fails. Tables are compared entry by
+---entry, and NaN equals NaN. `where` is put before the message of a failure.
+---@param found any
+---@param expected any
+---@param where? string
 function M.equal(found, expected, where)
   state.checks = state.checks + 1
   local function same(a, b)
@@ -71,8 +84,14 @@ local function values_of(v)
   return type(v) == "table" and v or { v }
 end
 
----Checks that numbers, or tables or tensors of numbers, differ by at most atol + rtol * |expected|.
----NaN agrees with NaN.
+---Checks that numbers, or tables or tensors of numbers, differ by at most atol + rtol * |expected|;
+---otherwise the running test fails. NaN agrees with NaN. `tolerance` is one number for both atol
+---and rtol (default 1e-6), or a table {atol =, rtol =}, in which a missing one is 0. `where` is put
+---before the message of a failure.
+---@param found number|number[]|mr.Tensor
+---@param expected number|number[]|mr.Tensor
+---@param tolerance? number|{ atol?: number, rtol?: number }
+---@param where? string
 function M.near(found, expected, tolerance, where)
   state.checks = state.checks + 1
   local rtol, atol = tolerance or 1e-6, tolerance or 1e-6
@@ -122,8 +141,8 @@ function M.raises(f, ...)
   return message
 end
 
----Makes `os.tmpname` use a folder, which `moonrank test` removes at the end of the spec. Lua's own
----`os.tmpname` always uses /tmp.
+---Makes `os.tmpname` create its files in `folder` from now on. `moonrank test` passes a folder that
+---it removes at the end of the spec. Lua's own `os.tmpname` always uses /tmp.
 ---@param folder string
 function M.use_folder(folder)
   local count = 0
@@ -135,7 +154,9 @@ function M.use_folder(folder)
   end
 end
 
----Ends a spec file: prints the summary, and returns true if no test failed.
+---Ends a spec file: prints the numbers of tests, checks, failures and skipped tests. Returns true
+---if the spec has tests and none failed.
+---@return boolean
 function M.finish()
   if state.tests == 0 then io.stderr:write("FAILED: no tests in this spec\n") end
   -- ctest reports a spec as skipped if it prints the word SKIPPED, so the word is not printed after a failure

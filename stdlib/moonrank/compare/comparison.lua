@@ -96,7 +96,8 @@ function Comparison:table()
   return tables.new{ columns = columns, rows = rows, notes = notes }
 end
 
----Returns a table of the significance tests, with a row for each metric and pair of systems.
+---Returns a table of the significance tests, with a row for each metric and pair of systems: the
+---difference of their means (first minus second), p, and p after Holm's correction.
 ---@return mr.Table
 function Comparison:tests()
   local rows = {}
@@ -125,8 +126,8 @@ end
 
 tables.add_exports(Comparison)
 
----Draws the mean of each system and metric as a bar with its interval. The bars of one metric stand
----side by side.
+---Draws the mean of each system and metric as a bar with its confidence interval. The bars of one
+---metric stand side by side.
 ---@param options? mr.plot.Common
 ---@return mr.Figure
 function Comparison:plot(options)

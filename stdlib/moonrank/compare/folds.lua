@@ -11,12 +11,18 @@ local M = {}
 
 local where = "mr.compare"
 
----Returns true if a system is given as a list of runs, one for each fold: a plain table with
----entries.
+---Returns true if a system of mr.compare is given as a list of runs, one for each fold: as a table
+---with array entries and without a metatable.
+---@param value any
+---@return boolean
 function M.is_list(value) return type(value) == "table" and getmetatable(value) == nil and #value > 0 end
 
 ---Returns how many runs each system has: the length of the lists of runs, or 1 if no system is a
 ---list of runs. Systems with different numbers of runs are an error.
+---@param o table                     options of mr.compare
+---@param given table<string, any>  systems by name
+---@param names string[]            of the systems
+---@return integer
 function M.count(o, given, names)
   local count, first
   for _, name in ipairs(names) do
@@ -33,7 +39,7 @@ function M.count(o, given, names)
   return count or 0
 end
 
--- Names lists that have neither users nor ids by their positions. The lists must then be the same in every fold.
+-- Gives lists that have neither users nor ids their positions as names. The lists must then be the same in every fold.
 local function name_lists(folds, names)
   for _, fold in ipairs(folds) do
     local lists, first = fold.lists, folds[1].lists
@@ -68,6 +74,9 @@ end
 ---Returns the note lines on evaluations: which rows they ranked, and which users and items were not
 ---in the training data. A line that is true of only some evaluations begins with the names of their
 ---systems.
+---@param systems table<string, { evaluation?: table }>
+---@param names string[]  of the systems
+---@return string[]
 function M.about(systems, names)
   local said, lines, count = {}, {}, 0
   for _, name in ipairs(names) do
@@ -102,8 +111,14 @@ local function lines_of(folds)
   return lines
 end
 
----Returns one value per user or query for each metric and system, averaged over all folds. It also
----returns the notes of all folds, and the names of the users or queries.
+---Returns, by metric and system, a tensor with one value per user or query, averaged over all
+---folds. It also returns the notes of all folds, and the names of the users or queries. It is an
+---error if folds were measured by different metrics.
+---@param folds table[]    what was measured in each fold: metrics, values, notes and names of lists
+---@param names string[]  of the systems
+---@return table<string, table<string, mr.Tensor>> values
+---@return string[] notes
+---@return string[] units
 function M.combined(folds, names)
   check_folds(folds, names)
   name_lists(folds, names)
@@ -127,8 +142,10 @@ local function is_interrupted(run) return type(run) == "table" and rawget(run, "
 
 ---Returns the names of systems without an interrupted run. A system with an interrupted run is not
 ---compared, because that run was not evaluated on test data. It also returns the number of
----interrupted runs by system, and messages that state these numbers.
----@param given table<string, any>
+---interrupted runs by name of the system (no entry if there are none), and messages that state
+---these numbers.
+---@param given table<string, any>  systems by name
+---@param names string[]            of the systems
 ---@return string[], table<string, integer>, string[]
 function M.tested(given, names)
   local tested, interrupted, words = {}, {}, {}

@@ -28,9 +28,10 @@ end
 ---folds or runs (`parts`). A list with a NaN of any system does not count. The mean is NaN if no
 ---list of the unit counts. Units are in the order of their first list.
 ---@param parts mr.compare.Part[]
+---@param systems string[]  names
 ---@return string[] units
 ---@return table<string, mr.Tensor> values  by system
----@return integer lists  measurements, of all parts together
+---@return integer lists  number of lists of all parts together
 function M.averaged(parts, systems)
   local by_name, units, names, lists = {}, {}, {}, 0
   for _, part in ipairs(parts) do
@@ -52,9 +53,10 @@ function M.averaged(parts, systems)
   return names, values, lists
 end
 
----Maps names of users or queries to integers. A name gets the same integer in every call. A name
----that is a written integer, such as "12", maps to its number.
----@return mr.Tensor  float64
+---Converts names of users or queries to integers. A name gets the same integer in every call. A
+---name that is a written integer, such as "12", maps to its number.
+---@param names string[]
+---@return mr.Tensor  float64, in the order of the names
 ---Example: `require("moonrank.compare.repeated").numbers{"7", "12"}   --> {7, 12}  mr.Tensor {2} float64`
 function M.numbers(names)
   local numbers = {}
@@ -67,7 +69,9 @@ end
 
 ---Returns a line that says that lists of the same user or query were averaged. Returns nil if every
 ---user or query has one list.
----@param lists integer  measurements
+---@param lists integer  number of lists
+---@param units integer  number of users or queries
+---@return string?
 ---Example:
 ---```lua
 ---local note = require("moonrank.compare.repeated").note

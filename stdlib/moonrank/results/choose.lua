@@ -5,7 +5,7 @@ local mean = require("moonrank.results.pivot").aggregates.mean
 
 local M = {}
 
--- Returns the mean of a column over rows; nil if a row has no number in that column.
+-- Returns the mean of a column over rows; nil if any row has no number in that column.
 local function mean_of_rows(column, rows)
   local values = {}
   for _, row in ipairs(rows) do values[#values + 1] = column[row] end
@@ -30,7 +30,7 @@ local function set_of(names)
   return set
 end
 
--- Groups rows that have equal values of the parameters in `names`.
+-- Returns groups of rows (fields `key` and `rows`). The rows of a group have equal values of the parameters in `names`.
 local function by_values(data, names, rows)
   local by_key, groups = {}, {}
   for _, row in ipairs(rows) do
@@ -59,7 +59,8 @@ local function combinations(data, names, over, rows)
 end
 
 -- Returns the combination with the best mean. Only combinations tried on the largest number of values of `over` (e.g.
--- folds) are considered. The first combination wins a tie.
+-- folds) are considered. The first combination wins a tie. The result is nil if no combination has a mean. The counts
+-- of combinations and trials are added to `said`.
 local function best_of(data, others, over, rows, column, sign, said)
   local groups, most, all = combinations(data, others, over, rows)
   local best, best_mean
@@ -108,8 +109,10 @@ function M.said() return { combinations = 0, lacking = 0, nan = 0, trials = 0, c
 
 ---Returns the lines below a table of the best parameter combinations. They say how many
 ---combinations were left out because they lack values of the parameters in `over`, or because their
----mean is NaN.
+---mean is NaN. The list is empty if none was left out.
 ---@param said mr.results.Said
+---@param over string[]  names of parameters
+---@return string[]
 function M.notes(said, over)
   local names, notes = table.concat(over, ", "), {}
   if said.lacking > 0 then
@@ -127,19 +130,30 @@ function M.notes(said, over)
 end
 
 ---Returns the rows of trials of the parameter combination with the best mean of column `on` over
----the values of `over`. It adds the counts of combinations, cells and trials to the counters in
----`said`.
+---the values of the parameters in `over`; nil if no combination has a mean. It adds the counts of
+---combinations, cells and trials to the counters in `said`.
+---@param data mr.results.Columns
+---@param by string[]     parameters that have one value in all of `rows`
+---@param over string[]   parameters to take means over
+---@param rows integer[]  trials to choose from
+---@param on string
+---@param sign integer    1 if higher means are better, else -1
 ---@param said mr.results.Said
+---@return integer[]?
 function M.rows(data, by, over, rows, on, sign, said)
   local best = best_of(data, others_of(data, by, over), over, rows, data:shown("results:best", on), sign, said)
   return best and best.rows
 end
 
+---Returns a table with a row for each group of trials with equal values of the parameters in `by`:
+---the combination of the other parameters that has the best mean of the column `on` over the values
+---of the parameters in `over`, and its mean of every returned number.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
 ---@param over string[]   parameters to take means over
+---@param rows integer[]  trials to choose from
 ---@param on string       the column that chooses
----@param sign integer    -1 where less is better
+---@param sign integer    1 if higher values are better, else -1
 ---@return mr.Table
 function M.make(data, by, over, rows, on, sign)
   local others = others_of(data, by, over)
@@ -169,7 +183,8 @@ end
 ---in `by`, and every number that this trial returned.
 ---@param data mr.results.Columns
 ---@param by string[]     parameters to group by
----@param best_of_rows fun(rows: integer[]): integer?  the row of the best trial among some
+---@param rows integer[]  trials to choose from
+---@param best_of_rows fun(rows: integer[]): integer?  the best trial among some; nil: the group is left out
 ---@return mr.Table
 function M.single(data, by, rows, best_of_rows)
   local heads, seen, lines, counts = { table.unpack(by) }, set_of(by), {}, {}

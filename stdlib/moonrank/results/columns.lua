@@ -8,7 +8,7 @@ local metrics = require "moonrank.metrics.registry"
 local M = {}
 
 ---@class mr.results.Columns
----@field count integer   of trials
+---@field count integer   number of trials
 local Columns = check.class("mr.results.Columns")
 
 local of_trial = { number = true, state = true, attempts = true, seed = true, value = true, reason = true,
@@ -39,6 +39,8 @@ end
 ---Loads the trials of a study that are in one of `states`, as columns. Trials whose stored
 ---parameters cannot be read are left out, with a warning.
 ---@param store mr.sweep.Store
+---@param study table      the study's row in the store
+---@param states string[]  "done", "pruned", ...
 ---@return mr.results.Columns
 function M.load(store, study, states)
   local marks = {}
@@ -69,8 +71,8 @@ function Columns:_row_of()
   return self._rows
 end
 
--- Runs an SQL query with the columns `id` (of a trial) and `value`. Returns the values as an array with one place per
--- trial row.
+-- Runs an SQL query whose result has the columns `id` (of a trial) and `value`. Returns the values by the trial's row
+-- in the columns; nil for trials that the result does not contain.
 function Columns:_read(sql, ...)
   local found, row_of, column = self._store:columns(sql, self._study.id, ...), self:_row_of(), {}
   for i, id in ipairs(found.id) do
@@ -80,6 +82,7 @@ function Columns:_read(sql, ...)
 end
 
 ---Returns the sorted names of all numbers that trials of the study returned, such as "ndcg@10".
+---@return string[]
 function Columns:numbers()
   if not self._numbers then
     self._numbers = self._store:columns(
@@ -90,7 +93,11 @@ function Columns:numbers()
 end
 
 ---Returns a column by name: a parameter, a returned number, or a field of trials such as "wall".
----The column is nil in rows of trials without a value.
+---The column has an entry for each trial: nil if the trial has no value, or if the value is NaN. An
+---unknown name is an error.
+---@param where string  name of the called function, for errors
+---@param name string
+---@return table<integer, any>
 function Columns:column(where, name)
   if self._columns[name] then return self._columns[name] end
   local known, own = {}, metrics.our_name(name)
@@ -111,6 +118,9 @@ end
 
 ---Returns a column for a table. It has NaN where a trial returned NaN, which SQLite stores as NULL,
 ---and nil where a trial did not return the number. The name "value" stands for the study's metric.
+---@param where string  name of the called function, for errors
+---@param name string
+---@return table<integer, any>
 function Columns:shown(where, name)
   local column, shown, numbers, is_number = self:column(where, name), {}, self:numbers(), false
   local own = name == "value" and (self._study.metric or #numbers == 1 and numbers[1]) or metrics.our_name(name)
@@ -139,9 +149,12 @@ local function is_one_of(value, values)
   return false
 end
 
----Returns the rows of trials that have the wanted values in the wanted columns, e.g.
----{loss = "ndcg", fold = {1, 2}}.
+---Returns the rows (indices in the columns) of trials that have the wanted values: one value, or a
+---list of allowed values, for each wanted column, e.g. {loss = "ndcg", fold = {1, 2}}. Without
+---`wanted`, it returns all rows.
+---@param where string  name of the called function, for errors
 ---@param wanted? table<string, any>
+---@return integer[]
 function Columns:rows(where, wanted)
   local rows, tests = {}, {}
   for name, values in pairs(wanted or {}) do
@@ -166,8 +179,12 @@ local function before(a, b)
   return a < b
 end
 
----Groups rows by the values of some columns. Groups are sorted by these values. A row that lacks a
----value in one of the columns is left out.
+---Returns groups of the given rows, with equal values in the columns `names`: the values (`key`)
+---and the rows. Groups are sorted by these values. A row that lacks a value in one of the columns
+---is left out.
+---@param where string    name of the called function, for errors
+---@param names string[]  of columns
+---@param rows integer[]  indices in the columns
 ---@return { key: any[], rows: integer[] }[]
 function Columns:groups(where, names, rows)
   local columns, root, groups = {}, {}, {}

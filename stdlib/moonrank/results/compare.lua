@@ -12,7 +12,8 @@ local make_table = require("moonrank.table").new
 
 local M = {}
 
----Corrections of p-values for their number, by name. NaN is a test that was not made.
+---Corrections of p-values for the number of tests, by name. Each takes a list of p-values and
+---returns the corrected list. A NaN is a test that was not made: it stays NaN and does not count.
 local corrections = {}
 M.corrections = corrections
 
@@ -27,14 +28,15 @@ end
 
 function corrections.holm(p) return stats.holm(p) end
 
----Tests of pairs, by name: fun(a, b) returns p.
+---Tests of paired values, by name: fun(a, b) returns the two-sided p-value.
 M.tests = {
   wilcoxon = function(a, b) return stats.wilcoxon(a, b).p end,
   paired_t = function(a, b) return stats.paired_t(a, b).p end,
 }
 
--- Groups rows of trials into cells that agree in all parameters except `o.by`. With `over`, only rows of the best
--- combination of the other parameters are used, and a cell agrees in the parameters of `over` (e.g. fold).
+-- Groups rows of trials into cells: the trials of a cell agree in all parameters except `o.by`. With `over`, only rows
+-- of the best combination of the other parameters are used, and the trials of a cell agree in the parameters of `over`
+-- (e.g. fold).
 local function by_others(results, data, o, rows, said)
   local found, names = {}, data.params
   if o.over then
@@ -188,8 +190,10 @@ local function mean(values, lists)
   return sum / count
 end
 
----Returns the table of results:compare. `o` is a table with the options by, value, test,
----correction, lists, over and where.
+---Returns the table of results:compare, with a row for each pair of values of the parameter `o.by`.
+---`o` is a table with the options by, value, test, correction, lists, over and where.
+---@param results mr.Results
+---@param o table
 ---@return mr.Table
 function M.make(results, o)
   local where = "results:compare"

@@ -95,8 +95,9 @@ end
 ---also state the conventions of the metrics, or that the conventions are unknown.
 ---@param results mr.Results
 ---@param data mr.results.Columns
----@param rows integer[]      of the trials
----@param columns string[]    names of columns
+---@param rows integer[]      the shown trials, as indices in `data`
+---@param columns string[]    names of the shown columns
+---@return string[]
 function M.notes(results, data, rows, columns)
   local by_number, shown = kept_of(results), shown_columns(results, data, columns)
   local said = { keys = {}, metrics = {}, new = {}, unknown = {} }
@@ -120,7 +121,9 @@ end
 ---@param results mr.Results
 ---@param made mr.Table
 ---@param data mr.results.Columns
----@param columns? string[]  names of columns (default: the table's)
+---@param rows integer[]       the shown trials, as indices in `data`
+---@param columns? string[]  names of the shown columns (default: the table's)
+---@param first? string
 ---@return mr.Table
 function M.below(results, made, data, rows, columns, first)
   local lines = { first }
@@ -143,7 +146,10 @@ end
 
 ---Raises an error if two trials evaluated a column's metric under different conventions (gain,
 ---ties, empty lists).
+---@param where string        name of the called function, for the error
 ---@param results mr.Results
+---@param numbers integer[]   of the trials
+---@param column string
 function M.check(where, results, numbers, column)
   local by_number, first, first_number = kept_of(results), nil, nil
   local names = names_of(results, column)

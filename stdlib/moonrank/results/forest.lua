@@ -23,8 +23,8 @@ local function whole_box(dimensions)
   return box
 end
 
--- Returns the cells of a dimension (parameter) that contain trials of a tree node, and the weight and sum of values in
--- each cell. Returns nil if the parameter does not apply to all trials of the node.
+-- Returns the cells of a dimension (parameter) that contain trials of a tree node, and for each cell the weight of its
+-- trials and the sum of their values. Returns nil if the parameter does not apply to all trials of the node.
 local function sums_of(grower, dimension, cells, nodes)
   local counts, sums, weighted = grower.counts, grower.sums, grower.weighted
   local weight, codes = grower.weight, dimension.codes
@@ -154,12 +154,12 @@ local function grow(grower, nodes, box)
   grow(grower, right, half(box, split.j, split.set, false))
 end
 
----Grows a regression tree. Each split explains as much of the node's sum of squares as possible. A
----node is split only on parameters that apply to all of its trials.
+---Grows a regression tree and returns its leaves. Each split explains as much of the node's sum of
+---squares as possible. A node is split only on parameters that apply to all of its trials.
 ---@param dimensions mr.results.Dimension[]
 ---@param y number[]          by trial, with a mean square near 1
 ---@param weight integer[]    number of times that each trial counts
----@param leaf integer        least weight of a leaf
+---@param leaf integer        smallest sum of the weights of a leaf's trials
 ---@return mr.results.Leaf[]
 function M.tree(dimensions, y, weight, leaf)
   local grower = { dimensions = dimensions, weighted = {}, weight = weight, leaf = leaf, leaves = {}, counts = {},

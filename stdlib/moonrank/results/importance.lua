@@ -85,8 +85,8 @@ end
 ---cell of each trial. Returns nil if no trial has the parameter.
 ---@param space string   the description of the study's space
 ---@param name string
----@param column any[]
----@param rows integer[]
+---@param column any[]    the parameter's value of each trial; nil if it does not apply
+---@param rows integer[]  indices of the trials in `column`
 ---@return mr.results.Dimension?
 function M.dimension(space, name, column, rows)
   local axis = axes.of(space, name, column, rows)
@@ -186,9 +186,10 @@ local function by_share(list, name)
 end
 
 ---Computes the importance of parameters for a number `y` of the trials: the share of each
----parameter, and of each pair, in the variance of y.
+---parameter, and of each pair, in the variance of y. Too few trials, and numbers that are all
+---equal, are errors.
 ---@param dimensions mr.results.Dimension[]
----@param y number[]
+---@param y number[]  the number of each trial, in the order of the dimensions' `codes`
 ---@param o { metric: string, trees: integer, seed: integer, leaf?: integer, title?: string }
 ---@return mr.Importance
 function M.of(dimensions, y, o)
@@ -225,8 +226,8 @@ function M.of(dimensions, y, o)
   return self
 end
 
--- Returns the number of each trial: the number that the trial returned or, with `o.step`, the last number that it
--- reported up to that step. Trials that did not reach the step have no number.
+-- Returns the number `o.value` of each trial, by the trial's row: the number that the trial returned or, with `o.step`,
+-- the last number that it reported up to that step. Trials that did not reach the step have no number.
 local function values_of(results, data, rows, o, metric)
   if not o.step then return data:column("results:importance", o.value) end
   local number, reported, values = data:column("results:importance", "number"), results:reported(metric), {}

@@ -9,6 +9,8 @@ M.states = { "done", "pruned", "failed", "killed", "interrupted", "paused", "run
 M.states_text = "a list of states: " .. table.concat(M.states, ", ")
 
 ---Returns true if every entry of a list is the name of a trial's state.
+---@param list string[]
+---@return boolean
 ---Example: `require("moonrank.results.left_out").are_states{"done", "finished"}   --> false`
 function M.are_states(list)
   local known = {}
@@ -23,8 +25,9 @@ end
 ---pruned, ...); nil if no trial is left out.
 ---@param results mr.Results
 ---@param where string  name of the function in errors
----@param wanted? table<string, any>   only trials with these values
+---@param wanted? table<string, any>   only trials with these parameter values count
 ---@param states? string[]             states of the trials that are shown (default: done)
+---@return string?
 function M.note(results, where, wanted, states)
   local all, shown, counts, left = results:columns(M.states), {}, {}, 0
   for _, state in ipairs(states or { "done" }) do shown[state] = true end
@@ -44,7 +47,8 @@ end
 ---Returns a line that says that the cells or groups of a table have unequal numbers of trials.
 ---Returns nil if the numbers are equal.
 ---@param what string       "cells"
----@param counts integer[]  of trials, one for each cell
+---@param counts integer[]  number of trials of each cell
+---@return string?
 ---Example: `require("moonrank.results.left_out").spread("cells", {3, 1, 3})   --> cells have 1 to 3 trials`
 function M.spread(what, counts)
   local least, most = math.huge, 0
@@ -54,7 +58,9 @@ end
 
 ---Returns a line that says that trials with the same parameters were averaged: how many trials, in
 ---how many cells. Returns nil if no two trials have the same parameters.
----@param cells integer   number of different parameters
+---@param trials integer  number of trials
+---@param cells integer   number of different combinations of parameters
+---@return string?
 ---Example:
 ---```lua
 ---local repeated = require("moonrank.results.left_out").repeated

@@ -6,9 +6,12 @@ local metrics = require "moonrank.metrics.registry"
 
 local M = {}
 
----Returns a trial's values of a metric, one for each list.
+---Returns a trial's values of a metric, one for each list. It is an error if the trial did not
+---return them.
 ---@param results mr.Results
----@param name string|false  of the metric; false: the only one, or `default`
+---@param number integer       of the trial
+---@param name string|false    of the metric; false: the only metric with values per list, or else `default`
+---@param default string       of a metric
 ---@return mr.Tensor
 function M.scores(results, number, name, default)
   local found = results._store:columns([[SELECT l.name, l.scores FROM lists l JOIN trials t ON t.id = l.trial
@@ -26,6 +29,8 @@ end
 ---Returns the number of the user or query of each list of a trial; nil if the trial did not return
 ---these numbers.
 ---@param results mr.Results
+---@param number integer  of the trial
+---@return number[]?
 function M.ids(results, number)
   local found = results._store:columns([[SELECT l.scores FROM lists l JOIN trials t ON t.id = l.trial
     WHERE t.study = ?1 AND t.number = ?2 AND l.name = 'list']], results.study.id, number).scores

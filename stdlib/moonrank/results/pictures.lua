@@ -8,8 +8,12 @@ local M = {}
 
 local function metric_of(results, value) return value == "value" and results.study.metric or value end
 
----Draws the trials' numbers against the values of one parameter. A numeric parameter gives a
----scatter plot. A parameter with names gives bars of means with standard deviations.
+---Draws the trials' numbers (`o.value`) against the values of the parameter `name`. A numeric
+---parameter gives a scatter plot. A parameter with other values gives bars of means with standard
+---deviations.
+---@param results mr.Results
+---@param name string
+---@param o mr.results.ValueOptions
 ---@return mr.Figure
 function M.marginal(results, name, o)
   local where = "results:marginal"
@@ -39,7 +43,8 @@ function M.marginal(results, name, o)
     title = results.name }
 end
 
--- Averages curves step by step. The mean at a step is over the curves that have a value at this step.
+-- Averages curves step by step. Returns the steps and the means. The mean at a step is over the curves that have a
+-- finite value at this step.
 local function mean_curve(curves)
   local sums, counts, steps, values = {}, {}, {}, {}
   for _, curve in ipairs(curves) do
@@ -60,6 +65,8 @@ local most_curves = 12
 
 ---Draws curves of the values that trials reported at each step. With `o.by`, a curve is the mean
 ---over the trials with one value of that parameter. Otherwise, each of the best trials has a curve.
+---@param results mr.Results
+---@param o mr.results.CurvesOptions
 ---@return mr.Figure
 function M.curves(results, o)
   local where = "results:curves"
@@ -117,6 +124,8 @@ end
 
 ---Draws parallel coordinates: an axis with its own scale for each parameter, an axis for the
 ---returned number, and a line for each trial, coloured by its number.
+---@param results mr.Results
+---@param o mr.results.ParallelOptions
 ---@return mr.Figure
 function M.parallel(results, o)
   local where = "results:parallel"

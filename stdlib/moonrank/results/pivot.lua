@@ -39,7 +39,12 @@ function M.has_nan(values)
   return false
 end
 
----Returns a list of names. `value` is one name, a list of names, or nil for an empty list.
+---Returns the value of an option as a list of names. The value is one name, a list of names, or nil
+---for an empty list; any other value is an error.
+---@param where string   name of the called function, for errors
+---@param option string  name of the option, for errors
+---@param value? string|string[]
+---@return string[]
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
@@ -59,8 +64,13 @@ local function aggregate_of(aggregate)
   return function(values) return M.has_nan(values) and 0 / 0 or made(values) end
 end
 
----Returns the numbers that a column has at some rows. Rows without a value are skipped. A value
----that is not a number is an error.
+---Returns the numbers that a column has in the given rows. Rows without a value are skipped. A
+---value that is not a number is an error.
+---@param where string     name of the called function, for errors
+---@param name string      name of the column, for errors
+---@param column table<integer, any>
+---@param rows integer[]
+---@return number[]
 function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do

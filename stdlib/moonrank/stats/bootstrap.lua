@@ -29,8 +29,8 @@ local function values_of(x)
   return { a, b }, skipped
 end
 
--- Returns the number that the script's function f computes from the columns. With `draw`, f gets the columns resampled
--- by `draw`.
+-- Returns the number that the script's function f computes from the values (one tensor, or two for pairs). With `draw`,
+-- f gets the tensors that `draw` returns for them.
 local function value_of(f, columns, draw)
   local drawn = {}
   for i, column in ipairs(columns) do drawn[i] = draw and draw(column) or column end

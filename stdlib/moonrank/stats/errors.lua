@@ -32,7 +32,7 @@ function M.rmse(predicted, truth)
 end
 
 ---Returns the mean absolute error of predictions. It is NaN if a value is NaN. Values beyond 1e100
----in size are errors.
+---in size, also infinite ones, are errors.
 ---@param predicted mr.Tensor|number[]
 ---@param truth mr.Tensor|number[]
 ---@return number

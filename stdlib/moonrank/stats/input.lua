@@ -19,6 +19,7 @@ M.level_options = declare("mr.stats.LevelOptions", {
 
 ---Returns a tensor from a tensor or a table of numbers. A table becomes a float64 tensor on the
 ---CPU.
+---@param where string  name of the called function, for errors
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
 function M.tensor(where, x)
@@ -27,9 +28,10 @@ function M.tensor(where, x)
   return x
 end
 
----Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size are errors,
----because their squares and cubes could overflow.
----@param name string  of the argument
+---Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite
+---ones, are errors, because their squares and cubes could overflow.
+---@param where string  name of the called function, for errors
+---@param name string   name of the argument, for errors
 ---@param x mr.Tensor|number[]
 ---@return mr.Tensor
 function M.moderate(where, name, x)
@@ -41,10 +43,12 @@ function M.moderate(where, name, x)
   return values
 end
 
----Returns a plain table of numbers from a tensor or a table of numbers. Values beyond 1e100 in size
----are errors.
----@param name string  of the argument
+---Returns a plain table of numbers from a tensor or a table of numbers; a table is returned
+---unchanged. Values beyond 1e100 in size, also infinite ones, are errors. NaN is allowed.
+---@param where string  name of the called function, for errors
+---@param name string   name of the argument, for errors
 ---@param x mr.Tensor|number[]
+---@return number[]
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
   if type(x) ~= "table" then
@@ -64,8 +68,10 @@ end
 
 ---Returns the names of a table's columns, sorted. Raises an error if a column's key is not a
 ---string.
+---@param where string   name of the called function, for errors
 ---@param option string  the option with the columns
 ---@param columns table<string, any>
+---@return string[]
 function M.column_names(where, option, columns)
   for name in pairs(columns) do
     if type(name) ~= "string" then
@@ -77,7 +83,9 @@ end
 
 ---Returns the levels (different names) in a column, in the order in which they first appear, and
 ---for each row the index of its level. NaN is not a level and stays NaN in the rows.
----@param name string  of the column
+---@param where string   name of the called function, for errors
+---@param name string    of the column
+---@param values any[]   the column
 ---@param count integer  number of rows that the column must have
 ---@param other string   name of the other column with this number of rows
 ---@return any[] levels
@@ -98,12 +106,19 @@ function M.levels(where, name, values, count, other)
   return levels, rows
 end
 
----Returns true if the value is a list {lowest, highest} of two numbers whose squares are finite.
+---Returns true if the list is {lowest, highest}: two different numbers in ascending order, each at
+---most 1e100 in size.
+---@param value any[]
+---@return boolean
 ---Example: `require("moonrank.stats.input").is_range({0, 1})   --> true`
 function M.is_range(value) return check.is_range(value, M.largest) end
 
 ---Returns the x values at which a curve is computed: `o.points` evenly spaced points over
 ---`o.range`, or else from `low` to `high`.
+---@param where string  name of the called function, for errors
+---@param o { points: integer, range?: number[] }
+---@param low number
+---@param high number
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
@@ -116,8 +131,9 @@ function M.points(where, o, low, high)
   return core.tensor(points, "float64", "cpu")
 end
 
----Returns the bandwidth of a kernel. If `value` is a number, it is the bandwidth. If `value` is the
----name of a rule, `find` computes the bandwidth and says whether its search ended at a limit.
+---Returns the bandwidth of a kernel, and whether the search for it ended at a limit (`at_edge`). If
+---`value` is a number, it is the bandwidth. If `value` is the name of a rule, `find` computes both
+---results.
 ---@param value string|number
 ---@param find fun(rule: string): number, boolean
 ---@return number bandwidth

@@ -65,7 +65,8 @@ local function coded(self, name, value)
   return columns, names
 end
 
--- Returns the row of the design matrix for given values of all factors and covariates, and the names of its columns.
+-- Returns the row of the design matrix for given values of all factors (indices of levels) and covariates, and the
+-- names of its columns.
 local function design_row(self, values)
   local row, names = { 1 }, { "(mean)" }
   for _, term in ipairs(self._terms) do
@@ -339,7 +340,7 @@ end
 
 ---Tests the differences between all pairs of marginal means of a factor (or of combinations of
 ---several factors) with Student's two-sided t-test. `adjusted` is the p-value after Holm's
----correction for all pairs.
+---correction for all pairs. `difference` is the mean of `first` minus that of `second`.
 ---@param ... string  names of factors
 ---@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
 function Model:contrasts(...)

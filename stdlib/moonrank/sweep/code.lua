@@ -58,8 +58,8 @@ local finished = { [")"] = true, ["}"] = true, ["]"] = true, ["{"] = true, ["...
 
 local begins = { [";"] = true, ["::"] = true, ["{"] = true }
 
--- Returns true if a statement continues on the next line. This is so if an operator ends the line (token `last`) or
--- begins the next line (token `first`).
+-- Returns true if a statement continues on the next line: if the line's last token (`last`) or the next line's first
+-- token (`first`) is an operator.
 local function goes_on(last, first)
   return operators[last.text] or last.kind == "symbol" and not finished[last.text] or operators[first.text]
     or first.kind == "symbol" and not begins[first.text]
@@ -73,8 +73,8 @@ end
 
 local constants_of_tokens = setmetatable({}, { __mode = "k" })
 
--- Returns where a file declares constants `local NAME <const> = ...`, by name. Such constants are not upvalues, because
--- Lua compiles numbers, texts and booleans into the functions that use them.
+-- Returns, by name, where a file declares constants `local NAME <const> = ...`: the first and last token of each value.
+-- Such constants are not upvalues, because Lua compiles numbers, texts and booleans into the functions that use them.
 local function constants_of(tokens)
   if constants_of_tokens[tokens] then return constants_of_tokens[tokens] end
   local found = {}
@@ -89,7 +89,8 @@ local function constants_of(tokens)
   return found
 end
 
--- Returns the source text of the named constants, and of further constants that are named in their values, by name.
+-- Returns, by name, the source text of the constants in `names`, and of the constants that are named in the text of
+-- these constants.
 local function constants_named(tokens, names)
   local of, found, waiting = constants_of(tokens), {}, check.names(names)
   while #waiting > 0 do
@@ -251,8 +252,9 @@ end
 
 local as_they_are = {}
 
--- Returns the names to write in place of a table's keys. Texts of earlier versions have former names of the options of
--- library objects, so the comparison with an earlier version needs these names.
+-- Returns the former names of a table's keys (present name -> former name), to write in their place; an empty table if
+-- no key was renamed. Texts that earlier program versions stored for a study contain the former names of library
+-- objects' options (`is_ours`). A comparison with such a text needs these names.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
@@ -369,7 +371,8 @@ end
 
 local by_trials = {}  -- modules and files that trials in this process loaded, as keys such as "module NAME"
 
----Starts to record which modules and files a trial loads. `loaded` returns the record.
+---Starts to record which modules and files a trial loads. `loaded` returns the record. An earlier
+---record is dropped.
 function M.watch() core.loads = {} end
 
 ---Returns a digest of each module and file that a trial loaded since the call of `watch`, by
@@ -455,11 +458,13 @@ end
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values,
----modules and options. A value that trials in this process changed appears as it was before the
----trials ran.
+---modules and options of mr.args. The trials' function is `run`. A value that trials in this
+---process changed appears as it was before the trials ran.
+---@param run fun(trial: mr.Trial): any
 ---@param space? mr.sweep.Space
----@param brief? boolean  without reading data
----@param formerly? boolean  with former names of options, as earlier versions wrote it
+---@param brief? boolean  true: tensors and data count by their class only, and are not read
+---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
+---@return string
 ---Example: `require("moonrank.sweep.code").of(function() return 1 end):match "function run"   --> function run`
 function M.of(run, space, brief, formerly)
   local all, lines = lines_of(run, space, brief or false, formerly), { rule }
@@ -477,9 +482,12 @@ function M.of(run, space, brief, formerly)
   return table.concat(lines, "\n")
 end
 
----Records which values (variables, tables, globals) the trials in this process changed. `of` then
----describes these values as they were before the trials.
----@param before string  from `of`, before they ran
+---Records which values (variables, tables, globals) of a study's trials (function `run`) changed
+---while trials ran in this process. `of` then describes these values as they were before the
+---trials.
+---@param run fun(trial: mr.Trial): any
+---@param space? mr.sweep.Space
+---@param before string  what `of` returned before the trials ran
 function M.settle(run, space, before)
   local lines, keys, was = lines_of(run, space, false), parsed(before)
   left[lines[2]] = { keys = keys, was = was, now = select(2, parsed(table.concat(lines, "\n"))) }
@@ -548,7 +556,7 @@ end
 ---has an older form and cannot be compared.
 ---@param was string  a study's text in the store
 ---@param now string  the text of this run
----@param formerly? fun(): string  makes that text with former names of options, as earlier versions wrote it
+---@param formerly? fun(): string  makes the text of this run with former names of options, as earlier versions did
 ---@return string? lines
 ---@return boolean comparable
 function M.changes(was, now, formerly)
@@ -564,8 +572,9 @@ function M.changes(was, now, formerly)
 end
 
 ---Returns the options of mr.args that are recorded in the text of a study's code and values: a
----table from name to value, both as text.
+---table from the option's name to its value as text.
 ---@return table<string, string>
+---@param text string  from `of`
 ---Example: `require("moonrank.sweep.code").options("option epochs\t3").epochs   --> 3`
 function M.options(text)
   local found = {}
@@ -573,18 +582,24 @@ function M.options(text)
   return found
 end
 
----Returns the text of a study's code and values, in which the options named in `options` have the
----values given there.
----@param options table<string, string>
+---Returns the text of a study's code and values, changed so that the options of mr.args that are
+---named in `options` have the values in `options`. An option that the text does not contain is not
+---added.
+---@param text string                     from `of`
+---@param options table<string, string>   values as text, by name
+---@return string
 function M.with_options(text, options)
   local function line(name) return options[name] and ("\noption %s\t%s"):format(name, options[name]) end
   return (text:gsub("\noption ([^\t\n]+)\t[^\n]*", line))
 end
 
----Returns the text `now` of a study's code and values, with the modules and files that only the
----earlier text `was` names, and with those that a trial loaded. It is an error if a module or file
----changed since the study began.
----@param loaded? table<string, string>  of `loaded`
+---Returns the text `now` of a study's code and values, and adds two kinds of lines: for modules and
+---files that only the earlier text `was` names, and for those that a trial loaded. It is an error
+---if a module or file changed since the study began.
+---@param now string
+---@param was? string
+---@param loaded? table<string, string>  from `loaded`: a digest by "module NAME" or "file PATH"
+---@return string
 function M.joined(now, was, loaded)
   local lines, _, known = { now }, parsed(now)
   local keys, old = parsed(was and was:find(rule, 1, true) == 1 and was or rule)

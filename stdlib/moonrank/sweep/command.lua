@@ -7,7 +7,7 @@ local M = {}
 ---Returns the command line that starts this script again as a worker, or nil and the reason why it
 ---cannot be started again. The REPL, strings of -e, specs and scripts from standard input cannot be
 ---started again.
----@param threads integer  threads of a worker, unless the command line of this process has --threads
+---@param threads integer  number of threads of a worker, unless the command line of this process has --threads
 ---@return string[]? words, string? why
 function M.words(threads)
   local given = rawget(_G, "arg")
@@ -29,7 +29,8 @@ function M.words(threads)
 end
 
 ---Returns the name of the file in which a function is defined, and the SHA-256 of the file's text.
----For code that is not in a file, it is the SHA-256 of the code.
+---For code that is not in a file, it returns "the code typed" and the SHA-256 of the code.
+---@param f function
 ---@return string name, string sum
 function M.script_of(f)
   local source = debug.getinfo(f, "S").source

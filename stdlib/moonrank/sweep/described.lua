@@ -7,7 +7,7 @@ local M = {}
 ---@field high? number
 ---@field step? integer       step of an integer
 ---@field log boolean         whether the parameter is drawn in the logarithm
----@field conditional boolean whether it applies to some combinations only
+---@field conditional boolean whether the parameter exists only under a condition (mr.when)
 
 local function numbers_of(text)
   local low, high, step = text:match "^%(([^,;)]+), ([^,;)]+),? ?([^;)]*)"
@@ -27,8 +27,8 @@ local function one(kind, text, conditional)
   return found
 end
 
--- Combines two parameters with the same name under different conditions. The result is a choice if one of the two is a
--- choice, else a number whose range covers both ranges.
+-- Combines two parameters that have the same name and exist under different conditions. The result is a choice if one
+-- of the two is a choice, else a number whose range covers both ranges.
 local function both(a, b)
   if a.kind == "choice" or b.kind == "choice" then return { kind = "choice", log = false, conditional = true } end
   return { kind = a.kind == b.kind and a.kind or "uniform", low = math.min(a.low, b.low),

@@ -10,7 +10,8 @@ local fit_file = "fit.safetensors"
 ---Creates the folder of a study, if it is missing, and returns its path. Links to the same store
 ---give the same folder.
 ---@param store string  path of the store
----@param name string   of the study
+---@param name string   name of the study
+---@return string
 function M.of_study(store, name)
   local plain = name:gsub("[^%w_-]", "_")
   if plain ~= name then plain = plain .. "_" .. core.sha256(name):sub(1, 8) end
@@ -19,12 +20,16 @@ function M.of_study(store, name)
   return folder
 end
 
----Returns the path of a trial's folder, which is in the folder of its study.
----@param folder string  of the study
+---Returns the path of a trial's folder, which is in the folder of its study. The folder is not
+---created.
+---@param folder string   the study's folder
+---@param number integer  the trial's number
+---@return string
 function M.of_trial(folder, number) return ("%s/trial_%d"):format(folder, number) end
 
 ---Returns the path of the file in which mr.fit{checkpoint = true} saves the state of training.
----@param folder string  of the trial
+---@param folder string  the trial's folder
+---@return string
 function M.of_fit(folder) return folder .. "/" .. fit_file end
 
 -- Returns the paths of the folders of a study's trials, by the number of the trial.
@@ -39,8 +44,9 @@ end
 
 ---Raises an error if the study's folder has checkpoints but the store does not have the study.
 ---Trials would otherwise resume from the checkpoints of another study.
+---@param folder string  the study's folder
 ---@param store mr.sweep.Store
----@param name string  of the study
+---@param name string    name of the study
 function M.check(folder, store, name)
   if store:study(name) then return end
   for _, of_trial in pairs(trial_folders(folder)) do
@@ -53,7 +59,7 @@ end
 
 ---Removes mr.fit's checkpoint of a trial whose result is stored, and the trial's folder. Files that
 ---the script wrote into the folder stay, and then the folder stays too.
----@param folder string  of the trial
+---@param folder string  the trial's folder; it may be missing
 function M.forget(folder)
   if not core.file_exists(folder) then return end
   for _, name in ipairs(core.list_folder(folder)) do
@@ -66,8 +72,8 @@ end
 
 ---Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints
 ---of trials that ended just before an earlier run was killed.
----@param folder string  of the study
----@param is_over fun(number: integer): boolean  whether a trial does not continue
+---@param folder string  the study's folder
+---@param is_over fun(number: integer): boolean  whether the trial with this number has ended for good
 function M.tidy(folder, is_over)
   for number, of_trial in pairs(trial_folders(folder)) do
     if is_over(number) then M.forget(of_trial) else os.remove(of_trial) end

@@ -2,27 +2,29 @@
 -- study was continued with `force = true`.
 local M = {}
 
--- The bit of each field of a study in the column `forced`. Stores contain these bits, so a field's bit must never
--- change.
+-- The bits of a study's column `forced`. A field's bit is set if the study was continued with `force = true` although
+-- this field had changed. Stores contain these bits, so a field's bit must never change.
 local bits = { space = 1, script = 2, settings = 4, data = 8, sampler = 16, seed = 32, direction = 64, metric = 128,
   ["form of the recorded code"] = 256 }
 local order = { "script", "form of the recorded code", "settings", "data", "metric", "space", "sampler", "seed",
   "direction" }
 
--- Returns the bit mask in a study's column `forced`, or 0 if it is not an integer. A store can come from anywhere, and
--- SQLite does not enforce types.
+-- Returns the bit mask in a study's column `forced`, or 0 if the column's value is not an integer. A store can come
+-- from anywhere, and SQLite does not enforce types.
 local function sum_of(study) return math.type(study.forced) == "integer" and study.forced or 0 end
 
 ---Returns true if a study was continued with `force = true` although the field had changed.
----@param study table   its row
+---@param study table   the study's row in the store
 ---@param field string  "space", "script", ...
+---@return boolean
 ---Example: `require("moonrank.sweep.forced").has({forced = 3}, "script")   --> true`
 function M.has(study, field) return sum_of(study) & bits[field] ~= 0 end
 
 ---Returns true if trials of a study have results. Reports of a paused trial count as results,
 ---because they decide whether the trial continues.
 ---@param store mr.sweep.Store
----@param study table  its row
+---@param study table  the study's row in the store
+---@return boolean
 function M.has_results(store, study)
   return store:columns([[SELECT count(*) AS n FROM trials WHERE study = ?1 AND (state IN ('done', 'pruned')
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
@@ -31,7 +33,8 @@ end
 ---Records in the store that a study is continued with `force = true` although some fields changed.
 ---If no trial has a result yet, only a change of the space is recorded.
 ---@param store mr.sweep.Store
----@param study table      its row
+---@param study table       the study's row in the store
+---@param fields string[]   names of the changed fields: "space", "script", ...
 function M.note(store, study, fields)
   local sum, has_results = sum_of(study), M.has_results(store, study)
   for _, field in ipairs(fields) do
@@ -44,7 +47,8 @@ end
 
 ---Returns the line below tables of a study that says what had changed when the study was continued
 ---with `force = true`; nil if nothing had changed.
----@param study table  its row
+---@param study table  the study's row in the store
+---@return string?
 ---Example: `require("moonrank.sweep.forced").line({forced = 2}):match "change of (.+) are"   --> script`
 function M.line(study)
   local names = {}

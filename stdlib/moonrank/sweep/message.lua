@@ -84,8 +84,10 @@ local kinds = {
 ---@field metric string
 ---@field prunes boolean   whether trials of the sweep can be pruned
 
----Returns the message that a worker sent as bytes; nil if the message is invalid.
----@param busy mr.sweep.Busy|false  false if the worker runs no trial
+---Returns the message (a table) that a worker sent as bytes; nil if the message is invalid.
+---@param bytes string
+---@param busy mr.sweep.Busy|false  the trial that the worker runs; false if it runs no trial
+---@return table?
 ---Example: `require("moonrank.sweep.message").read("garbage", false)   --> nil`
 function M.read(bytes, busy)
   local ok, message = pcall(frame.unpack, bytes)

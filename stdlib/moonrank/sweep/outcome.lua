@@ -166,7 +166,8 @@ local function check_direction(name, o, directions)
 end
 
 ---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
----other numbers and values per list. It is an error if the result cannot be stored.
+---other numbers and values per list. It is an error if the result cannot be stored, e.g. if it is
+---not a number or a table of numbers by name.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
 ---@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }

@@ -21,7 +21,10 @@ local When = check.class("mr.sweep.When")
 function M.is_part(value) return getmetatable(value) == Part end
 function M.is_when(value) return getmetatable(value) == When end
 
----Returns a text for an error message that describes a value of an unexpected type.
+---Returns a text for an error message that describes a value of an unexpected type: the printed
+---object, or "a" and the Lua type.
+---@param value any
+---@return string
 function M.found_text(value)
   if type(value) == "table" and getmetatable(value) then return tostring(value) end
   return "a " .. type(value)
@@ -249,8 +252,8 @@ function Part:__tostring()
   return ("%s(%s, %s%s%s)"):format(self.kind, scalar_text(self.low), scalar_text(self.high), extra, note)
 end
 
--- Returns a parameter's value at a share of the way from `low` to `high`, on a logarithmic scale for a logarithmic
--- parameter.
+-- Returns a parameter's value at a share of the way (0 to 1) from `low` to `high`, on a logarithmic scale for a
+-- logarithmic parameter.
 local function between(part, share)
   if part.log then return part.low * core.number_power(part.high / part.low, share) end
   return part.low + share * (part.high - part.low)
@@ -267,17 +270,18 @@ local function spread_integers(part)
   return values
 end
 
----Returns how many values a grid of this parameter has. It is not a number if the parameter has
----infinitely many values.
----@return integer?
+---Returns how many values a grid of this parameter has. Returns false if the parameter is a real
+---number without the option `points`, because such a parameter has infinitely many values.
+---@return integer|false
 function Part:size()
   if self.kind == "choice" then return #self.keys end
   if not self.step then return self.points end
   return self.points and #spread_integers(self) or (self.high - self.low) // self.step + 1
 end
 
----Returns the i-th value of a grid of this parameter.
----@param i integer  from 1
+---Returns the i-th value of a grid of this parameter; for a named value of a choice, its name.
+---@param i integer  from 1 to size()
+---@return any
 function Part:grid(i)
   if self.kind == "choice" then return self.keys[i] end
   if self.step then return self.points and spread_integers(self)[i] or self.low + (i - 1) * self.step end
@@ -286,8 +290,9 @@ function Part:grid(i)
   return between(self, (i - 1) / (self.points - 1))
 end
 
----Returns the two ends of the axis on which the parameter is drawn uniformly. For a logarithmic
----parameter, the axis has logarithms. For integers, the axis is half a step wider on both sides.
+---Returns the two ends of the axis on which a numeric parameter is drawn uniformly. For a
+---logarithmic parameter, the axis has logarithms. For integers, the axis is half a step wider on
+---both sides.
 ---@return number low
 ---@return number high
 function Part:axis()
@@ -318,24 +323,30 @@ function Part:from_axis(x)
   return math.max(self.low, math.min(self.high, value))
 end
 
----Returns the parameter's value for a number u in [0, 1). Equally likely values have equally long
----intervals of u.
+---Returns the parameter's value for a number u in [0, 1), which a sampler draws uniformly. Equally
+---likely values have equally long intervals of u.
 ---@param u number
+---@return any
 function Part:at(u)
   if self.kind == "choice" then return self.keys[math.min(#self.keys, math.floor(u * #self.keys) + 1)] end
   local low, high = self:axis()
   return self:from_axis(low + u * (high - low))
 end
 
----Returns true if the value is a possible value of this parameter.
+---Returns true if the value is a possible value of this parameter. A named value of a choice is
+---given by its name.
+---@param value any
+---@return boolean
 function Part:contains(value)
   if self.kind == "choice" then return self.index[value] ~= nil end
   if type(value) ~= "number" or not (value >= self.low and value <= self.high) then return false end
   return not self.step or (value - self.low) % self.step == 0
 end
 
----Returns what a trial gets for a value of the parameter: for the name of a named value, that named
----value, else the value itself.
+---Returns what a trial gets for a value of the parameter: for the name of a named value of a
+---choice, that named value, else the value itself.
+---@param value any  a number, string or boolean
+---@return any
 function Part:meaning(value)
   if self.kind ~= "choice" or self.named[value] == nil then return value end
   return self.named[value]

@@ -236,7 +236,7 @@ local function has_output(path)
 end
 
 ---Runs the trials of a study that have not ended, in workers. Returns true if Ctrl-C ended the
----sweep.
+---sweep early, false if all trials have ended.
 ---@param o mr.sweep.Pool.Options
 ---@return boolean interrupted
 function M.run(o)

@@ -138,7 +138,7 @@ end
 ---@param store mr.sweep.Store
 ---@param study table                the study's row in the store
 ---@param context mr.sweep.Context
----@param job fun(number: integer): mr.sweep.Job
+---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.check(store, study, context, job)
   local why = objection(store, study, context, job)
   if why then check.fail("%s", why) end
@@ -155,8 +155,10 @@ function M.note(store, study, context, job)
   if differ then forced.note(store, study, { "data" }) end
 end
 
----Raises an error if trials of a study ran under another numerics version than the one of this
----program.
+---Raises an error if trials of a study ran under another numerics version than that of this
+---program, or if their version was not recorded.
+---@param store mr.sweep.Store
+---@param study table  the study's row in the store
 function M.check_numerics(store, study)
   local others = {}
   for _, each in ipairs(store:numerics(study)) do

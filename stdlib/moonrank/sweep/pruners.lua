@@ -33,7 +33,8 @@ end
 ---Returns true if a running trial should stop early. The sweep calls it after each report of the
 ---trial.
 ---@param trial mr.sweep.Progress
----@param others mr.sweep.Progress[]  ended trials; those from generation_of(trial.number) on do not count
+---@param others mr.sweep.Progress[]  ended trials; numbers from generation_of(trial.number) on do not count
+---@return boolean
 function Pruner:decide(trial, others)
   if #trial.reports == 0 then return false end
   local seen = {}
@@ -46,13 +47,16 @@ end
 ---Returns the number of the first trial in a trial's generation (consecutive trials that are
 ---compared with the same earlier trials). All trials with smaller numbers must have ended when the
 ---trial starts.
+---@param number integer  of the trial
+---@return integer
 function Pruner:generation_of(number) return generations.first(number, self._options.generation) end
 
----Returns how many trials a study has by default; nil for a pruner that does not define this
----number.
+---Returns how many trials a study with this pruner has by default: nil, except for hyperband.
+---@return integer?
 function Pruner.count() end
 
----Returns the pruner's name and options as text.
+---Returns the pruner's name and options as text, such as "median(generation = 10, startup = 5)".
+---@return string
 function Pruner:describe() return generations.described(self.name, self._options) end
 
 function Pruner:__tostring() return self:describe() end

@@ -62,7 +62,8 @@ local function pass_on(state)
 end
 
 ---Serves rank 0 in every other rank: starts a worker for each sweep of the script, and forwards
----messages, until rank 0 ends. It does not return.
+---messages between the worker and rank 0. It does not return; the process exits when rank 0 has
+---ended.
 ---@param silence number  seconds after which rank 0 counts as lost while it has a worker here
 function M.serve(silence)
   local words, variables = here()
@@ -147,7 +148,7 @@ end
 local known
 
 ---Returns a runner for each rank, with which rank 0 starts the rank's worker, and the seconds
----between polls. Only rank 0 may call it.
+---between polls of the ranks' messages. Only rank 0 may call it.
 ---@param silence number  seconds without a message after which a rank counts as lost
 ---@return mr.sweep.Runner[] runners, number pause
 function M.runners(silence)

@@ -75,6 +75,8 @@ function M.new(o)
 end
 
 ---Returns true if a trial has ended and will not be retried.
+---@param trial table
+---@return boolean
 function Schedule:is_final(trial)
   if trial.state == "done" or trial.state == "pruned" then return true end
   return (trial.state == "failed" or trial.state == "killed") and trial.attempts > self.retry
@@ -139,6 +141,7 @@ function Schedule:_halve(number)
 end
 
 ---Returns how many trials of the study have ended and will not be retried.
+---@return integer
 function Schedule:ended()
   local sum = 0
   for _, count in pairs(self.counts) do sum = sum + count end
@@ -207,7 +210,8 @@ function Schedule:_first()
 end
 
 ---Returns the next trial to run, and marks it in the store as begun. Returns nil if no trial can
----run now.
+---begin now: all have begun, or the next one has to wait for results of running trials.
+---@return table? trial
 function Schedule:next()
   if self.lock and not self.lock:holds() then
     check.fail("mr.sweep: the folder %s was removed while the sweep ran, with its lock and checkpoints", self.folder)
@@ -223,6 +227,8 @@ end
 ---Returns an estimate of the seconds until all trials have ended: the mean time of the trials that
 ---finished in this run, times the number of trials left, divided by the number of workers. Returns
 ---nil until the first trial has finished.
+---@param workers integer
+---@return number?
 function Schedule:left(workers)
   local finished = self.finished
   if finished.trials == 0 then return nil end
@@ -231,6 +237,7 @@ end
 
 ---Returns the fields of a trial that its worker needs to run it: number, seed, parameters, attempt,
 ---folder and pause.
+---@param trial table
 ---@return mr.sweep.Job
 function Schedule:job(trial)
   return { number = trial.number, seed = trial.seed, params = trial.params, attempt = trial.attempts + 1,
@@ -239,7 +246,9 @@ end
 
 ---Returns the progress of the trials with which the pruner may compare a trial: trials of earlier
 ---generations with a number above `known`.
----@return mr.sweep.Progress[]
+---@param trial table
+---@param known? integer  largest number of a trial that the caller has already (default 0)
+---@return mr.sweep.Progress[]  empty without a pruner
 function Schedule:others(trial, known)
   local others = {}
   if not self.pruner then return others end
@@ -278,7 +287,11 @@ function Schedule:_add_time(seconds)
   self.finished.seconds, self.finished.trials = self.finished.seconds + seconds, self.finished.trials + 1
 end
 
----Stores how a trial ended. Schedules the trial to run again if it failed and has retries left.
+---Stores how a trial ended, in the store file and in this schedule. Schedules the trial to run
+---again if it failed and has retries left.
+---@param trial table     from `next`
+---@param outcome table   state, value, numbers, lists, reports, time and data, as from mr.sweep's trials
+---@param metric string   name of the reports that the pruner reads
 function Schedule:finish(trial, outcome, metric)
   if next(outcome.loaded or {}) then
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)

@@ -44,11 +44,13 @@ end
 
 ---Returns the schema version of the store in a database; 0 if the database does not contain a store
 ---yet.
+---@return integer
 function M.version_of(database) return pragma(database, "user_version") end
 
----Updates a store to the last version in `versions`.
+---Updates a store's database to the schema of the last version in `versions`. It does nothing if
+---the store has this version or a later one.
 ---@param store mr.sweep.Store
----@param versions string[][]
+---@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
 function M.migrate(store, versions)
   for i = M.version_of(store._database) + 1, #versions do
     store:transaction(function()
@@ -91,10 +93,13 @@ local function expected_of(versions, version)
   return expected
 end
 
----Returns why this program must not read or write a database as a store, or nil if it may. Tables
----with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged rows out.
----The schema is read in one transaction.
----@param versions string[][]
+---Returns as text why this program must not read or write a database as a store, or nil if it may.
+---Tables with damaged rows are an objection for a writer. A reader (`only_reads`) leaves damaged
+---rows out. The schema is read in one transaction.
+---@param versions string[][]  SQL statements by version: entry i updates a store from version i - 1
+---@param path string          of the store
+---@param only_reads boolean   whether the program only reads the store
+---@return string?
 function M.objection(database, versions, path, only_reads)
   database:run("BEGIN", {}, 0)
   local version, id, found = M.version_of(database), pragma(database, "application_id"), schema_of(database)

@@ -120,7 +120,8 @@ local function names_below(entries)
 end
 
 ---Makes a search space from a table, which has parameters by name and conditions (`mr.when`)
----without a name.
+---without a name. A search space is returned unchanged.
+---@param t table|mr.sweep.Space
 ---@return mr.sweep.Space
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
@@ -133,11 +134,14 @@ function M.new(t)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
 end
 
----Returns the sorted names of all parameters of the space, including conditional parameters.
+---Returns the sorted names of all parameters of the space, including conditional parameters. Each
+---name occurs once.
+---@return string[]
 function Space:names() return { table.unpack(self._names) } end
 
 ---Returns all parameters of the space with their possible values. A parameter comes before the
----parameters that depend on it.
+---parameters that depend on it. Parameters of one name under different conditions have an entry
+---each.
 ---@return mr.sweep.Entry[]
 function Space:entries() return { table.unpack(self._slots) } end
 
@@ -202,8 +206,9 @@ function branches_size(branches)
   return product(branches, function(branch) return entries_size(branch.entries) end)
 end
 
----Returns how many combinations a grid over the space has; nil if they are infinite or too many to
----count.
+---Returns how many combinations a grid over the space has; nil if there are infinitely many or more
+---than 2^53.
+---@return integer?
 function Space:count() return entries_size(self._entries) or nil end
 
 local decode
@@ -284,7 +289,8 @@ local function describe(entries, indent, lines)
 end
 
 ---Returns the space as text. Spaces with equal parameters give equal texts, in any order of keys.
----Named values that are not plain data, such as functions, appear by name only.
+---Named values of a choice that are not plain data, such as functions, appear by name only.
+---@return string
 ---Example: `require("moonrank.sweep.space").new{n = mr.range(1, 3)}:describe()   --> n = range(1, 3)`
 function Space:describe() return table.concat(describe(self._entries, "", {}), "\n") end
 

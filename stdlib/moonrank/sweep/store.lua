@@ -39,8 +39,10 @@ function Store:rows(sql, ...)
   return rows
 end
 
----Runs `f` in a transaction of the store. If `f` raises an error, everything that `f` wrote is
----rolled back.
+---Calls `f` with the further arguments in a transaction of the store, and returns its first result.
+---If `f` raises an error, everything that `f` wrote is rolled back and the error is raised again.
+---@param f function
+---@return any
 function Store:transaction(f, ...)
   self._database:run("BEGIN IMMEDIATE", {}, 0)
   local ok, result = pcall(f, ...)
@@ -67,9 +69,10 @@ local function opened(path, mode, versions, only_reads)
   check.fail("%s %s", path, why)
 end
 
----Writes the store's current contents to a new file, completely or not at all. Other processes may
----write to the store at the same time.
----@param part? string  name of the file until it is whole
+---Writes the store's current contents to the file `path`, completely or not at all. An existing
+---file is replaced. Other processes may write to the store at the same time.
+---@param path string
+---@param part? string  name of the file until it is whole (default: made from `path`)
 function Store:copy(path, part)
   core.make_folder(path)
   part = part or ("%s.part-%s"):format(path, core.sha256(("%.17g %s"):format(core.clock(), path)):sub(1, 8))
@@ -108,14 +111,17 @@ end
 
 ---Returns a text that says that a copy is read instead of the store, and why; nil if the store
 ---itself is read.
+---@return string?
 function Store:note() return self._database:note() end
 
 function Store:close() self._database:close() end
 Store.__close = Store.close
 
----Raises an error if the file is not a store, or is a store of a newer moonrank. A file without
----tables is accepted, because a process that was killed may have created it.
----@param versions? string[][]
+---Raises an error if the file `path` is not a store, or is a store of a newer moonrank. A missing
+---file is accepted. A file without tables is accepted, too, because a process that was killed may
+---have created it.
+---@param path string
+---@param versions? string[][]  schema versions, for tests
 function M.look(path, versions)
   core.check_file(path)
   -- a store that a writer has open exclusively is not checked here, but when it is opened
@@ -124,13 +130,16 @@ end
 
 ---Returns true if a writer has opened the store exclusively, or was killed while it had the store
 ---open exclusively.
+---@param path string
+---@return boolean
 function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".writer") end
 
 ---Opens a store. Opening for writing creates a missing store, and updates a store of an older
 ---version. A store of a newer version is an error. A file with other tables than those of a store
 ---is an error, too, and is not changed.
+---@param path string
 ---@param mode "read"|"write"
----@param versions? string[][]  for tests; older versions are not read then
+---@param versions? string[][]  schema versions, for tests; stores of older versions are then not read
 ---@return mr.sweep.Store
 function M.open(path, mode, versions)
   local oldest = versions and #versions or readable
@@ -166,6 +175,8 @@ function M.open(path, mode, versions)
 end
 
 ---Returns the row of the study with this name; nil if the store has no such study.
+---@param name string
+---@return table?
 function Store:study(name) return self:rows("SELECT * FROM studies WHERE name = ?1", name)[1] end
 
 local study_fields = { "name", "space", "sampler", "seed", "direction", "metric", "script", "script_name",
@@ -173,6 +184,8 @@ local study_fields = { "name", "space", "sampler", "seed", "direction", "metric"
 
 ---Adds a study to the store, or updates the fields of a study with the same name. Returns the
 ---study's row.
+---@param fields table<string, any>  values by column name, such as `space`; `name` is required
+---@return table
 function Store:set_study(fields)
   local values, marks, sets = {}, {}, {}
   for i, field in ipairs(study_fields) do
@@ -189,12 +202,17 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
----Writes the field `forced`, `script` or `planned` of a study's row to the store.
+---Writes one field of a study's row to the store.
+---@param study table  the study's row, with the new value
+---@param field "forced"|"script"|"planned"
 function Store:set(study, field)
   self:columns(("UPDATE studies SET %s = ?2 WHERE id = ?1"):format(field), study.id, study[field])
 end
 
----Returns the trials of a study by their number. Each trial has its decoded parameters.
+---Returns the trials of a study by their number: the trial's row, with the decoded parameters in
+---`params` and their JSON in `params_text`. Parameters that cannot be decoded are an error.
+---@param study table  the study's row
+---@return table<integer, table>
 function Store:trials(study)
   local trials = {}
   for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
@@ -213,7 +231,10 @@ local function need_file(self)
   end
 end
 
----Records in the store that a trial begins, with the current numerics version.
+---Records in the store that a trial begins (state "running"), with the current numerics version. It
+---is an error if the store's file was removed or replaced.
+---@param study table  the study's row
+---@param trial { number: integer, seed: integer, params_text: string }
 function Store:begin(study, trial)
   need_file(self)
   self:columns([[INSERT INTO trials (study, number, state, seed, params, numerics, started)
@@ -231,6 +252,10 @@ local parts = {
 ---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
 ---replaced. If the trial was paused before (`add`), its new reports are added to the earlier
 ---reports.
+---@param study table    the study's row
+---@param trial table    its number and attempts
+---@param outcome table  state, value, numbers, lists, reports, time and data
+---@param add boolean
 function Store:finish(study, trial, outcome, add)
   need_file(self)
   self:transaction(function()
@@ -262,6 +287,8 @@ function Store:finish(study, trial, outcome, add)
 end
 
 ---Records in the store that a paused trial is pruned: its last reported value and the reason.
+---@param study table  the study's row
+---@param trial { number: integer, value: number, reason: string }
 function Store:prune(study, trial)
   self:columns("UPDATE trials SET state = 'pruned', value = ?3, reason = ?4 WHERE study = ?1 AND number = ?2", study.id,
     trial.number, trial.value, trial.reason)
@@ -278,7 +305,10 @@ local function entry_of(row)
 end
 
 ---Returns the data sets that trials used, by the trial's number: of all finished and pruned trials,
----or of the trial `number`. `noted` is false if the data of a trial was not recorded.
+---or only of the trial `number` if it is given. `noted` is false if the data of a trial was not
+---recorded.
+---@param study table  the study's row
+---@param number? integer
 ---@return table<integer, { noted: boolean, entries: mr.data.Entry[] }>
 function Store:data(study, number)
   local by_number = {}
@@ -325,6 +355,9 @@ end
 
 ---Returns the values of a metric that the trials of a study reported, by the trial's number:
 ---{{step =, value =}, ...} in the order of steps. Pruners need the values when a study is resumed.
+---@param study table  the study's row
+---@param name string  of the metric
+---@return table<integer, { step: integer, value: number }[]>
 function Store:reports(study, name)
   local by_number = {}
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial

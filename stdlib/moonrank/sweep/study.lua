@@ -9,8 +9,11 @@ local setting = require "moonrank.system.settings"
 
 local M = {}
 
----Returns the option `settings` of a sweep as the text that a study has in the store.
----@param formerly? boolean  with former names of options, as earlier versions wrote it
+---Returns the option `settings` of a sweep as the text that the study's row in the store contains:
+---a line "NAME = VALUE" for each setting.
+---@param settings table<string, any>
+---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
+---@return string
 function M.settings_text(settings, formerly)
   local lines = {}
   for _, name in ipairs(check.names(settings)) do
@@ -43,9 +46,11 @@ local function script_text(text, whole)
   return text
 end
 
----Returns the row that a study gets in the store, from the options of mr.sweep.
+---Returns a table with the fields of the row that a study gets in the store, made from the options
+---of mr.sweep. Nothing is written.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
+---@return table
 function M.describe(o, in_worker)
   local script_name, whole = command.script_of(o.run)
   local text = code.of(o.run, o.space, in_worker)
@@ -66,6 +71,8 @@ end
 
 ---Returns a checksum of a study's description, by which a worker checks that it runs the same study
 ---as its parent.
+---@param study table  from `describe`
+---@return string
 function M.fingerprint(study)
   local parts = {}
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
@@ -184,6 +191,8 @@ end
 ---first metric.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
+---@param force boolean
+---@return table
 function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end

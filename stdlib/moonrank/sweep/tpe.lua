@@ -130,12 +130,13 @@ local function observed(space, trials)
   return values
 end
 
----Returns the parameters that are most promising for the next trial, given the results of earlier
----trials.
+---Returns, by name, the values of all parameters that are most promising for the next trial, given
+---the results of earlier trials.
 ---@param space mr.sweep.Space
----@param history mr.sweep.Trial[]
+---@param history mr.sweep.Trial[]  earlier trials; those without a result count as bad ones
 ---@param options mr.sweep.TpeOptions
----@param random fun(entry: mr.sweep.Entry, count: integer): number[]
+---@param direction string  "maximize" or "minimize"
+---@param random fun(entry: mr.sweep.Entry, count: integer): number[]  numbers in [0, 1) for a parameter
 ---@return table<string, any>
 function M.suggest(space, history, options, direction, random)
   local good_trials, bad_trials = split(history, options.good, direction)

@@ -21,8 +21,9 @@ local methods = check.exact_all("mr.Trial:", {})
 
 local own_fields = { number = true, params = true, seed = true, attempt = true, checkpoint = true, report = true }
 
----Raises an error if a parameter of the space has the name of a field that every trial has, such as
----"seed".
+---Raises an error if one of the parameters' names is the name of a field that every trial has, such
+---as "seed".
+---@param names string[]  of all parameters of the space
 function M.check_names(names)
   for _, name in ipairs(names) do
     if own_fields[name] then
@@ -32,9 +33,9 @@ function M.check_names(names)
 end
 
 ---Returns the name of the number by which the sweep may prune a trial; nil if the sweep does not
----prune trials.
+---prune trials. Records `epochs` for the pruner.
 ---@param trial mr.Trial
----@param epochs? integer  number of epochs that the trial trains, for the pruner
+---@param epochs? integer  number of epochs that the trial trains
 ---@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
@@ -47,7 +48,7 @@ end
 
 ---Records that mr.fit resumed a trial's training from a checkpoint. The time of the training before
 ---the checkpoint then counts in the trial's time.
----@param trial mr.Trial
+---@param trial mr.Trial  any other value is ignored
 function M.resumed(trial)
   local state = type(trial) == "table" and rawget(trial, "_state")
   if state then state.resumed = true end
@@ -179,12 +180,13 @@ local function trial_of(context, job)
   return setmetatable(trial, Trial), state
 end
 
----Returns the data that a trial would use now. It runs the trial up to its call of mr.fit or, if
----the trial does not call mr.fit, up to the first use of data. The trial's output is discarded.
+---Returns the data that a trial would use now (`data`), and why the trial failed before that point
+---(`problem`), or nil. It runs the trial up to its call of mr.fit or, if the trial does not call
+---mr.fit, up to the first use of data. The trial's output is discarded.
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
----@param stop "fit"|"any"
----@return mr.data.Entry[] data, string? problem  problem: why the trial did not get there
+---@param stop "fit"|"any"  where the trial ends: at its call of mr.fit, or at the first use of data
+---@return mr.data.Entry[] data, string? problem
 function M.data_of(context, job, stop)
   local quiet = { run = context.run, space = context.space, metric = context.metric, others = {} }
   local was_print, was_write = print, io.write
@@ -205,7 +207,7 @@ function M.data_of(context, job, stop)
 end
 
 ---Runs one trial to its end, and returns its outcome: state, result or error, reports, time and
----data.
+---data. An error of the trial's function is not raised, but gives the state "failed".
 ---@param context mr.sweep.Context
 ---@param job mr.sweep.Job
 ---@return table outcome

@@ -33,9 +33,10 @@ function M.role()
 end
 
 ---Runs the trials that the parent process sends, until it has no more trials. Then this worker
----process ends.
+---process exits: the function does not return.
 ---@param context mr.sweep.Context
----@param fingerprint string  of the study
+---@param channel any          to the parent process, from `role`
+---@param fingerprint string  of the study; the parent compares it with its own
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
   phase.stop()  -- a profile of the sweep (mr.profile) measures the parent process, not its workers
