@@ -57,8 +57,8 @@ end
 ---@field first? any[]     first cell of the results file, with command, numerics version and date; nil without a file
 ---@field said? string     the finished sentence; nil without a results file
 
----Reads claims.lua, the sentences on results, and fills in the numbers of every sentence whose results
----file exists.
+---Reads claims.lua, the sentences on results, and fills in the numbers of every sentence whose
+---results file exists. Returns all claims; `said` is nil in those without a results file.
 ---@param folder string  folder of the results files
 ---@return Claim[]
 function M.read(folder)
@@ -73,10 +73,10 @@ function M.read(folder)
   return claims
 end
 
----Returns the statements for README.md in Markdown: a list of claims (sentences on results) for each
----document.
+---Returns the statements for README.md in Markdown: for each document, a list of those claims
+---(sentences on results) that have a results file. A document without such claims is left out.
 ---@param claims Claim[]  as from M.read
----@param folder string  path of the results folder for links in README.md
+---@param folder string  folder of the results files, for links
 ---@return string
 function M.statements(claims, folder)
   local parts = {}
@@ -98,10 +98,11 @@ end
 local start, stop = "<!-- From here on made by scripts/claims.lua -->\n",
   "<!-- Made by scripts/claims.lua up to here -->\n"
 
----Returns the text of README.md with new statements of results. They replace the part between the marks
----`start` and `stop`, two comments in the text.
+---Returns the text of README.md with new statements of results. They replace the part between two
+---comments (`start` and `stop`) in the text; it is an error if a comment is missing.
 ---@param text string  old text of README.md
----@param statements string
+---@param statements string  from M.statements
+---@return string
 ---@return string
 function M.renewed(text, statements)
   local _, first = text:find(start, 1, true)
@@ -216,8 +217,9 @@ function M.page(claims, folder)
     #waiting > 0 and table.concat(waiting) or "None.\n")
 end
 
----Makes README.md and docs/results/README.md again from the results files (CSV).
----@param folder? string  folder of the results files, relative to the root of the checkout
+---Writes README.md (its statements of results) and the README.md in the folder of results again,
+---from the results files (CSV) in that folder.
+---@param folder? string  folder of the results files, from the root of the checkout (default: docs/results)
 function M.renew(folder)
   folder = folder or "docs/results"
   local claims, file <close> = M.read(folder), assert(io.open("README.md", "rb"))

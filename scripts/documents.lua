@@ -18,7 +18,7 @@ M.written = {
 
 ---Returns the authors and title of a document as headings show them: "Seguí (2022), Learning to rank, a
 ---lecture".
----@param name string  short name, among M.names
+---@param name string  short name, such as "sigir21"
 ---@return string
 function M.title_of(name) return table.concat(M.written[name], ", ") end
 

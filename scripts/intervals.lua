@@ -10,9 +10,9 @@ local function ends(low, high)
   if low == low and high == high then return { low, high } end
 end
 
----Returns the bootstrap interval of a mean over users or queries, as {low, high}. It does not include
----the variation between trainings: the trained models are taken as given. Returns nil for too few
----values.
+---Returns the bootstrap interval (95 %) of a mean over users or queries, as {low, high}. It does
+---not include the variation between trainings: the trained models are taken as given. Returns nil
+---for too few values.
 ---@param x number[]|{ [1]: number[], [2]: number[] }  values, or two lists of values for their mean difference
 ---@return number[]?
 function M.over_lists(x)
@@ -20,17 +20,19 @@ function M.over_lists(x)
   return ends(found.low, found.high)
 end
 
----Returns mean and standard deviation of numbers (`mean`, `sd`), and `half`: half the length of the
----mean's confidence interval of 95 % by Student's t. `half` is NaN for fewer than two numbers.
+---Returns a table with the mean and standard deviation of numbers (`mean`, `sd`), and `half`: half
+---the length of the mean's confidence interval of 95 % by Student's t. NaN is left out. `half` is
+---NaN for fewer than two numbers.
 ---@param values number[]
+---@return { mean: number, sd: number, half: number, n: integer }  n: how many numbers are not NaN
 function M.distribution(values)
   local found = mr.stats.summary(values)
   found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
   return found
 end
 
----Returns the confidence interval by Student's t of a mean over folds or seeds, as {low, high}. Returns
----nil for fewer than two values.
+---Returns the confidence interval (95 %, by Student's t) of a mean over folds or seeds, as {low,
+---high}. Returns nil for fewer than two values.
 ---@param values number[]  one value per fold or seed
 ---@return number[]?
 function M.over_runs(values)
@@ -56,7 +58,7 @@ Cells.__index = Cells
 function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals = {} }, Cells) end
 
 ---Stores the confidence interval of a cell.
----@param row integer    number of the table's row
+---@param row integer    number of the table's row, from 1
 ---@param column string  name of the table's column
 ---@param of? number[]  {low, high}; nil if the cell has no interval
 function Cells:note(row, column, of)

@@ -9,10 +9,11 @@ local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.s
 
 local M = {}
 
----Makes a table that caches, by text or number, what was read or computed once. Scripts need this table
----because a stored study (set of training runs) is compared with the values that its functions use:
----changed values would count as a change of the experiment. Weak tables such as this one are ignored in
----this comparison. Text and number keys are never garbage-collected, so nothing is lost.
+---Returns an empty table in which a script caches, by text or number, what it read or computed
+---once. Scripts need this table because a stored study (set of training runs) is compared with the
+---values that its functions use: changed values would count as a change of the experiment. Weak
+---tables such as this one are ignored in this comparison. Text and number keys are never
+---garbage-collected, so nothing is lost.
 ---@return table
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
@@ -79,8 +80,10 @@ end
 
 ---Parses the command line of a script: its own options, and those of the store of training runs
 ---(--store, --kept, --workers, ...). Returns the values of all options.
----@param own table  declarations as in mr.args; "data" is added if it is missing
----@param o { document: string, smoke?: table<string, any> }  name of the store, "thesis"; option values under --smoke
+---@param own table  declarations of the script's own options, as in mr.args; the store's options are added to it
+---@param o { document: string, smoke?: table<string, any> }  document: short name, "thesis", which names the store;
+---   smoke: values of options under --smoke
+---@return table
 function M.args(own, o)
   own.store = { path = "new file", type = "string",
     help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
@@ -111,10 +114,11 @@ function M.args(own, o)
   return args
 end
 
----Returns the options that `M.args` read as words of a command line, for a script that this script
----runs. Without --store, the other script uses its own default store.
+---Returns the store's options (--store, --data, --workers, ...) with the values that `M.args` read,
+---as words of a command line, for a script that this script runs. Without --store, the other script
+---uses its own default store.
 ---@param args table  option values, as from M.args
----@param more? table<string, any>  options that only the other script has; nil and false are left out
+---@param more? table<string, any>  further options of the other script, by name; false ones are left out
 ---@return string[]
 function M.words(args, more)
   local words, asked = args.store and { "--store", args.store } or {}, { workers = args.workers, device = args.device }
@@ -138,11 +142,13 @@ local function name_of(args, name) return name .. (args.made_up and ", made-up d
 ---Returns true if a run failed because its training diverged (the loss was NaN or infinite). Such a
 ---failure is a result of a learning rate, because another attempt would fail, too.
 ---@param reason string  first line of the run's error
+---@return boolean
 function M.diverged(reason)
   return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
 end
 
--- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` in M.study).
+-- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` in M.study); 0 if
+-- the study accepts none.
 local function accepted(results)
   local accepts, count = rawget(results, "_accepts"), 0
   local sql = "SELECT reason FROM trials WHERE study = ?1 AND state = 'failed'"
@@ -152,12 +158,13 @@ local function accepted(results)
   return count
 end
 
----Returns how many runs of a study have a result, and how many are planned. Runs that failed or were
----killed have no result; the third value says how many these are, or is nil if there are none.
+---Returns how many runs of a study have a result, and how many are planned. Runs that failed or
+---were killed have no result, except failures that the study accepts as a result (M.study). The
+---third value says how many have none, as "2 failed, 1 killed"; it is nil if there are none.
 ---@param results mr.Results
----@return integer
----@return integer
----@return string?
+---@return integer ended
+---@return integer planned
+---@return string? lost
 function M.progress(results)
   local counts, failures = results:counts(), accepted(results)
   local ended, parts = (counts.done or 0) + (counts.pruned or 0) + failures, {}

@@ -66,7 +66,8 @@ local function picture_of(documents)
 end
 
 ---Returns the report's first section: the findings of all documents (papers), and a table of how
----closely they were reproduced. With `made_up`, the data are made up and there are no findings.
+---closely their printed numbers were reproduced. With `made_up`, the data are made up, and a note
+---replaces the findings.
 ---@param documents (report.Document|{ name: string, short: string })[]
 ---@param made_up boolean
 ---@return report.Section

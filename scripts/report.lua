@@ -63,7 +63,7 @@ end
 ---One section of a report: what one script shows.
 ---@class report.Section
 ---@field title string
----@field command string
+---@field command string   command that makes the section
 ---@field text string      paragraphs, separated by blank lines
 ---@field tables mr.Table[]
 ---@field captions? string[]  heading of each table; "" for none
@@ -75,7 +75,8 @@ end
 ---@field finding? string    main finding in one sentence; nil for made-up data
 ---@field lacking? boolean   whether the section shows only a part or nothing: runs are missing, --kept forbids training
 ---@field forced? boolean    whether runs of the section were continued with --force after a change
----@field agreement? { of: integer, within: integer, tolerance: string }  printed numbers compared; within tolerance
+---@field agreement? { of: integer, within: integer, tolerance: string }  of: number of printed numbers that were
+---   compared; within: number of them within the tolerance
 
 ---The part of a report on one paper: sections under the paper's title.
 ---@class report.Document
@@ -107,8 +108,9 @@ local function section_text(each, level, id, figures)
   return table.concat(parts)
 end
 
----Writes the report as an HTML file: an opening section, a table of contents, and the documents (papers
----with their sections). If there is only one document and no opening, the document gets no heading.
+---Writes the report as an HTML file: its title and `text`, the opening section, a table of
+---contents, and the documents (papers with their sections). If there is only one document and no
+---opening, the document gets no heading.
 ---@param path string  path of the HTML file
 ---@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
 function M.write(path, o)

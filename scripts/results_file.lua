@@ -133,9 +133,10 @@ local function runs_behind(from, cells, row, column)
   return runs or from.runs == 0 and 0 or ""
 end
 
----Makes the lines of a results file (CSV) from the tables of a report's section, one line per cell.
----Table columns `low` and `high` become the interval of the column before them. If there are several
----tables, a table without a caption is called by its first column.
+---Returns the lines of a results file (CSV), made from the tables of a report's section, one line
+---per cell. A line has a value for each column in M.columns. Table columns `low` and `high` become
+---the interval of the column before them. If there are several tables, a table without a caption is
+---called by its first column.
 ---@param section report.Section  as sections.run returns; `cells` has intervals and numbers of runs
 ---@return any[][]
 function M.lines(section)

@@ -8,10 +8,10 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----Runs a script with these words as its command line and returns its result. If `name` is given, the
----script's result is a table of functions; the function of this name is called, and its result
----returned. Bounds, losses and models that the script defines are undone afterwards, so that scripts of
----one report do not see each other's definitions.
+---Runs a script with these words as its command line and returns what the script returns. If `name`
+---is given, the script's result is a table of functions; the function of this name is called, and
+---its result returned. Bounds, losses and models that the script defines are undone afterwards, so
+---that scripts of one report do not see each other's definitions.
 ---@param path string
 ---@param words string[]
 ---@param name? string
@@ -30,9 +30,9 @@ function M.call(path, words, name)
   return found
 end
 
----Makes the list of a document's scripts for a report. A row is {name, title, words, takes}: the
----script's name, the title of its section, the options to pass, and which options it takes ("kept":
----those of kept_runs.lua, "data": --data, "none").
+---Returns the list of a document's scripts for a report. A row of `rows` is {name, title, words,
+---takes}: the script's name, the title of its section, the options to pass, and which options it
+---takes ("kept": those of kept_runs.lua, "data": --data, "none").
 ---@param folder string  folder of the scripts, with a slash at the end
 ---@param rows any[][]
 ---@return { path: string, title: string, words: string[], takes?: string }[]
@@ -121,8 +121,9 @@ local function reason_of(problem)
   return text
 end
 
----Returns the section of the report that `make` returns. If `make` raises an error, returns a section
----with the error as text, so that other sections are still made.
+---Returns the section of the report that `make` returns. If `make` raises an error, returns a
+---section with the error as text and `failed` set, so that other sections are still made. Ctrl-C is
+---raised again.
 ---@param script { path: string, title: string, words: string[] }  words: the script's options
 ---@param make fun(): report.Section
 ---@return report.Section
@@ -135,7 +136,8 @@ function M.attempt(script, make)
     text = ("This section could not be made: %s."):format(reason) }
 end
 
----Ends the program with status 1 if sections of the report failed with an error, and names them.
+---Ends the program with status 1 if sections of the report failed with an error (field `failed`).
+---The message names them.
 ---@param all report.Section[]
 function M.check_made(all)
   local lines = {}
@@ -148,7 +150,8 @@ function M.check_made(all)
 end
 
 ---Runs a script and returns its section of the report, with title and command. If --kept forbids
----training and runs are missing, the section says so.
+---training and runs are missing, the section says so and has `lacking` set. Any other error is
+---raised.
 ---@param script { path: string, title: string, words: string[] }  words: the script's options
 ---@return report.Section
 function M.run(script)

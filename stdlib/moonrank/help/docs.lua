@@ -11,7 +11,7 @@ local parsed = {}
 ---Returns the parsed documentation comments of a Lua source file, of the standard library or of a
 ---script; nil if the file cannot be read.
 ---@param source string
----@return table?  result of luacats.parse
+---@return table?  header, items and classes, as moonrank.help.luacats.parse returns them
 function M.of_source(source)
   if parsed[source] == nil then
     local text = source:match "^stdlib/" and core.stdlib_text(source)

@@ -117,7 +117,7 @@ local function of_row(path, row, getter)
 end
 
 ---Returns the documentation of a function or method; nil if it has none.
----@param entry mr.help.Entry  its path may be nil
+---@param entry mr.help.Entry  without a path, the title has the function's own name
 ---@return mr.help.Description?
 ---Example:
 ---```lua
@@ -176,7 +176,8 @@ function M.summary(value)
   return row and M.first_sentence(row.doc) or ""
 end
 
----Returns the first sentence of a metric's documentation in the metric registry.
+---Returns the first sentence of a metric's documentation in the metric registry; "" if the metric
+---is not known.
 ---@param name string
 ---@return string
 ---Example: `require "moonrank.help.entries".metric_summary "tbg":match "^%S+"   --> Time-biased`
@@ -185,7 +186,8 @@ function M.metric_summary(name)
   return text and M.first_sentence(text:match "\n\n(%S.*)$" or "") or ""
 end
 
----Returns the comment at the beginning of a module's source file, or nil.
+---Returns the comment at the beginning of a module's source file; nil if there is none, or if the
+---value is not a module of the library.
 ---@param module table
 ---@return string?
 ---Example: `require "moonrank.help.entries".header_of(mr.models):match "^%w+"   --> Models`
@@ -203,10 +205,10 @@ function M.header_of(module)
   return nil
 end
 
----Returns the one-sentence summary of a function or submodule, as lists of a module's members show
----it.
+---Returns the first sentence about a function or submodule of a module: of the function's
+---documentation, or of the comment at the beginning of the submodule. It is "" if there is none.
 ---@param module table
----@param name string
+---@param name string  of the function or submodule
 ---@return string
 ---Example: `require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Whether a usable GPU is there.`
 function M.member_summary(module, name)
@@ -219,7 +221,7 @@ end
 ---Returns the methods of a class and the fields that it computes, including the methods and fields
 ---of its parent classes, sorted.
 ---@param name string          "mr.Tensor"
----@param all mr.help.Entry[]
+---@param all mr.help.Entry[]  from `all`
 ---@return mr.help.Entry[]
 ---Example:
 ---```lua

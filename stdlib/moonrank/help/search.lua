@@ -83,7 +83,8 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the documents that contain every word of a topic. If `any` is true, a document needs only one of the words.
+-- Returns the documents that contain every word of a topic, with their search scores. If `any` is true, a document
+-- needs only one of the words.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end
@@ -104,7 +105,8 @@ local function matching(documents, topic, any)
 end
 
 ---Returns the documents that contain every word of a topic, the best first. If there is no such
----document, returns the documents that contain at least one word.
+---document, returns the documents that contain at least one word, or an empty list. Synonyms and
+---stems of a word count as the word.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]
@@ -123,7 +125,8 @@ function M.find(documents, topic)
   return hits
 end
 
----Returns search hits as lines of text for printing, at most 20.
+---Returns search hits as lines of text for printing: at most 20 hits, and the number of further
+---hits.
 ---@param hits { path: string, summary: string }[]
 ---@return string
 function M.written(hits)

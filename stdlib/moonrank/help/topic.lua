@@ -6,8 +6,8 @@ local entries = require "moonrank.help.entries"
 
 local M = {}
 
----Returns the plain name in a piece of code that was copied from a script. Calls, indices and
----assignments are removed.
+---Returns the plain name in a piece of code that was copied from a script; "" if it has none.
+---Calls, indices and assignments are removed.
 ---@param topic string
 ---@return string
 ---Example: `require "moonrank.help.topic".plain 'mr.losses.ndcg{bound = "minmax"}'   --> mr.losses.ndcg`
@@ -25,7 +25,7 @@ end
 
 ---Returns the class that a name means, in capitals or not, with or without "mr.": "fold", "Fold"
 ---and "mr.Fold" mean mr.Fold. Returns nil if there is no such class.
----@param owner string
+---@param owner string  the name
 ---@return string?
 ---Example: `require "moonrank.help.topic".class "fold"   --> mr.Fold`
 function M.class(owner)
@@ -48,8 +48,8 @@ function M.option_names()
   return names
 end
 
----Returns the full names of the option tables with a short name: mr.sweep.TpeOptions for
----"TpeOptions" and "tpe".
+---Returns the full names of the option tables that a short name means: mr.sweep.TpeOptions for
+---"TpeOptions" and "tpe". The list is empty if there are none.
 ---@param topic string
 ---@return string[]
 ---Example: `require "moonrank.help.topic".option_tables("tpe")[1]   --> mr.sweep.TpeOptions`

@@ -67,7 +67,7 @@ function M.id(text) return (text:lower():gsub("[^%w]+", "-"):gsub("^%-", ""):gsu
 ---"output" marks the printed output of the code above the block.
 ---@param text string
 ---@param language string
----@param links? table<string, string>
+---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 function M.block(text, language, links)
   local class = language == "output" and ' class="output"' or ""
@@ -123,7 +123,7 @@ end
 ---Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
 ---`.
 ---@param text string
----@param links? table<string, string>
+---@param links? table<string, string>  link to the description of each name of the library
 ---@return string html
 ---@return mr.manual.Heading[] headings  without the title
 ---@return string? title
@@ -167,7 +167,7 @@ end
 ---Converts the paragraphs of a source comment to HTML. A paragraph whose lines are all indented
 ---becomes preformatted text.
 ---@param text string
----@param links? table<string, string>
+---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 ---Example: `require "moonrank.manual.markup".paragraphs "One.":match "^[^\n]*"   --> <p>One.</p>`
 function M.paragraphs(text, links)

@@ -45,8 +45,9 @@ local function json(value)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
----Returns the <script> element that searches the names on all pages.
----@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  file, prefix, ends or {anchor, title}
+---Returns the HTML <script> element that searches the names on all pages of the manual.
+---@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  for each page: its file, the common
+---   prefix of its names, and for each name its end after the prefix, or {anchor, title}
 ---@return string
 function M.search(groups)
   return "<script>\nvar groups = " .. json(groups) .. ";\n"
@@ -64,7 +65,8 @@ end
 ---Returns a page of the manual as an HTML document, with header, table of contents and search
 ---field.
 ---@param page mr.manual.Page
----@param o { parts: string[][], search: string, version: string }  parts: {file, title} of each link in the header
+---@param o { parts: string[][], search: string, version: string }  parts: {file, title} of each link in the header;
+---   search: the result of `search`; version: text of the footer
 ---@return string
 function M.html(page, o)
   local links = {}

@@ -120,7 +120,7 @@ function M.text()
 end
 
 ---Returns the documentation of the SQL tables in a sweep store as HTML, and its headings.
----@param links table<string, string>
+---@param links table<string, string>  link to the description of each name of the library
 ---@return string
 ---@return mr.manual.Heading[]
 function M.html(links)

@@ -15,7 +15,7 @@ M.recipes = { "score_a_ranking", "ties", "trec_run", "worst_and_chance", "how_li
   "early_stopping", "two_metrics_choose", "resume_training", "same_numbers", "find_nan", "check_gradient", "sweep",
   "sweep_to_csv", "is_it_better", "compare_systems", "learning_curves" }
 
----Returns the text of a file of the manual.
+---Returns the text of a file of the manual. It is an error if there is no such file.
 ---@param name string  "guide/models.md"
 ---@return string
 function M.read(name)

@@ -73,7 +73,7 @@ local function expected_of(row)
 end
 
 ---Raises an error because the value of an option is not allowed. The error says what was expected.
----@param where string
+---@param where string  name of the called function
 ---@param row mr.options.Row
 ---@param value any
 function M.refused(where, row, value)
@@ -89,14 +89,14 @@ function M.refused(where, row, value)
 end
 
 ---Raises an error because a required option was not given.
----@param where string
+---@param where string  name of the called function
 ---@param row mr.options.Row
 function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
 
----Raises an error because the argument `options` is not a table. The error shows an example of a
----table.
+---Raises an error because a function got something else than a table as its argument `options`. The
+---error shows an example of such a table.
 ---@param declaration mr.options.Declaration
----@param where string
+---@param where string  name of the called function
 ---@param given any
 function M.no_table(declaration, where, given)
   local first = declaration.rows[1]
@@ -106,7 +106,7 @@ end
 
 ---Raises an error because a script passed an unknown option. The error proposes a known one.
 ---@param declaration mr.options.Declaration
----@param where string
+---@param where string  name of the called function
 ---@param name any
 function M.unknown(declaration, where, name)
   local known = {}
@@ -122,7 +122,7 @@ function M.unknown(declaration, where, name)
 end
 
 ---Raises an error because an option was given under both its present and its former name.
----@param where string
+---@param where string  name of the called function
 ---@param row mr.options.Row
 function M.both_names(where, row)
   local name, former = row[1], row.formerly
@@ -133,7 +133,7 @@ end
 local warned = {}  -- former names of options for which this process has printed a warning
 
 ---Warns that an option was given under its former name, once per process for each option.
----@param where string
+---@param where string  name of the called function
 ---@param row mr.options.Row
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
@@ -166,7 +166,8 @@ local function shown_type(row)
   return table.concat(parts, "|")
 end
 
----Returns declared options in the form of documented fields of a class.
+---Returns declared options in the form in which fields of a class are documented: name, type and
+---text of each.
 ---@param rows mr.options.Row[]
 ---@return mr.luacats.Entry[]
 function M.fields(rows)

@@ -14,7 +14,8 @@ local Figure = check.class("mr.Figure")
 local M = { Figure = Figure }
 
 ---Makes a figure of one or several panels, which are placed row by row.
----@param o table  kind, panels, and optionally columns, title, caption, width and height in pixels, legend
+---@param o table  kind and panels; optional: columns (panels in a row), title, caption, width and height
+---   in pixels, legend
 ---@return mr.Figure
 function M.new(o)
   for _, words in ipairs{ o.title or "", o.caption or "", o.panels[1].title or "" } do text.plain(words) end
@@ -46,7 +47,8 @@ local function corrected(svg)
   return (svg:gsub("]]>", "]]&gt;"))
 end
 
--- Returns the entries of one legend for all panels of a figure; nil if the panels have different legend entries.
+-- Returns the entries of one legend for all panels of a figure; nil if the panels have different legend entries or
+-- fewer than two.
 local function shared_entries(o)
   if o.legend == "none" or o.legend == "labels" then return nil end
   local first = layout.named(o.panels[1])
@@ -170,9 +172,10 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
----Writes the figure to an .svg, .png or .pdf file. The file is written whole or not at all. Missing
----folders are made. An existing regular file is replaced. If `path` is a link, the file that the
----link points to is replaced. A folder, a pipe or a device is never replaced.
+---Writes the figure to an .svg, .png or .pdf file, and returns the figure. The file is written
+---whole or not at all. Missing folders are made. An existing regular file is replaced. If `path` is
+---a link, the file that the link points to is replaced. A folder, a pipe or a device is never
+---replaced.
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
@@ -188,7 +191,7 @@ function Figure:save(path)
   return self
 end
 
----Prints the figure as text characters, as wide as the terminal.
+---Prints the figure to standard output as text characters, as wide as the terminal.
 function Figure:show()
   local columns = tonumber(os.getenv "COLUMNS")
     or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100

@@ -194,7 +194,10 @@ local function add_zero(panel, axis, groups, flip)
     with = "lines lw 1 lc rgb '#555555'" }
 end
 
----Builds the panel of a bar chart; see mr.plot.bars.
+---Builds the panel of a bar chart. Returns the panel and the checked options.
+---@param given mr.plot.Bars
+---@return table panel
+---@return table o
 function M.bars(given)
   local where = "mr.plot.bars"
   local o = bars_options:read(where, given)
@@ -238,7 +241,10 @@ local function add_intervals(panel, one, k, count, flip)
   panel.entries[#panel.entries + 1] = entry
 end
 
----Builds the panel of points with intervals; see mr.plot.intervals.
+---Builds the panel of points with intervals. Returns the panel and the checked options.
+---@param given mr.plot.Intervals
+---@return table panel
+---@return table o
 function M.intervals(given)
   local where = "mr.plot.intervals"
   local o = intervals_options:read(where, given)
@@ -341,7 +347,10 @@ local function label_of(where, labels, rows)
   end
 end
 
----Builds the panel of a heat map; see mr.plot.heatmap.
+---Builds the panel of a heat map. Returns the panel and the checked options.
+---@param given mr.plot.Heatmap
+---@return table panel
+---@return table o
 function M.heatmap(given)
   local where = "mr.plot.heatmap"
   local o = heatmap_options:read(where, given)

@@ -12,8 +12,12 @@ M.edge = 8
 M.swatch = 24
 
 ---Returns the positions of legend entries, and the number of rows that they take. The first row
----begins at (x, y), and a row is at most `width` wide.
----@return { entry: table, x: number, y: number }[] positions, integer rows
+---begins at (x, y), and a row is at most `width` pixels wide. A longer entry has a row of its own.
+---@param entries { name: string }[]
+---@param x number      pixels from the left edge of the page
+---@param y number      pixels from the top
+---@param width number
+---@return { entry: table, x: number, y: number }[] positions, integer rows  y: the centre of the entry
 function M.legend(entries, x, y, width)
   local positions, row, at = {}, 1, x
   for _, entry in ipairs(entries) do
@@ -26,6 +30,8 @@ function M.legend(entries, x, y, width)
 end
 
 ---Returns the entries of a panel's legend that have a name.
+---@param panel table
+---@return table[]
 function M.named(panel)
   local named = {}
   for _, entry in ipairs(panel.entries) do
@@ -36,7 +42,11 @@ end
 
 ---Moves labels up or down until neighbours are `gap` apart and all labels lie within [top, bottom].
 ---Returns the largest distance by which a label was moved.
----@param items { y: number }[]  sorted by y afterwards
+---@param items { y: number }[]  the labels; their y is changed, and they are sorted by y
+---@param gap number     pixels, as top and bottom
+---@param top number
+---@param bottom number
+---@return number
 ---Example: `require("moonrank.plot.layout").spread({{y = 10}, {y = 10}}, 4, 0, 100)   --> 2.0`
 function M.spread(items, gap, top, bottom)
   table.sort(items, function(a, b) return a.y < b.y end)
@@ -85,7 +95,12 @@ local function right_labels(panel, ends, box)
   return items
 end
 
----Returns the labels at the right edge of a plot area, moved apart so that they do not overlap.
+---Returns the labels at the right edge of a plot area (texts of horizontal reference lines and,
+---with `ends`, names of series), moved apart so that they do not overlap.
+---@param panel table
+---@param ends boolean  whether series are named at the ends of their lines
+---@param box { y: number, h: number }  the plot area in pixels
+---@return { y: number, text: string, color: string }[]
 function M.right_labels(panel, ends, box)
   local items = right_labels(panel, ends, box)
   M.spread(items, M.line - 1, box.y + 2, box.y + box.h)
@@ -105,8 +120,11 @@ local function ends_are_free(panel, box, width)
   return M.spread(right_labels(panel, true, box), M.line - 1, box.y + 2, box.y + box.h) <= 8
 end
 
----Returns the texts above the plot for vertical reference lines and shaded regions, and the number
----of rows in which the texts do not overlap.
+---Returns the texts above the plot for vertical reference lines and shaded regions, each with its
+---row, and the number of rows. Texts in a row do not overlap.
+---@param panel table
+---@param box { x: number, w: number }  the plot area in pixels
+---@return { x: number, text: string, half: number, row: integer }[], integer
 function M.top_labels(panel, box)
   local items, rows = {}, {}
   local function add(x, words)
@@ -194,9 +212,10 @@ local function naming(panel, box, w, o)
   return (#panel.entries > 1 or panel.kind == "lines") and "legend" or "none"
 end
 
----Plans a panel of `w` by `h` pixels: the margins around its plot area, its ticks, and its kind of
----legend.
----@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  what is shown, and the width of the box
+---Returns the layout of a panel of `w` by `h` pixels: a table with the margins around its plot
+---area, its ticks, and its kind of legend.
+---@param o { xlabel: boolean, ylabel: boolean, legend: boolean, box?: number }  box: width of the plot area
+---@return table plan
 function M.measure(panel, w, h, o)
   local plan = { title = text.wrap(panel.title, o.title_font, w - 2 * M.edge) }
   local above = M.edge + #plan.title * M.title_line + 6

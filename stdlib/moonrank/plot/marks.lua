@@ -6,7 +6,7 @@ local series = require "moonrank.plot.series"
 
 local M = {}
 
----Options of every figure.
+---Declares the options that every figure has.
 M.page = declare("mr.plot.Page", {
   "Page",
   { "title", "string|number",
@@ -21,15 +21,16 @@ M.page = declare("mr.plot.Page", {
   { "height", "number", least = 120, most = 10000, shown = "420, or by the panels", help = "height in pixels" },
 })
 
----Options of every figure with one panel: labels of the axes, in addition to the options of every
----figure.
+---Declares the options of every figure with one panel: labels of the axes, in addition to the
+---options that every figure has.
 M.common = declare("mr.plot.Common", {
   "Page",
   { "xlabel", "string|number", help = "label of the x axis" },
   { "ylabel", "string|number", help = "label of the y axis" },
 }, M.page)
 
----Options of axes of numbers.
+---Declares the options of figures whose axes have numbers: their ranges, and whether they are
+---logarithmic.
 M.scales = declare("mr.plot.Scales", {
   "Axes",
   { "xlog", "boolean", default = false, help = "whether the x axis is logarithmic" },
@@ -92,7 +93,12 @@ local function check_list(where, name, list)
   end
 end
 
----Returns an empty panel of the given kind, and converts the titles and labels in `o` to strings.
+---Returns an empty panel, with the title and legend of the options `o`. It also converts the titles
+---and labels in `o` to strings.
+---@param where string  name of the called function, for errors
+---@param kind string   "lines", "bars", ...
+---@param o table       checked options of a figure
+---@return table panel
 function M.panel(where, kind, o)
   for _, words in ipairs{ "title", "xlabel", "ylabel", "zlabel", "caption" } do
     if o[words] ~= nil then o[words] = tostring(o[words]) end
@@ -130,6 +136,9 @@ local function regions(where, list)
 end
 
 ---Returns one array of all numbers in the given fields (such as "y" and "low") of several series.
+---@param list table<string, number[]>[]  the series
+---@param fields string[]
+---@return number[]
 function M.gather(list, fields)
   local all = {}
   for _, one in ipairs(list) do
@@ -208,7 +217,10 @@ local function without_gaps(panel, one)
   return rows
 end
 
----Builds the panel of a line figure; see mr.plot.lines.
+---Builds the panel of a line figure. Returns the panel and the checked options.
+---@param given mr.plot.Lines
+---@return table panel
+---@return table o
 function M.lines(given)
   local where = "mr.plot.lines"
   local o = lines_options:read(where, given)
@@ -233,7 +245,10 @@ end
 ---shapes. Series of points differ by shape as well as by colour.
 M.shapes = { 7, 9, 5, 13, 11, 6, 8, 4 }
 
----Builds the panel of a scatter plot; see mr.plot.scatter.
+---Builds the panel of a scatter plot. Returns the panel and the checked options.
+---@param given mr.plot.Scatter
+---@return table panel
+---@return table o
 function M.scatter(given)
   local where = "mr.plot.scatter"
   local o = scatter_options:read(where, given)
@@ -282,7 +297,11 @@ local function steps(values, axis)
   return rows
 end
 
----Builds the panel of empirical distribution functions; see mr.plot.ecdf.
+---Builds the panel of empirical distribution functions. Returns the panel and the checked options.
+---NaN and infinite values are left out.
+---@param given mr.plot.Ecdf
+---@return table panel
+---@return table o
 function M.ecdf(given)
   local where = "mr.plot.ecdf"
   local o = ecdf_options:read(where, given)

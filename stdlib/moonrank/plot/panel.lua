@@ -8,8 +8,11 @@ local M = {}
 
 local quote, quote_line, number = text.quote, text.quote_line, text.number
 
----Returns an object that collects the lines of a gnuplot script for a page of this size. Positions
----on the page are pixels from its top left corner.
+---Returns an object that collects the lines of a gnuplot script in its field `lines`, for a page of
+---this size. Positions on the page are pixels from its top left corner.
+---@param width number
+---@param height number
+---@return table page
 function M.page(width, height)
   local page = { lines = {}, blocks = 0, width = width, height = height }
   function page.add(format, ...) page.lines[#page.lines + 1] = select("#", ...) > 0 and format:format(...) or format end
@@ -89,8 +92,8 @@ local function swatch(page, entry, x, y)
   end
 end
 
----Draws the entries of a legend in rows. The first row begins at (x, y), and a row is at most
----`width` wide.
+---Adds the entries of a legend to a page, in rows. The first row begins at (x, y), and a row is at
+---most `width` pixels wide.
 function M.legend(page, entries, x, y, width)
   for _, position in ipairs((layout.legend(entries, x, y, width))) do
     swatch(page, position.entry, position.x, position.y)
@@ -207,7 +210,8 @@ local function plot_command(page, panel, box)
   page.add("plot %s", table.concat(parts, ", \\\n  "))
 end
 
----Draws a panel into a region of the page. `plan` is the layout of the panel, from layout.measure.
+---Adds a panel to a region of the page. `plan` is the layout of the panel, from layout.measure, and
+---`o` the options that layout.measure got.
 ---@param region { x: number, y: number, w: number, h: number }
 function M.draw(page, panel, region, plan, o)
   local box = { x = region.x + plan.left, y = region.y + plan.top, w = region.w - plan.left - plan.right,
@@ -235,8 +239,9 @@ function M.draw(page, panel, region, plan, o)
   plot_command(page, panel, box)
 end
 
----Draws a panel as text characters for the terminal. Here, gnuplot chooses the layout itself.
----@param page table  its width and height count letters
+---Adds a panel to a page of text characters for the terminal. Here, gnuplot chooses the layout
+---itself.
+---@param page table  from `page`; its width and height are numbers of characters
 function M.draw_text(page, panel)
   page.add("reset")
   if panel.title then page.add("set title %s", quote(panel.title)) end

@@ -41,8 +41,12 @@ local parallel_options = declare("mr.plot.Parallel", {
 -- look, the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
----Shortens a name by cutting out its middle, so that the name is at most `pixels` wide.
----@param size number    of the font
+---Returns a name without its middle, where "…" is put, so that the name is at most `pixels` wide. A
+---name that fits is returned whole, and at least two characters remain.
+---@param words string
+---@param size number    of the font, in pixels
+---@param pixels number
+---@return string
 ---Example: `require("moonrank.plot.parallel").cut("smooth_rank_direct", 11, 80)   --> smooth…irect`
 function M.cut(words, size, pixels)
   words = words:gsub("\n", " ")
@@ -230,7 +234,10 @@ local function check_lengths(o, positions)
   end
 end
 
----Builds the panel of parallel coordinates; see mr.plot.parallel.
+---Builds the panel of parallel coordinates. Returns the panel and the checked options.
+---@param given mr.plot.Parallel
+---@return table panel
+---@return table o
 function M.parallel(given)
   local o = parallel_options:read(where, given)
   if #o.axes == 0 then check.fail("%s: axes is empty. Give axes = {{name = ..., values = ...}, ...}", where) end

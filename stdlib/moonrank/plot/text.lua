@@ -5,6 +5,8 @@ local M = {}
 
 ---Returns a text in which every line break is "\n" and tabs are spaces. Control characters and
 ---invalid UTF-8 are errors.
+---@param text any  is converted by tostring
+---@return string
 ---Example: `#require("moonrank.plot.text").plain("two\r\nlines")   --> 9`
 function M.plain(text)
   text = tostring(text)
@@ -27,14 +29,21 @@ local double = { ["\n"] = "'.\"\\n\".'", ["'"] = "'.\"'\".'" }
 
 ---Returns a text as a gnuplot string with exactly these characters. The string is in single quotes,
 ---because gnuplot runs commands in backticks within double quotes.
+---@param text any  is converted by tostring
+---@return string
 ---Example: `require("moonrank.plot.text").quote("it's `ls`")   --> 'it'."'".'s `ls`'`
 function M.quote(text) return "'" .. M.plain(text):gsub("[\n']", double) .. "'" end
 
----Like `quote`, but with spaces instead of line breaks: for the label of an axis, or the name of a
----series.
+---Returns a text as a gnuplot string with spaces instead of line breaks: for the label of an axis,
+---or the name of a series.
+---@param text any  is converted by tostring
+---@return string
 function M.quote_line(text) return M.quote((tostring(text):gsub("\r?\n", " "))) end
 
----Returns a number as text for gnuplot, with 10 significant digits.
+---Returns a number as text for gnuplot: a float with 10 significant digits, an integer with all
+---digits.
+---@param x number
+---@return string
 function M.number(x)
   if x ~= x then return "NaN" end
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
@@ -44,8 +53,10 @@ end
 -- is the widest, so text in Arial or Helvetica fits as well.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
----Estimates the width of a line of text in pixels.
+---Returns an estimate of the width of a line of text in pixels.
+---@param text string  UTF-8
 ---@param size number  of the font, in pixels
+---@return number
 function M.width(text, size)
   local ems = 0
   for _, code in utf8.codes(text) do
@@ -55,8 +66,13 @@ function M.width(text, size)
   return ems * size
 end
 
----Breaks a text between words into lines that are at most `pixels` wide. Line breaks in the text
----are kept.
+---Returns the lines of a text, broken between words so that each line is at most `pixels` wide. A
+---longer word has a line of its own. Line breaks in the text are kept. Without a text, the list is
+---empty.
+---@param text? string
+---@param size number    of the font, in pixels
+---@param pixels number
+---@return string[]
 ---Example: `#require("moonrank.plot.text").wrap("one two three", 10, 50)   --> 2`
 function M.wrap(text, size, pixels)
   local lines = {}

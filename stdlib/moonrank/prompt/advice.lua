@@ -19,7 +19,7 @@ local function of_function(kind, name)
   return ("'%s' is a function: call it with parentheses"):format(name)
 end
 
--- Returns advice for an error in which a value that is not a function was called.
+-- Returns advice for an error in which a value that is not a function was called; nil if there is none.
 local function of_call(class, kind, name)
   if kind == "for iterator" then
     return "for needs an iterator: ipairs(list), pairs(t), data:batches{...}, or numbers: for i = 1, n do"
@@ -111,7 +111,8 @@ local of_words = {
 
 local typed = ""  -- text that the user typed last at the prompt
 
----Stores the text that was typed at the prompt. `add` looks up the line with a syntax error in it.
+---Stores the text that was typed at the prompt, in which `add` later looks up the line with a
+---syntax error.
 ---@param text string
 function M.note(text) typed = text end
 
@@ -160,9 +161,9 @@ local function of_rules(message)
   end
 end
 
----Returns an error message with advice on what to write instead, if there is advice for the error.
----An error inside the library gets the position of the script's line that called the library. Pass
----this function to xpcall as message handler.
+---Returns an error message with advice on what to write instead; without advice for the error, the
+---message is unchanged. An error inside the library also gets the position of the script's line
+---that called the library. Pass this function to xpcall as message handler.
 ---@param message any
 ---@return any
 ---Example: `require("moonrank.prompt.advice").add("f:1: error near '&'")   --> f:1: error near '&'; write a and b`

@@ -245,7 +245,7 @@ end
 
 ---Returns the completions that TAB offers for the text left of the cursor.
 ---@param before string
----@return integer start   where the word being completed begins
+---@return integer start   position in `before` at which the word being completed begins
 ---@return string[] words  candidates for that whole word, sorted
 ---Example: `select(2, require "moonrank.prompt.completion".complete("x = string.rev"))[1]   --> reverse`
 function M.complete(before)

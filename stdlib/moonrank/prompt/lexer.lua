@@ -8,7 +8,7 @@ local M = {}
 ---@field stop integer   position of the last byte
 ---@field line integer   line of the first byte
 
--- Returns the position at which a long bracket such as [[...]] ends, which begins at `at`. Returns nil if no long
+-- Returns the position at which the long bracket (such as [[...]]) that begins at `at` ends. Returns nil if no long
 -- bracket begins there, and false if it is not closed.
 local function long_end(text, at)
   local level = text:match("^%[(=*)%[", at)
@@ -84,7 +84,7 @@ local blocks = { ["function"] = true, ["if"] = true, ["do"] = true }  -- keyword
 ---@param tokens mr.lexer.Token[]
 ---@param first integer
 ---@param last integer
----@return integer[][]
+---@return integer[][]  {first, last} for each function
 ---Example:
 ---```lua
 ---local lexer = require "moonrank.prompt.lexer"

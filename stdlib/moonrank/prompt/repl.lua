@@ -121,7 +121,7 @@ function M.print(...)
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
 
----Returns true if the user has asked to end the session.
+---Returns true if the user has asked to end the session, by `exit` or `quit`.
 ---@return boolean
 function M.is_leaving() return leaving end
 
@@ -140,8 +140,8 @@ local function asked(topic)
   return value or topic
 end
 
----Compiles text typed at the prompt to a function: an expression, statements, or `?name`. Returns
----nil and the error message if the text cannot be compiled.
+---Compiles text typed at the prompt (an expression, statements, or `?name` for help), and returns a
+---function that runs it. Returns nil and the error message if the text cannot be compiled.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -163,7 +163,8 @@ function M.preset()
   rawset(_G, "help", help)
 end
 
----Begins a session at the prompt. Returns the functions that the program calls for each typed line.
+---Begins a session at the prompt: sets the session's globals, and prints the first line on a
+---terminal. Returns the functions that the program calls for each typed line.
 ---@return fun(text: string): function?, string?  compiles typed text (M.chunk)
 ---@return fun(before: string): integer, string[]  returns completions of the text left of the cursor
 ---@return fun(): boolean                          returns whether to end the session

@@ -138,9 +138,10 @@ local function with_last_shown(text)
   return shown and load(declared_constants(text, {}) .. shown, "=stdin", "t", scope) and shown or nil
 end
 
----Compiles typed text to a function: an expression, statements, or statements and an expression
----after the last semicolon. Returns nil and the error message if the text cannot be compiled,
----assigns to a constant, or declares a `<close>` variable outside of every block.
+---Compiles typed text (an expression, statements, or statements and an expression after the last
+---semicolon), and returns a function that runs it and returns the expression's values. Returns nil
+---and the error message if the text cannot be compiled, assigns to a constant, or declares a
+---`<close>` variable outside of every block.
 ---@param text string
 ---@return function?
 ---@return string?
@@ -175,7 +176,7 @@ function M.compile(text)
 end
 
 ---Returns the value of a variable in the session: of the local variable with this name, or else of
----the global variable.
+---the global variable; nil if there is neither.
 ---@param name string
 ---@return any
 function M.value(name)

@@ -47,8 +47,9 @@ end
 ---@field brackets mr.sweep.Bracket[]
 local Hyperband = check.class("mr.sweep.Hyperband")
 
+---Makes a hyperband pruner.
 ---@param options mr.sweep.HyperbandOptions
----@param sign integer  1 where more is better, else -1
+---@param sign integer  1 if higher reported values are better, else -1
 ---@return mr.sweep.Hyperband
 function M.new(options, sign)
   local where = "pruner hyperband"

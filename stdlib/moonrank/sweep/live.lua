@@ -16,6 +16,7 @@ local live_options = declare("mr.sweep.LiveOptions", {
   { "quiet", "boolean", default = false, help = "write nothing" },
 }, progress.display_options)
 
+---Makes the progress display of a sweep, which is first written by `update`.
 ---@param name string        of the study
 ---@param schedule mr.sweep.Schedule
 ---@param options? mr.sweep.LiveOptions

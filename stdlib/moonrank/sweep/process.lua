@@ -11,6 +11,7 @@ M.invalid = "it sent an invalid message and was killed"
 ---@class mr.sweep.Process
 local Process = check.class("mr.sweep.Process")
 
+---Starts a worker process of a sweep and sends it the call of mr.sweep.
 ---@param words string[]      command line
 ---@param variables string[]  "NAME=VALUE", added to the environment
 ---@param log string          file of its output

@@ -49,6 +49,8 @@ end
 ---@field folder string          of the study
 ---@field lock? mr.FileLock      lock in the folder; no other process runs the study
 
+---Makes the schedule of a study from its trials in the store. Trials that ended there are not run
+---again.
 ---@param o mr.sweep.Schedule.Options
 ---@return mr.sweep.Schedule
 function M.new(o)

@@ -46,14 +46,14 @@ local kinds = {
   end,
 }
 
----Kinds of paths. A "file", a "folder" and a "data folder" (also searched in the folders of data
----sets) must exist. A "new file" or "new folder" need not exist. If it exists, it must be of that
----kind, and the path above it must be a folder.
+---The names of all kinds of paths. A "file", a "folder" and a "data folder" (also searched in the
+---folders of data sets) must exist. A "new file" or "new folder" need not exist. If it exists, it
+---must be of that kind, and the path above it must be a folder.
 M.kinds = check.names(kinds)
 
----Returns the reason why a path is not of a kind such as "file" or "new folder"; nil if it is of
----that kind.
----@param kind string
+---Returns as text why a path is not of a kind such as "file" or "new folder"; nil if it is of that
+---kind.
+---@param kind string  "file", "folder", "data folder", "new file" or "new folder"
 ---@param path string
 ---@return string?
 ---Example: `require("moonrank.system.paths").objection("folder", "/dev/null")   --> /dev/null: is not a folder`
@@ -62,8 +62,8 @@ function M.objection(kind, path) return kinds[kind](path) end
 
 ---Raises an error if a path is not of a kind such as "file" or "new folder". The error names this
 ---path, even if a folder above it is the cause.
----@param caller string
----@param kind string
+---@param caller string  name of the called function, for the error
+---@param kind string    "file", "folder", "data folder", "new file" or "new folder"
 ---@param path string
 function M.check(caller, kind, path)
   local objection = M.objection(kind, path)

@@ -5,16 +5,18 @@ local M = {}
 
 local profiling = false
 
----Begins a phase of the running profile. The phase ends when the returned value is closed. Returns
----nil if no profile runs. Time counts for the innermost open phase.
----@param name string
+---Begins a phase of the running profile. Assign the returned value to a `<close>` variable: the
+---phase ends when that variable is closed. Returns nil if no profile runs. Time counts for the
+---innermost open phase.
+---@param name string  "forward", "backward", ...
 ---@param outermost? boolean  begin the phase only if no phase is open: an evaluation includes its calls of the model
 function M.begin(name, outermost)
   if not profiling then return nil end
   return core.begin_phase(name, outermost)
 end
 
----Starts a profile, which ends when the returned value is closed. Call `note` after closing it.
+---Starts a profile. Assign the returned value to a `<close>` variable: the profile ends when that
+---variable is closed. Call `note` afterwards.
 ---@param profiler mr.Profiler
 ---@return mr.RunningProfile
 function M.measure(profiler)
@@ -23,7 +25,8 @@ function M.measure(profiler)
   return running
 end
 
----Records whether a profile still runs. Without a profile, `begin` does nothing.
+---Updates this module's record of whether a profile runs, after a profile has ended. Without a
+---profile, `begin` does nothing.
 function M.note() profiling = core.profiling() end
 
 ---Ends all running profiles.

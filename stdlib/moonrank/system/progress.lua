@@ -37,7 +37,8 @@ local function duration(seconds)
   return ("%d h %02d min"):format(minutes // 60, minutes % 60)
 end
 
----Starts the progress display of a loop.
+---Starts the progress display of a loop. The first call of `update` on the returned object writes
+---it.
 ---@param options mr.progress.Options
 ---@return mr.Progress
 ---Example: `require "moonrank.system.progress".start{total = 50}.total   --> 50`

@@ -5,9 +5,10 @@ local core = require "moonrank.core"
 
 local M = {}
 
----Begins a scope, in which some state is set until the returned value is closed. A yield out of the
+---Begins a scope, in which some state is set. Assign the returned value to a `<close>` variable:
+---the scope ends, and the state is restored, when that variable is closed. A yield out of the
 ---running coroutine within the scope is an error that names the scope.
----@param name string
+---@param name string  what the scope is, for the error
 ---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
 ---@param restore fun()  restores the state
 ---Example:
@@ -27,8 +28,9 @@ function M.open(name, enter, restore)
 end
 
 ---Begins a scope in which operations are recorded for gradients if `on` is true, and are not
----recorded if it is false.
----@param name string
+---recorded if `on` is false. Assign the returned value to a `<close>` variable: the scope ends when
+---that variable is closed.
+---@param name string  what the scope is, for the error about a yield
 ---@param on boolean
 function M.recording(name, on)
   local was

@@ -8,7 +8,7 @@ local option_names = require "moonrank.options"
 
 local M = {}
 
----Says how values are written as text.
+---Choices of how values are written as text.
 ---@class mr.settings.Manner
 ---@field refuse fun(why: string)        raises the error for a value without a text
 ---@field functions? string              text for a function; without it, functions are errors
@@ -94,7 +94,8 @@ local function is_named_bound(value, name)
   return type(name) == "string" and bounds.get(name) == value
 end
 
--- Returns an object as text: an object of the library, or an object of a script with a `__tostring` metamethod.
+-- Returns an object as text: an object of the library, or an object of a script with a `__tostring` metamethod. Raises
+-- an error (`manner.refuse`) for any other object.
 local function object_text(manner, value, above)
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
