@@ -235,6 +235,7 @@ end
 ---Returns true if the store lacks runs of a study that a script asked for. Results files are not
 ---written from such studies.
 ---@param list? table  `args.studies`, or the field `studies` of a section
+---@return boolean
 function M.lacks(list) return list ~= nil and list.lacks == true end
 
 ---Returns a sentence for each study that was continued with --force after a change, without

@@ -101,6 +101,7 @@ end
 
 ---Reads the store again, to see new trials of a sweep that is still running. Returns the same
 ---object, with the new trials.
+---@return mr.Results
 function Results:refresh()
   -- the open store is a copy of the file, made when it was opened, and may be outdated: open the file again
   if self._store:note() or stores.is_exclusive(self.path) then

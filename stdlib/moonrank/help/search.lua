@@ -105,8 +105,8 @@ local function matching(documents, topic, any)
 end
 
 ---Returns the documents that contain every word of a topic, the best first. If there is no such
----document, returns the documents that contain at least one word, or an empty list. Synonyms and
----stems of a word count as the word.
+---document, returns the documents that contain at least one word, or an empty list. A synonym or
+---stem of a word counts, too, with a lower score.
 ---@param documents mr.help.Document[]
 ---@param topic string  words separated by blanks
 ---@return { path: string, summary: string, score: integer }[]

@@ -52,6 +52,7 @@ end
 
 ---Returns a text about the studies of a store: their counts of trials, best trials, and why trials
 ---failed.
+---@param path string      of the store
 ---@param names string[]  of the studies
 ---@param open fun(path: string, name: string): mr.Results  opens a study
 ---@param note? string  last line, which says that a copy of the store was read

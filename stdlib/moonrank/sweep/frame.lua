@@ -106,6 +106,7 @@ function M.json_object(values)
 end
 
 ---Parses a text that `to_json` wrote and returns the table. Any other text is an error.
+---@param text string
 ---@return table<string, any>
 ---Example: `require("moonrank.sweep.frame").from_json('{"a":2}').a   --> 2`
 function M.from_json(text)

@@ -8,14 +8,14 @@ local M = {}
 
 ---@class mr.sweep.Part
 ---@field kind string   "choice", "range", "integer", "uniform" or "loguniform"
----@field log boolean   whether equal ratios count alike
+---@field log boolean   whether the parameter is drawn uniformly in the logarithm
 local Part = check.class("mr.sweep.Part")
 Part.points, Part.step = false, false  -- defaults for kinds of parameters that have no number of grid points or no step
 
 ---@class mr.sweep.When
 ---@field name string     the parameter that decides
----@field values any[]    of the other parameter under which the parts apply
----@field parts table     a space of its own
+---@field values any[]    values of that parameter under which the parameters in `parts` exist
+---@field parts table     parameters by name, as in a space
 local When = check.class("mr.sweep.When")
 
 function M.is_part(value) return getmetatable(value) == Part end

@@ -25,10 +25,10 @@ Pool.__index = Pool
 ---@field live mr.sweep.Live
 ---@field runners mr.sweep.Runner[]  one for each worker
 ---@field pause? number        seconds between polls of workers that cannot be waited for
----@field call string          this call of mr.sweep
+---@field call string          identifier of this call of mr.sweep
 ---@field fingerprint string   of the study; a worker must have the same one
 ---@field numerics? string     numerics version that workers must have
----@field metric string
+---@field metric string         name of the reports by which trials are pruned
 
 local function log_path(folder, slot) return ("%s/worker_%d.log"):format(folder, slot) end
 

@@ -146,7 +146,11 @@ end
 
 ---Records that a study continues with `force = true` although its trials used other data. If the
 ---code changed, too, only the change of code is recorded, because trials may run long before they
----use their data. The arguments are those of `check`.
+---use their data.
+---@param store mr.sweep.Store
+---@param study table                the study's row in the store
+---@param context mr.sweep.Context
+---@param job fun(number: integer): mr.sweep.Job  returns what a trial needs to run again
 function M.note(store, study, context, job)
   for _, field in ipairs{ "data", "script", "form of the recorded code" } do
     if forced.has(study, field) then return end

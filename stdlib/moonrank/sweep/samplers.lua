@@ -13,7 +13,7 @@ local M = {}
 ---@class mr.sweep.Trial
 ---@field number integer              from 1
 ---@field params table<string, any>
----@field value? number               its result
+---@field value? number               the trial's result
 ---@field state string                "done", "pruned" or "failed"
 
 ---@class mr.sweep.Sampler

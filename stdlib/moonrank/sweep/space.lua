@@ -9,7 +9,7 @@ local M = {}
 ---@field name string          of the parameter
 ---@field part mr.sweep.Part   its possible values
 ---@field slot integer         its index among all entries of the space
----@field branches table[]     conditions on it: values (a set), label, entries
+---@field branches table[]     conditions (mr.when) on the parameter: values (a set), label, entries
 
 ---@class mr.sweep.Space
 local Space = check.class("mr.sweep.Space")

@@ -325,6 +325,7 @@ end
 
 ---Returns the conventions of the metrics that trials returned, by the trial's number: a JSON object
 ---with a text per metric. Trials of older program versions have no entry.
+---@param study table  the study's row
 ---@return table<integer, string>
 function Store:conventions(study)
   local by_number = {}
@@ -334,8 +335,10 @@ function Store:conventions(study)
   return by_number
 end
 
----Returns the numerics version under which each trial of a study began, by the trial's number.
----Returns nil if all trials have the same version.
+---Returns the numerics version under which each trial of a study began, by the trial's number. A
+---trial without a recorded version has no entry. Returns nil if all trials have the same version,
+---or if the store records no versions.
+---@param study table  the study's row
 ---@return table<integer, string>?
 function Store:numerics_of(study)
   if schema.version_of(self._database) < 3 then return nil end
@@ -347,6 +350,7 @@ end
 
 ---Returns how many trials of a study began under each numerics version, the most frequent version
 ---first. `numerics` is nil for trials without a recorded version.
+---@param study table  the study's row
 ---@return { numerics: string?, trials: integer }[]
 function Store:numerics(study)
   return self:rows([[SELECT numerics, count(*) AS trials FROM trials WHERE study = ?1 GROUP BY numerics

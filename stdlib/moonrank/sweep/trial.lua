@@ -156,8 +156,8 @@ end
 ---@field seed integer
 ---@field params table<string, any>
 ---@field attempt integer
----@field folder string
----@field pause? integer   step at which the trial waits for others
+---@field folder string    the trial's folder, for checkpoints
+---@field pause? integer   step at which the trial pauses (hyperband)
 
 ---@class mr.sweep.Context
 ---@field run fun(trial: mr.Trial): any
@@ -166,8 +166,8 @@ end
 ---@field direction string
 ---@field assumed boolean   true if the script gave neither a metric nor a direction
 ---@field pruner? mr.sweep.Pruner
----@field others mr.sweep.Progress[]
----@field on_report? fun(report: table)
+---@field others mr.sweep.Progress[]  ended trials with which the pruner compares a trial
+---@field on_report? fun(report: table)  is called with each report of the trial
 
 -- Makes the object that the trial's function gets as its argument. Also returns the object's internal state.
 local function trial_of(context, job)

@@ -10,6 +10,7 @@ local profiling = false
 ---innermost open phase.
 ---@param name string  "forward", "backward", ...
 ---@param outermost? boolean  begin the phase only if no phase is open: an evaluation includes its calls of the model
+---@return any
 function M.begin(name, outermost)
   if not profiling then return nil end
   return core.begin_phase(name, outermost)

@@ -11,6 +11,7 @@ local M = {}
 ---@param name string  what the scope is, for the error
 ---@param enter fun()  sets the state; it must not allocate, so that lack of memory cannot leave the state set
 ---@param restore fun()  restores the state
+---@return table
 ---Example:
 ---```lua
 ---local function nothing() end
@@ -32,6 +33,7 @@ end
 ---that variable is closed.
 ---@param name string  what the scope is, for the error about a yield
 ---@param on boolean
+---@return table
 function M.recording(name, on)
   local was
   return M.open(name, function() was = core.recording(on) end, function() core.recording(was) end)
