@@ -43,8 +43,8 @@ local function text_of(texts, names, prefix)
   end
 end
 
--- Returns those of the columns that hold numbers returned by trials. For each it gives the values, and the names under
--- which the store may have its conventions.
+-- Returns an entry for each of the columns that has numbers returned by trials: the column's values, and the names
+-- under which the store may have the conventions of the column's metric.
 local function shown_columns(results, data, columns)
   local is_number, shown = { value = true }, {}
   for _, name in ipairs(data:numbers()) do is_number[name] = true end

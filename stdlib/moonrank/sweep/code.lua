@@ -177,7 +177,7 @@ local function plain_text(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
-local longest_path = 240  -- in characters; values with a longer path get no lines
+local longest_path = 240  -- largest length of a value's path in characters; values with longer paths get no lines
 local most_named = 16  -- a table with more entries gets one line for the whole table, not a line for each entry
 local most_nested = 10000
 local most_shown = 12  -- largest number of changes that an error message lists
@@ -454,7 +454,7 @@ local function parsed(text)
   return keys, by_key
 end
 
--- for each trial function: the lines of its study before and after its trials ran in this process
+-- for each function of trials: the lines of its study before and after trials ran in this process
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values,

@@ -39,7 +39,7 @@ function M.pack(value)
   return table.concat(parts)
 end
 
-local deepest = 64  -- nested tables
+local deepest = 64  -- largest depth of nested tables in a message
 
 local function read(bytes, at, depth)
   local kind = bytes:sub(at, at)

@@ -72,7 +72,7 @@ local function schema_of(database)
   return schema
 end
 
-local made = {}  -- by version
+local made = {}  -- schema version -> what `expected_of` returned for it in an earlier call
 
 -- Returns what a store of a version must contain: its schema, the sorted names of its objects, and checks that find
 -- entries of wrong types in its tables.

@@ -99,8 +99,8 @@ local function check_distinct(a, b)
   end
 end
 
--- Returns the set of parameter names in some entries and in their conditions. Raises an error if two parameters of one
--- name can exist in the same combination.
+-- Returns the set of names of the parameters in `entries` and in the conditions (mr.when) on these parameters. Raises
+-- an error if two parameters of one name can exist in the same combination.
 local function names_below(entries)
   local all = {}
   for _, entry in ipairs(entries) do
