@@ -201,7 +201,7 @@ function Columns:groups(where, names, rows)
       at = at[key[i]]
     end
     if at then
-      if not at[at] then  -- the group is stored under the table itself as key, because no parameter value equals this table
+      if not at[at] then  -- the group is stored with the table itself as key, because no parameter equals this table
         at[at] = { key = key, rows = {} }
         groups[#groups + 1] = at[at]
       end
