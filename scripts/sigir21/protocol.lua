@@ -35,8 +35,8 @@ function M.split(relevance, number, nsr, valid)
 end
 
 ---Returns a split of a data set with sampled negatives. The recipe "paper" samples items that are
----relevant to the user in no part. The recipes "code" and "published" sample as the authors' code does
----(negatives.lua), with `o.seed`. `o.nsr` is the number of negatives per relevant item.
+---relevant to the user in no part. The recipes "code" and "published" both sample as the authors' code
+---does (negatives.lua), with `o.seed`. `o.nsr` is the number of negatives per relevant item.
 ---@param set sigir21.Data
 ---@param o { split: integer, nsr: integer, seed: integer }
 function M.fold(recipe, set, o)

@@ -1,5 +1,6 @@
 -- Makes the training runs of sampled_expectations.lua. Losses are trained under the two bounds that need an expected
--- metric, once with the exact expectation and once with the mean over random rankings, as in the thesis (section 4.3).
+-- metric: with the exact expectation, and with means over several numbers of random rankings, as in the thesis
+-- (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs = dofile(here .. "runs.lua")

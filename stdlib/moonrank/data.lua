@@ -164,8 +164,8 @@ local function has_header(where, header, columns, needed)
   for _, name in ipairs(needed) do by_number = by_number and columns[name] ~= nil end
   for _, column in pairs(columns) do by_number = by_number and type(column) ~= "string" end
   if by_number then
-    check.fail("%s: columns has only numbers, so it is not known whether the first line of the file is data. Pass "
-      .. "header = false if it is data, or header = true if it has the names of columns", where)
+    check.fail("%s: `columns` gives the place of every column, so it is not known whether the first line of the file "
+      .. "is data. Pass header = false if it is data, or header = true if it has the names of columns", where)
   end
   return true
 end

@@ -125,7 +125,7 @@ local arange_options = declare("mr.ArangeOptions", {
 
 ---Makes a vector of first, first + step, ... up to last, which is included if a step reaches it.
 ---The option `step` is 1 by default. The vector is empty if `last` is below `first` and the step is
----positive. For int64, all values must be integers below 2^53 in absolute value.
+---positive. For int64, all entries must be integers below 2^53 in absolute value.
 ---@param first number
 ---@param last number
 ---@param options? mr.ArangeOptions

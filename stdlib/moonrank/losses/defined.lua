@@ -101,8 +101,8 @@ function M.checked(name, definition, taken)
   end
   definition = definition_options:read("mr.losses.define", definition)
   if definition.exact and not taken and metrics.known(name) then
-    check.fail("mr.losses.define: `exact` would define a metric '%s', but a metric of this name already exists. "
-      .. "Choose another name", name)
+    check.fail("mr.losses.define: name is '%s', and `exact` defines a metric of this name, which already exists. "
+      .. "Choose another name for the loss", name)
   end
   return definition
 end

@@ -87,8 +87,9 @@ local function working_set(o, w, slopes)
   return numbers
 end
 
--- Runs coordinate descent on the columns of a working set, for at least one pass, until the duality gap on these
--- columns is at most `enough`. Returns true if a weight changed, and the number of passes.
+-- Runs coordinate descent on the columns of a working set until the duality gap on these columns is at most `enough`,
+-- a pass changes no weight, or `passes` passes are done. Returns true if a weight changed, and the number of passes of
+-- this call. An empty set has no pass.
 local function descend_in(o, columns, numbers, w, enough, passes)
   if #numbers == 0 then return false, 0 end
   local x, part = columns:rows(core.tensor(numbers, "int64", "cpu")), {}

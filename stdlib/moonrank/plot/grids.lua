@@ -79,7 +79,8 @@ local function category_axis(names, label, down)
   return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
 end
 
--- Names of the options with the lower and upper ends of intervals: of the short interval, then of the wide one.
+-- A figure may draw two intervals at a value. Names of the options with their lower and upper ends: of the short
+-- interval, then of the wide one.
 local ends = { { "low", "high" }, { "wide_low", "wide_high" } }
 
 local function check_interval(where, one, who, low, high)

@@ -165,9 +165,10 @@ end
 
 ---Begins a session at the prompt: sets the session's globals, and prints the first line on a
 ---terminal. Returns the functions that the program calls for each typed line.
----@return fun(text: string): function?, string?  compiles typed text (M.chunk)
----@return fun(before: string): integer, string[]  returns completions of the text left of the cursor
----@return fun(): boolean                          returns whether to end the session
+---@return fun(text: string): function?, string?  compiles typed text; returns a function, or nil and the error
+---@return fun(before: string): integer, string[]  completes the text left of the cursor; returns where its last
+---                                                 word begins, and the words that may stand there
+---@return fun(): boolean                          returns true if the session ends
 function M.enter()
   M.preset()
   rawset(_G, "exit", exit)
