@@ -10,7 +10,7 @@ printed number stands beside them, and nothing came out.]]
 local text = [[
 The table says of each document how many sections the report has of it, how many of these were made (the others say why not), how many of
 their numbers stand beside a number that the document prints, and how many of these lie within the tolerance of the comparison; where a
-document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]
+document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]  -- luacheck: ignore 631
 
 -- Adds up how well a document's (paper's) printed numbers were reproduced, over its sections: how many numbers are
 -- compared (`of`), and how many are within tolerance (`within`). `tolerance` lists the tolerances in words, each

@@ -3,8 +3,8 @@
 --   t.all(pattern, column, table)    the values and names of all rows that match a Lua pattern
 --   t.interval(row, column, table)   the ends of one cell's interval
 --   must(condition, text)            an error where the words of the sentence do not hold for the values
--- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew the README. `measured` has what README.md
--- states of speed and of equal bits: no results of experiments, and no results files.
+-- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew the README. `measured` has
+-- what README.md states of speed and of equal bits: no results of experiments, and no results files.
 
 local function least(values) return math.min(table.unpack(values)) end
 local function largest(values) return math.max(table.unpack(values)) end
@@ -29,7 +29,8 @@ local function significant(changes, ps)
 end
 
 local measured = {
-  { "the table of section Speed", "tests/bench/all.lua, tests/bench/ratios.lua", "./bootstrap bench --peers", "2026-11b, 2026-11-22" },
+  { "the table of section Speed", "tests/bench/all.lua, tests/bench/ratios.lua",
+    "./bootstrap bench --peers", "2026-11b, 2026-11-22" },
   { "PyTorch and allRank on losses of 128 lists of 128 rows", "tests/bench/losses.lua",
     "MOONRANK_CLOCK=cpu moonrank tests/bench/losses.lua --threads 1 --forms plain --repeats 5", "2026-11-23" },
   { "results are the same bits on every processor with AVX2 and FMA", "tests/golden/numerics.txt",
@@ -43,7 +44,9 @@ local affine = { "minmax", "expectation", "expectation_max" }
 local function near_published(t)
   local near, names = t.all("", "nDCG near", "Models near the published ones, by loss")
   local parts = {}
-  for i, name in ipairs(names) do parts[i] = ("%s %d of %d"):format(name:gsub("^LambdaRank ", ""), near[i], t(name, "models")) end
+  for i, name in ipairs(names) do
+    parts[i] = ("%s %d of %d"):format(name:gsub("^LambdaRank ", ""), near[i], t(name, "models"))
+  end
   return ([[
 We trained LambdaRank on CiteULike-a by the recipe "published", with one seed. The epoch is chosen on test there, as the authors did.
 Models by each loss whose nDCG is within 0.003 of the published number: %s. The notes say where the reason of a difference is
@@ -62,8 +65,8 @@ return {
     return ([[
 On MovieLens the printed levels are nearly met: nDCG without a bound is %.3f, %.3f and %.3f at an NSR (negative sampling ratio) of 1,
 2 and 3, against %.3f, %.3f and %.3f in the thesis. All %d numbers of Table 5.1 are above the printed ones, by %.3f in the mean and at
-most %.3f.]]):format(ours[1], ours[2], ours[3], printed[1], printed[2], printed[3], #differences, mean_size(differences),
-      largest(differences))
+most %.3f.]]):format(ours[1], ours[2], ours[3], printed[1], printed[2], printed[3],
+      #differences, mean_size(differences), largest(differences))
   end },
   { document = "thesis", file = movielens, text = function(t, must)
     local changes, ps = {}, {}
@@ -98,14 +101,18 @@ without a bound is %.3f where label 2 is relevant, %.3f with labels 1 and 2, and
     must(t(own, "p, Holm") < 0.05 and t(own, "change") < 0, "the distribution bound loses nDCG")
     must(t(last, "silent at start") < t(own, "silent at start") and t(last, "change") < t(own, "change"),
       "fewer lists without a gradient do not help")
-    must(t(exact, "p, Holm") < 0.05 and t(exact, "silent at start") < 0.05, "the exact distribution loses nDCG with gradients")
-    must(t(log, "silent at start") == 0 and t(logit, "silent at start") == 0, "every list has a gradient under logarithm and logit")
+    must(t(exact, "p, Holm") < 0.05 and t(exact, "silent at start") < 0.05,
+      "the exact distribution loses nDCG with gradients")
+    must(t(log, "silent at start") == 0 and t(logit, "silent at start") == 0,
+      "every list has a gradient under logarithm and logit")
     return ([[
 Under the thesis' distribution bound nDCG is %.3f at NSR 1, against %.3f without a bound. %.0f %% of the lists have no gradient when
 training begins. This is at most a part of the reason: at NSR 3 it is %.0f %%, and nDCG falls by %.3f, too. Under the exact distribution
 %.0f %% of the lists have none, and nDCG falls by %.3f. Under its logarithm and logit every list has a gradient, and nDCG is %.3f and
-%.3f.]]):format(t(own, "nDCG"), t("NSR 1; none", "nDCG"), 100 * t(own, "silent at start"), 100 * t(last, "silent at start"),
-      -t(last, "change"), 100 * t(exact, "silent at start"), -t(exact, "change"), t(log, "nDCG"), t(logit, "nDCG"))
+%.3f.]]):format(
+      t(own, "nDCG"), t("NSR 1; none", "nDCG"), 100 * t(own, "silent at start"),
+      100 * t(last, "silent at start"), -t(last, "change"),
+      100 * t(exact, "silent at start"), -t(exact, "change"), t(log, "nDCG"), t(logit, "nDCG"))
   end },
   { document = "thesis", file = "thesis/claim_movielens_mq2008.csv", text = function(t)
     local function count(pattern)
@@ -115,20 +122,23 @@ training begins. This is at most a part of the reason: at NSR 3 it is %.0f %%, a
     end
     local on_movielens, of = count "^MovieLens"
     local on_mq2008, of_mq2008 = count "^MQ2008"
-    local function changes(loss) return t.all("^MovieLens; NSR %d; " .. loss .. "; none$", "change", "All comparisons") end
+    local function changes(loss)
+      return t.all("^MovieLens; NSR %d; " .. loss .. "; none$", "change", "All comparisons")
+    end
     return ([[
 The logit of the exact distribution is our own bound. With three seeds it is significantly better than no bound and than all four
 published bounds in %d of %d cells (loss and NSR) on MovieLens, and in %s of %d on MQ2008. On MovieLens it gains %.4f to %.4f of nDCG,
-%.4f to %.4f of AP and %.4f to %.4f of nRBP against no bound.]]):format(on_movielens, of, none(on_mq2008), of_mq2008, least(changes "nDCG"),
-      largest(changes "nDCG"), least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
+%.4f to %.4f of AP and %.4f to %.4f of nRBP against no bound.]]):format(
+      on_movielens, of, none(on_mq2008), of_mq2008, least(changes "nDCG"), largest(changes "nDCG"),
+      least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
   end },
   { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t, must)
     local changes = t.all("", "change")
     local better, worse, count = significant(changes, t.all("", "p, Holm"))
     must(better > 0 and worse == 0, "training with more negatives is better")
     return ([[
-Training with more negatives than the test has is significantly better in %d of %d cases on MovieLens, by up to %.3f.]]):format(
-      better, count, largest(changes))
+Training with more negatives than the test has is significantly better in %d of %d cases on MovieLens, by up to %.3f.]]
+    ):format(better, count, largest(changes))
   end },
   { document = "thesis", file = "thesis/sampled_expectations.csv", text = function(t, must)
     local changes, better, worse, count = t.all("", "change"), significant(t.all("", "change"), t.all("", "p, Holm"))
@@ -141,22 +151,26 @@ changes is %.4f.]]):format(
       count, largest(sizes))
   end },
   { document = "thesis", file = "thesis/table_5_1_nrbp.csv", text = function(t)
-    local function same(loss, metric) return t("MovieLens; " .. loss .. "; " .. metric, "correlation", "Agreement with 0.95") end
+    local function same(loss, metric)
+      return t("MovieLens; " .. loss .. "; " .. metric, "correlation", "Agreement with 0.95")
+    end
     return ([[
 The thesis says that nRBP(0.8) and nRBP(0.9) show what nRBP(0.95) shows. On MovieLens the changes by bounds correlate (Spearman) by %.2f
 and %.2f for losses of nRBP, by %.2f and %.2f for those of nDCG, and by %.2f and %.2f for those of AP.]]):format(
-      same("nRBP", "nRBP(0.8)"), same("nRBP", "nRBP(0.9)"), same("nDCG", "nRBP(0.8)"), same("nDCG", "nRBP(0.9)"), same("AP", "nRBP(0.8)"),
-      same("AP", "nRBP(0.9)"))
+      same("nRBP", "nRBP(0.8)"), same("nRBP", "nRBP(0.9)"), same("nDCG", "nRBP(0.8)"), same("nDCG", "nRBP(0.9)"),
+      same("AP", "nRBP(0.8)"), same("AP", "nRBP(0.9)"))
   end },
   { document = "thesis", file = "thesis/why_curves_differ.csv", text = function(t, must)
     local parts = "The change of nDCG@k from k = 1 to 10, taken apart"
     local users, queries = "MovieLens, NSR 1", "MQ2008, label 2"
     local function of(data, column) return t(data, column, parts) end
-    must(of(users, "by lists with k") < 0 and of(queries, "by lists with fewer") > 0, "lists with k relevant rows lower nDCG@k")
+    must(of(users, "by lists with k") < 0 and of(queries, "by lists with fewer") > 0,
+      "lists with k relevant rows lower nDCG@k")
     return ([[
 From k = 1 to 10 nDCG@k falls by %.3f on MovieLens (NSR 1) and rises by %.3f on MQ2008. Lists with k relevant rows or more change it by
 %+.3f and %+.3f, lists with fewer by %+.3f and %+.3f.]]):format(-of(users, "change"), of(queries, "change"),
-      of(users, "by lists with k"), of(queries, "by lists with k"), of(users, "by lists with fewer"), of(queries, "by lists with fewer"))
+      of(users, "by lists with k"), of(queries, "by lists with k"),
+      of(users, "by lists with fewer"), of(queries, "by lists with fewer"))
   end },
 
   { document = "thesis", file = "thesis/tables_2.csv", text = function(t, must)
@@ -185,9 +199,12 @@ From k = 1 to 10 nDCG@k falls by %.3f on MovieLens (NSR 1) and rises by %.3f on 
         changes[#changes + 1], ps[#ps + 1] = change, p
       end
     end
-    for _, name in ipairs{ "ApproxNDCGBatched", "ApproxNDCGQbQ", "NeuralNDCGBatched", "NeuralNDCGQbQ", "RankNet", "MseNetQbQ" } do
+    for _, name in ipairs{
+      "ApproxNDCGBatched", "ApproxNDCGQbQ", "NeuralNDCGBatched", "NeuralNDCGQbQ", "RankNet", "MseNetQbQ" } do
       local p = t(name, "p", of "MQ2008")
-      if p < 0.05 then words[#words + 1] = (" (%s on MQ2008: %+.4f, p = %.2g)"):format(name, t(name, "change", of "MQ2008"), p) end
+      if p < 0.05 then
+        words[#words + 1] = (" (%s on MQ2008: %+.4f, p = %.2g)"):format(name, t(name, "change", of "MQ2008"), p)
+      end
     end
     local better, worse, count = significant(changes, ps)
     return ([[
@@ -202,20 +219,24 @@ Under one protocol and with one seed (numerics version %s) %d of %d comparisons 
     return ([[
 Over %d seeds (numerics version 2026-11d) the difference of ApproxNDCGBatched from MseNetBatched on MQ2008 goes from %+.4f to %+.4f, and p
 without a correction is below 0.05 for %s. The mean over seeds is %+.4f (95 %% interval over seeds: %.4f to %.4f), so ApproxNDCGBatched is
-ahead on these test queries. That it is ahead on others is not shown: the test over queries has p = %.2g.]]):format(t(row, "seeds"),
-      t(row, "least change"), t(row, "largest change"), t(row, "p < 0.05"), t(row, "change"), low, high, t(row, p))
+ahead on these test queries. That it is ahead on others is not shown: the test over queries has p = %.2g.]]
+    ):format(t(row, "seeds"), t(row, "least change"), t(row, "largest change"), t(row, "p < 0.05"),
+      t(row, "change"), low, high, t(row, p))
   end },
   { document = "objectives", file = "objectives/table_1_code.csv", text = function(t, must)
     local where = "MSLR slice: nDCG with labels + 1, precision and mean average precision"
     local random = t("random order; mean over all orders", "nDCG+1", where)
-    must(least(t.all("^MseNet.*; as meant$", "nDCG+1", where)) > random, "squared error ranks better than a random order")
+    must(least(t.all("^MseNet.*; as meant$", "nDCG+1", where)) > random,
+      "squared error ranks better than a random order")
     return ([[
 Squared error fails in the printed table because of how the authors' code evaluates it. On the MSLR slice MseNetBatched is sorted upside
 down (nDCG %.3f, printed %.2f) and MseNetQbQ is judged by one document of each query (%.3f, printed %.2f). Evaluated as meant they have
-%.3f and %.3f, where a random order has %.3f.]]):format(t("MseNetBatched; as evaluated: upside down", "nDCG+1", where),
-      t("MseNetBatched; printed, MSLR-WEB10K", "nDCG+1", where), t("MseNetQbQ; as evaluated: first document only", "nDCG+1", where),
-      t("MseNetQbQ; printed, MSLR-WEB10K", "nDCG+1", where), t("MseNetBatched; as meant", "nDCG+1", where),
-      t("MseNetQbQ; as meant", "nDCG+1", where), random)
+%.3f and %.3f, where a random order has %.3f.]]):format(
+      t("MseNetBatched; as evaluated: upside down", "nDCG+1", where),
+      t("MseNetBatched; printed, MSLR-WEB10K", "nDCG+1", where),
+      t("MseNetQbQ; as evaluated: first document only", "nDCG+1", where),
+      t("MseNetQbQ; printed, MSLR-WEB10K", "nDCG+1", where),
+      t("MseNetBatched; as meant", "nDCG+1", where), t("MseNetQbQ; as meant", "nDCG+1", where), random)
   end },
 
   { document = "lecture", file = "lecture/worked_numbers.csv", text = function(t)
@@ -233,7 +254,8 @@ values; without rounding it is %.4f.]]):format(t("AP; ranks 1, 3, 6", "computed"
 Who predicts ratings well need not recommend well. Biased matrix factorisation predicts better than the mean of each movie (RMSE %.3f
 against %.3f). It has %.0f %% of the five-star films among the first 10 of 101. The most rated films have %.0f %% there, and factors
 trained by LambdaRank %.0f %%.]]):format(
-      t(learned, "RMSE"), t("movie mean", "RMSE"), 100 * t(learned, column), 100 * t(rated, column), 100 * t("MF, LambdaRank", column))
+      t(learned, "RMSE"), t("movie mean", "RMSE"),
+      100 * t(learned, column), 100 * t(rated, column), 100 * t("MF, LambdaRank", column))
   end },
 
   { document = "cmu", file = "cmu/table_1.csv", text = function(t, must)
@@ -249,16 +271,16 @@ trained by LambdaRank %.0f %%.]]):format(
       end
       local of_classifiers, lowest = range(classifiers)
       local of_rankers, _, highest = range(rankers)
-      parts[#parts + 1] = ("On %s nDCG@10 of the classifiers is %s, and of the rankers %s%s."):format(data, of_classifiers, of_rankers,
-        lowest > highest and ": all classifiers are ahead" or "")
+      parts[#parts + 1] = ("On %s nDCG@10 of the classifiers is %s, and of the rankers %s%s."):format(
+        data, of_classifiers, of_rankers, lowest > highest and ": all classifiers are ahead" or "")
     end
     for _, pair in ipairs{ "Class LR; Rank LR", "Class Boost; LambdaMART" } do
       must(t("MSLR slice; " .. pair, "p, Holm") >= 0.05, "no family differs significantly on the slice")
     end
     return ([[
 That classifiers rank web queries better than rankers is not shown. %s These are linear models and trees, and no pair of one family
-differs significantly on the slice. Of networks trained by Adam on MQ2008 the ranker is better (RankNet by %.3f, p = %.2g).]]):format(
-      table.concat(parts, " "), -t(networks, "a - b"), t(networks, "p, Holm"))
+differs significantly on the slice. Of networks trained by Adam on MQ2008 the ranker is better (RankNet by %.3f, p = %.2g).]]  -- luacheck: ignore 631
+    ):format(table.concat(parts, " "), -t(networks, "a - b"), t(networks, "p, Holm"))
   end },
   { document = "grid", file = "grid/grid_mq2008.csv", text = function(t)
     local better, worse, count = 0, 0, 0
@@ -279,7 +301,7 @@ the worse.]]):format(count, none(better), none(worse))
 On pairs of drawn faces classifiers are far behind by the way in which they are counted. Counted by labels, as in the paper, they are
 right for %.2f to %.2f %% of the pairs; by the scores of the same models for %.2f to %.2f %%, and rankers for %.2f to %.2f %%. These ranges
 overlap. Whether the rest is a difference was not tested.]]):format(
-      100 * least(labels), 100 * largest(labels), 100 * least(classifiers), 100 * largest(classifiers), 100 * least(rankers),
-      100 * largest(rankers))
+      100 * least(labels), 100 * largest(labels), 100 * least(classifiers), 100 * largest(classifiers),
+      100 * least(rankers), 100 * largest(rankers))
   end },
 }

@@ -157,8 +157,10 @@ Of %d test pairs, which are in random order, Rank LR on features orders %d %s; t
 image of each pair is on the left. Below it are both ages, and by how much its score is above the other's.]]):format(
       faces.sentence_of(args), #all, count, right and "right" or "wrong", #shown),
     tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = lines,
-      formats = { accuracy = "%.4f" } } }, cells = { cells },
-    legends = { "Rows are differences in age, in years; pairs: of the test part; accuracy: share in the right order." } }
+      formats = { accuracy = "%.4f" } } },
+    cells = { cells },
+    legends = {
+      "Rows are differences in age, in years; pairs: of the test part; accuracy: share in the right order." } }
 end
 
 return M

@@ -69,9 +69,14 @@ function M.save(path, o)
 ]]):format(wide, high, wide, high, gap, line + 6, escape(o.title), table.concat(parts)))
 end
 
+---@class cmu.Pair
+---@field older integer    index of the older image
+---@field younger integer  index of the other image
+---@field text string      what is written below the pair
+
 ---Writes pairs of images as an SVG file, `columns` pairs per row, with the older image of each pair on the left.
 ---@param path string
----@param o { title: string, images: mr.Images, pairs: { older: integer, younger: integer, text: string }[], columns: integer }
+---@param o { title: string, images: mr.Images, pairs: cmu.Pair[], columns: integer }
 function M.save_pairs(path, o)
   local rows = {}
   for i, pair in ipairs(o.pairs) do

@@ -245,8 +245,8 @@ local function settings_text(grids, tallies)
   for i, each in ipairs(grids) do
     local found = tallies[i]
     parts[i] = found.count == 0 and ("In the setting %s there is no change to summarise."):format(each.set.title) or ([[
-In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]):format(
-      each.set.title, found.gains, found.count, found.loses, found.sum / found.count)
+In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]
+    ):format(each.set.title, found.gains, found.count, found.loses, found.sum / found.count)
   end
   return table.concat(parts, " ")
 end

@@ -120,8 +120,9 @@ end
 return figure.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). %s
 "Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has the probability 1/2.
-Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]):format(
-    protocol.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed, table.concat(parts, " ")),
+Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]
+  ):format(protocol.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
+    table.concat(parts, " ")),
   figure.named("", mr.table{
     columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" },
     rows = rows, formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },

@@ -20,11 +20,17 @@ function M.change_last_bit(model)
   model:put(by_name)
 end
 
----Describes a study: the training runs of one algorithm with one seed, at every learning rate on every fold. `start` is
----"as drawn" for the initial weights of the seed, "last bit" for weights of which one differs in its last bit.
----`version` is the numerics version of the program, `name` that of the data set; `short`: two epochs.
+---@class objectives.Study
+---@field algorithm string
+---@field start "as drawn"|"last bit"  initial weights: of the seed, or with one that differs in its last bit
+---@field seed integer
+---@field version string  numerics version of the program
+---@field name string     name of the data set
+---@field short boolean   whether there are two epochs only
+
+---Describes a study: the training runs of one algorithm with one seed, at every learning rate on every fold.
 ---@param set objectives.Data
----@param o { algorithm: string, start: "as drawn"|"last bit", seed: integer, version: string, name: string, short: boolean }
+---@param o objectives.Study
 ---@return table  the options of kept.study, which makes the runs
 function M.study(set, o)
   local change = o.start == "last bit" and M.change_last_bit or nil

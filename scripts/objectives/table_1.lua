@@ -102,7 +102,7 @@ if #found > 0 then
     table.concat(found, " and "))
 elseif agreement then
   section.finding = ([[
-As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]):format(
-    agreement.within, agreement.of)
+As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]
+  ):format(agreement.within, agreement.of)
 end
 return section

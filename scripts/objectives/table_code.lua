@@ -46,8 +46,8 @@ local function met(printed, names, trials)
     end
   end
   return ([[
- Of the %d printed numbers of this data set %d lie, to their two digits, between the least and the largest of the seeds.]]):format(
-    count, within), { of = count, within = within, tolerance = "least to largest of the seeds" }
+ Of the %d printed numbers of this data set %d lie, to their two digits, between the least and the largest of the seeds.]]  -- luacheck: ignore 631
+  ):format(count, within), { of = count, within = within, tolerance = "least to largest of the seeds" }
 end
 
 -- A table with a row per algorithm: how many queries it was trained on, how many were evaluated and skipped (no
@@ -108,7 +108,7 @@ function M.view(args, runs, name)
       return not column:find "^random" and #trials[row[1]] or 0
     end), about = "queries, and random orders of those evaluated", legend = [[
 trained on, evaluated, skipped: numbers of queries, means over seeds (skipped: without relevant documents); random: the
-metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2: precision.]],
+metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2: precision.]],  -- luacheck: ignore 631
     text = words(names, trials),
     met = function(printed, metrics) return met(printed, metrics, trials) end,
   }

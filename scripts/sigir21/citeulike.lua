@@ -209,7 +209,7 @@ end
 local explained = {
   published = {
     listwise = [[
-The negatives are drawn as the authors draw them, but are other samples. At rates of 1 and more listwise nRBP diverges, here as there.]],
+The negatives are drawn as the authors draw them, but are other samples. At rates of 1 and more listwise nRBP diverges, here as there.]],  -- luacheck: ignore 631
     lambda = [[
 What is explained. Rate 0.1, every NSR: the published numbers are those of the first epoch. The authors' code computes exp(f_i - f_j) in
 single precision, which overflows where scores differ by more than 88.7, and its gradient is NaN from then on. At this rate scores differ
@@ -234,7 +234,7 @@ The last commit is not what the published numbers were made with: it has Adam fo
 the other way round, and its losses of AP and LambdaRank were changed after the results.]],
   paper = [[
 The published numbers are not of these equations: in their code the sigmoid of listwise nRBP has the gain 0.01 and sees the padding of
-lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],
+lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],  -- luacheck: ignore 631
 }
 
 -- Returns the text that explains differences from the published numbers: for the training setup that --recipe names,

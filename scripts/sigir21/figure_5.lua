@@ -114,7 +114,8 @@ by generalised cross validation, at most %d degrees of freedom) with their inter
 first to the last percentile of users.
 
 %s%s%s]]):format(nsr, protocol.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
-In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]])),
+In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]]  -- luacheck: ignore 631
+  )),
   mr.table{
     columns = {
       "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },

@@ -362,7 +362,8 @@ function M.marginal_means(number)
 Significance is by Student's t-test of the differences of means, with Holm's correction over all pairs of losses by one
 metric. The three models of listwise nRBP are of one training, and not held against each other.%s%s]]):format(
       about_model, table.concat(sentences, "\n"), left, M.in_paper(args, [[
-In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])), means_table(lines))
+In the paper nRBP(0.95) of LambdaRank and listwise nRBP are significantly above all others by all six metrics.]])),
+    means_table(lines))
 end
 
 -- Returns the loss with the highest marginal mean, and whether its prediction interval overlaps that of the next

@@ -149,13 +149,17 @@ local function legend_of(set, with_printed)
   return runs.legend_of_setting(set) .. legend:format(lists, printed, runs.unit_of(set), lists)
 end
 
+---@class thesis.ComparedOptions
+---@field set string    name of the data set
+---@field seed integer
+---@field empty string  what a list without relevant rows counts as: "skip", "zero" or "one" (protocol.filled)
+---@field published? fun(loss: string, bound: string, value: integer): number?  number that the thesis prints, where
+---  `value` is the NSR or label
+
 ---Makes the table that compares training under each bound with training without a bound, for one data set and seed.
 ---Prints it and returns it as a section of the report. With made-up data (--smoke) no printed numbers are shown.
----Fields of `o`: `set` is the name of the data set. `empty` says what a list without relevant rows counts as: "skip",
----"zero" or "one" (protocol.filled). `published(loss, bound, value)` returns the number printed in the thesis, where
----`value` is the NSR or label.
 ---@param args table  parsed command line (runs.args)
----@param o { set: string, seed: integer, empty: string, published?: fun(loss: string, bound: string, value: integer): number? }
+---@param o thesis.ComparedOptions
 function M.table(args, o)
   local set, results, rows = runs.set(args, o.set), runs.of(args, o.set, o.seed), {}
   if args.made_up then o.published = nil end

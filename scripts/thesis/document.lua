@@ -4,7 +4,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, figure, sections_of = dofile(here .. "runs.lua"), dofile(here .. "figure.lua"), dofile(here .. "../sections.lua")
+local runs, figure, sections_of =
+  dofile(here .. "runs.lua"), dofile(here .. "figure.lua"), dofile(here .. "../sections.lua")
 
 local M = {}
 
@@ -44,8 +45,8 @@ local function scripts_of(args)
       { "--out", args.out .. "/why_distribution_fails.svg", table.unpack(seed) }, without = { "recipe" } },
     { "why_curves_differ", "Why nDCG@k falls with k on one data set and rises on the other",
       { "--out", args.out .. "/why_curves_differ.svg", table.unpack(seed) }, without = { "recipe", "samples" } },
-    { "optimisers", "Stochastic gradient descent and Adam", { "--out", args.out .. "/optimisers.svg", table.unpack(seed) },
-      without = { "recipe" } },
+    { "optimisers", "Stochastic gradient descent and Adam",
+      { "--out", args.out .. "/optimisers.svg", table.unpack(seed) }, without = { "recipe" } },
     { "sampled_expectations", "Expectations from random rankings", seed, without = { "recipe", "samples" } },
     { "all_pairs", "Trained on one metric, measured by another", seed },
     { "nsr_shift", "More negatives in training than in test", seed, without = { "recipe", "samples" } },
@@ -75,7 +76,9 @@ end
 -- says why.
 local function run(args, script)
   local words = {}
-  for _, list in ipairs{ script[3], script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
+  for _, list in ipairs{
+    script[3],
+    script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
     table.move(list, 1, #list, #words + 1, words)
   end
   local one = { path = here .. script[1] .. ".lua", title = title_of(args, script), words = words }
@@ -98,7 +101,8 @@ local function rates_section(args)
   return { title = "Learning rates", command = "moonrank " .. here .. "learning_rates.lua",
     tables = { mr.table{ columns = columns, rows = lines } },
     text = args.made_up and "Of Adam, as they were chosen on the data whose place made-up data take here."
-      or "Of Adam, by the loss's own metric on validation: the best of a few (the grid of each data set is in data.lua)." }
+      or "Of Adam, by the loss's own metric on validation: the best of a few "
+        .. "(the grid of each data set is in data.lua)." }
 end
 
 local text = [[
@@ -106,7 +110,7 @@ local text = [[
 Losses are smooth nDCG, AP and nRBP; "distribution" is the thesis' own bound (%d random orders, gain of Eq. 3.13), "distribution_log"
 and "distribution_logit" are those of the exact distribution, with kappa = 8. Epoch and learning rate are chosen on validation, the test
 part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
-its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]
+its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]  -- luacheck: ignore 631
 
 ---Parses the command line, runs all scripts of the thesis and returns the parts of the report: its title, the text
 ---before the first section, the sections, and the folder of the report and its figures (`out`).
@@ -115,7 +119,8 @@ function M.make()
   local args = runs.args({
     seeds = { default = runs.protocol.seeds, distinct = true,
       help = "seeds of splits, negatives and models; tables and figures take the first" },
-    sets = { default = { "movielens", "mq2008" }, choices = runs.data.names, help = "of the claim; the thesis' own are always run" },
+    sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
+      help = "of the claim; the thesis' own are always run" },
     others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
     out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
   }, { smoke = { seeds = { 1 } } })
@@ -128,7 +133,8 @@ function M.make()
 Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
 Tables and figures as those]], ""
   end
-  return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"), sections = sections, out = args.out,
+  return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"),
+    sections = sections, out = args.out,
     text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }
 end
 

@@ -145,8 +145,8 @@ function M.curves(number)
   end
   return finish(args, panels, ([[
 Axes fit all bounds but the thesis' distribution bound, which may lie
-below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]):format(
-      table.concat(ends, "; "),
+below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]  -- luacheck: ignore 631
+    ):format(table.concat(ends, "; "),
       args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
     { ["nDCG@1"] = "%.4f", ["nDCG@5"] = "%.4f", ["nDCG@10"] = "%.4f", ["nDCG@50"] = "%.4f" }, cells,

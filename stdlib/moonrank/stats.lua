@@ -9,13 +9,22 @@ local tensor = input.tensor
 
 local M = {}
 
+---@class mr.stats.PairedT
+---@field t number
+---@field df number
+---@field p number
+---@field mean_difference number
+---@field standard_error number  of the mean difference
+---@field n integer              number of pairs
+---@field skipped integer
+
 ---Computes Student's two-sided t-test of paired values. Differences are a - b. Pairs with NaN on
 ---either side are left out and counted in `skipped`. If a value is infinite, all results except df
 ---and the counts are NaN. With fewer than two pairs, t and p are NaN. If all differences are equal
 ---up to rounding, t is 0 (p = 1) for differences of 0, and otherwise infinite (p = 0).
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
----@return { t: number, df: number, p: number, mean_difference: number, standard_error: number, n: integer, skipped: integer }
+---@return mr.stats.PairedT
 ---Example: `mr.stats.paired_t({1, 2, 3}, {0, 2, 2}).n   --> 3`
 function M.paired_t(a, b)
   local where = "mr.stats.paired_t"
@@ -34,7 +43,8 @@ end
 ---without pairs, and 1 if all pairs are equal.
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
----@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }  statistic: sum of the ranks of a > b
+---@return { statistic: number, p: number, exact: boolean, n: integer, equal: integer, skipped: integer }
+---  statistic: sum of the ranks of a > b
 ---Example: `mr.stats.wilcoxon({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.wilcoxon(a, b)
   local where = "mr.stats.wilcoxon"
@@ -46,6 +56,15 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
     help = "random choices of signs, if there are more than 20 unequal pairs" },
   { "seed", "integer", default = 1, help = "seed of the random signs" },
 })
+
+---@class mr.stats.Permutation
+---@field mean_difference number
+---@field p number
+---@field error number    standard error of p from the random choice, 0 if exact
+---@field exact boolean   whether every choice of signs was tried
+---@field orders integer  number of choices of signs
+---@field n integer       number of pairs
+---@field skipped integer
 
 ---Computes a two-sided permutation test of paired values. p is the share of random signs of the
 ---differences for which the mean difference is at least as far from 0 as the observed one (Fisher
@@ -60,7 +79,7 @@ local permutation_options = declare("mr.stats.PermutationOptions", {
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.PermutationOptions
----@return { mean_difference: number, p: number, error: number, exact: boolean, orders: integer, n: integer, skipped: integer }  error: standard error of p from the random choice, 0 if exact
+---@return mr.stats.Permutation
 ---Example: `mr.stats.permutation({1, 2, 4, 8}, {0, 0, 0, 0}).p   --> 0.125`
 function M.permutation(a, b, options)
   local where = "mr.stats.permutation"
@@ -75,7 +94,8 @@ end
 ---NaN if the estimate lies outside all samples, or if a statistic function returned NaN.
 ---@param x mr.Tensor|number[]|{ [1]: mr.Tensor|number[], [2]: mr.Tensor|number[] }  values, or pairs as {a, b}
 ---@param options? mr.stats.BootstrapOptions
----@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }  error: standard deviation of the samples
+---@return { estimate: number, low: number, high: number, error: number, n: integer, skipped: integer }
+---  error: standard deviation of the samples
 ---Example: `mr.stats.bootstrap({1, 2, 3, 0/0}, {statistic = "median"}).estimate   --> 2.0`
 function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, options) end
 
@@ -143,7 +163,8 @@ local kde_options = declare("mr.stats.KdeOptions", {
 ---if a rule has to find a bandwidth for values that are all equal.
 ---@param x mr.Tensor|number[]
 ---@param options? mr.stats.KdeOptions
----@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }  at_edge: "lscv" found no minimum within the range of its search, as with many equal values
+---@return { x: mr.Tensor, density: mr.Tensor, bandwidth: number, at_edge: boolean, n: integer, skipped: integer }
+---  at_edge: "lscv" found no minimum within the range of its search, as with many equal values
 ---Example:
 ---```lua
 ---local kde = mr.stats.kde({0}, {bandwidth = 1, range = {-1, 1}, points = 3})
@@ -183,6 +204,20 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
       .. "everywhere" },
 }, curve_options)
 
+---@class mr.stats.Curve
+---@field x mr.Tensor
+---@field y mr.Tensor
+---@field low mr.Tensor    lower end of the confidence band
+---@field high mr.Tensor   upper end of the confidence band
+---@field error mr.Tensor  standard errors
+---@field at_edge boolean  whether a rule found no minimum within the range of its search
+---@field n integer        number of pairs
+---@field skipped integer
+
+---@class mr.stats.KernelCurve: mr.stats.Curve
+---@field bandwidth number
+---@field cv number  mean squared residual of each pair from the others' curve
+
 ---Fits a curve of y over x with Gaussian kernels (Nadaraya 1964, Watson 1964; local linear:
 ---Cleveland 1979, Fan 1992). The curve has a confidence band from its standard error and the normal
 ---distribution. The band uses each pair's residual from the curve through all other pairs, so the
@@ -193,7 +228,7 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.KernelRegressionOptions
----@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, bandwidth: number, at_edge: boolean, cv: number, n: integer, skipped: integer }  cv: mean squared residual of each pair from the others' curve
+---@return mr.stats.KernelCurve
 ---Example:
 ---```lua
 ---local curve = mr.stats.kernel_regression({1, 2, 3, 4}, {2, 4, 6, 8}, {degree = 1, points = 2})
@@ -223,6 +258,11 @@ local spline_options = declare("mr.stats.SplineOptions", {
     help = "weight of the integral of the squared second derivative" },
 }, curve_options)
 
+---@class mr.stats.SplineCurve: mr.stats.Curve
+---@field lambda number
+---@field df number   trace of the smoother
+---@field gcv number  generalised cross validation
+
 ---Fits a cubic smoothing spline of y over x, with a confidence band. `range` must lie within the
 ---values of x. The penalty on curvature is chosen by generalised cross validation (Craven & Wahba
 ---1979). The band is from the spline's posterior standard error (Wahba 1983). Pairs of equal x
@@ -233,7 +273,7 @@ local spline_options = declare("mr.stats.SplineOptions", {
 ---@param x mr.Tensor|number[]
 ---@param y mr.Tensor|number[]
 ---@param options? mr.stats.SplineOptions
----@return { x: mr.Tensor, y: mr.Tensor, low: mr.Tensor, high: mr.Tensor, error: mr.Tensor, lambda: number, at_edge: boolean, df: number, gcv: number, n: integer, skipped: integer }  df: trace of the smoother; at_edge: no minimum within the range of the search
+---@return mr.stats.SplineCurve
 ---Example:
 ---```lua
 ---local spline = mr.stats.spline({1, 2, 3, 4}, {2, 4, 6, 8}, {lambda = 1, points = 2})
@@ -276,6 +316,15 @@ end
 ---@field to number
 ---@field better "a"|"b"   the sample whose distribution function is on the better side
 
+---@class mr.stats.EcdfComparison
+---@field regions mr.stats.EcdfRegion[]
+---@field ks number
+---@field at number
+---@field area_a number
+---@field area_b number
+---@field n integer[]        number of values of each sample
+---@field skipped integer[]
+
 local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
   { "better", "string", default = "higher", choices = { "higher", "lower" }, help = "which values are better" },
 })
@@ -290,7 +339,7 @@ local ecdf_compare_options = declare("mr.stats.EcdfCompareOptions", {
 ---@param a mr.Tensor|number[]
 ---@param b mr.Tensor|number[]
 ---@param options? mr.stats.EcdfCompareOptions
----@return { regions: mr.stats.EcdfRegion[], ks: number, at: number, area_a: number, area_b: number, n: integer[], skipped: integer[] }
+---@return mr.stats.EcdfComparison
 ---Example: `mr.stats.ecdf_compare({2, 3}, {1, 2}).regions[1].better   --> a`
 function M.ecdf_compare(a, b, options)
   local where = "mr.stats.ecdf_compare"

@@ -50,15 +50,21 @@ it("common.table names the ranker with the highest mean, never the one by chance
   rawset(_G, "print", function() end)
   local ok, section = pcall(common.table, {}, { title = "made", unit = "queries", head = "ranker", folds = 2, count = 7,
     names = { "a", "b", "by chance" }, means = { a = 0.25, b = 0.5, ["by chance"] = 0.75 },
-    parts = { { { mean = 0 }, { mean = 0.5 } }, { { mean = 0.5 }, { mean = 0.5 } }, { { mean = 0.75 }, { mean = 0.75 } } } })
+    parts = {
+      { { mean = 0 }, { mean = 0.5 } },
+      { { mean = 0.5 }, { mean = 0.5 } },
+      { { mean = 0.75 }, { mean = 0.75 } } } })
   rawset(_G, "print", said)
   check(ok, section)
   check(section.text:find("that of b (0.5000)", 1, true) and section.text:find("0.7500", 1, true), section.text)
   equal(section.tables[1].rows, { { "a", 0.25 }, { "b", 0.5 }, { "by chance", 0.75 } })
   local cells = section.cells[1]
-  equal({ cells.runs(section.tables[1].rows[1], "ndcg@10"), cells.runs(section.tables[1].rows[3], "ndcg@10") }, { 2, 0 })
+  equal({
+    cells.runs(section.tables[1].rows[1], "ndcg@10"),
+    cells.runs(section.tables[1].rows[3], "ndcg@10") }, { 2, 0 })
   -- Student's quantile of one degree of freedom at 0.975 is tan(0.475 pi); the standard error of 0 and 0.5 is 0.25
-  near(cells.intervals["ndcg@10"][1], { 0.25 - math.tan(0.475 * math.pi) / 4, 0.25 + math.tan(0.475 * math.pi) / 4 }, 1e-9)
+  near(cells.intervals["ndcg@10"][1],
+    { 0.25 - math.tan(0.475 * math.pi) / 4, 0.25 + math.tan(0.475 * math.pi) / 4 }, 1e-9)
 end)
 
 -- Rankers of a script for small parts: their scores of `tested` by name. `inside(mr)`, if given, is called in place of

@@ -22,16 +22,26 @@ function M.options(own)
   return args
 end
 
+---@class background.Means
+---@field title string     title of the data set
+---@field unit string      what a list is, in the plural
+---@field head string      head of the column of names
+---@field folds integer
+---@field count integer    number of lists in a mean
+---@field names string[]   names of the rankers
+---@field means table      mean by name of the ranker
+---@field parts table[][]  for each ranker, its result on each fold
+
 ---Makes the table of mean test nDCG@10 per ranker, with a text about it. Prints both, and returns them
----as a section for a report. `o.means` has the mean by name of the ranker; `o.title` is the data set's
----title, and `o.count` the number of lists in a mean, in words `o.unit`; `o.head` is the head of the
----column of names.
+---as a section for a report.
 ---@param args table
----@param o { title: string, unit: string, head: string, folds: integer, count: integer, names: string[], means: table, parts: table[][] }
+---@param o background.Means
 ---@return report.Section
 function M.table(args, o)
   local rows, best = {}, nil
-  local cells = intervals.cells("Student's t over folds", function(row) return row[1] == "by chance" and 0 or o.folds end)
+  local cells = intervals.cells("Student's t over folds", function(row)
+    return row[1] == "by chance" and 0 or o.folds
+  end)
   for i, name in ipairs(o.names) do
     rows[i] = { name, o.means[name] }
     local of_folds = {}
@@ -40,9 +50,12 @@ function M.table(args, o)
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
   return figure.finish(args, nil, ([[
-Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); chance reaches %.4f.]]):format(o.folds,
-      o.folds == 1 and "fold" or "folds", o.title, o.count, o.unit, best, o.means[best], o.means["by chance"]),
-    figure.named("", mr.table{ columns = { o.head, "ndcg@10" }, formats = { ["ndcg@10"] = "%.4f" }, rows = rows }, cells))
+Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); chance reaches %.4f.]]):format(
+      o.folds, o.folds == 1 and "fold" or "folds", o.title, o.count, o.unit, best, o.means[best], o.means["by chance"]),
+    figure.named("", mr.table{
+      columns = { o.head, "ndcg@10" },
+      formats = { ["ndcg@10"] = "%.4f" },
+      rows = rows }, cells))
 end
 
 ---Returns mean nDCG@10 of an evaluation, and the number of lists in this mean, which protocol.pooled

@@ -5,14 +5,30 @@ local tables = require "moonrank.table"
 
 local M = {}
 
+---@class mr.compare.Cell
+---@field mean number
+---@field low number          ends of the interval of the mean
+---@field high number
+---@field n integer           users or queries with a value
+---@field better_than string  letters of the systems than which this one is significantly better
+
+---@class mr.compare.Pair
+---@field metric string
+---@field system string
+---@field other string
+---@field difference number  mean of `system` minus that of `other`
+---@field p number
+---@field corrected number   p after the correction
+---@field n integer
+
 ---@class mr.Comparison: mr.Exports
 ---@field systems string[]   names in the order of their letters, a for the first
 ---@field metrics mr.Metric[]
 ---@field count integer      number of compared users or queries; for lists without names, of lists
 ---@field queries string[]   names of users or queries; numbers for lists without names
 ---@field values table<string, table<string, mr.Tensor>>  by metric and system: one value per user or query, or NaN
----@field cells table<string, table<string, { mean: number, low: number, high: number, n: integer, better_than: string }>>  by metric and system
----@field pairs { metric: string, system: string, other: string, difference: number, p: number, corrected: number, n: integer }[]
+---@field cells table<string, table<string, mr.compare.Cell>>  by metric and system
+---@field pairs mr.compare.Pair[]
 ---@field notes string[]    what was ranked, averaged or interrupted, and which queries runs and judgments do not share
 ---@field interrupted table<string, integer>  number of interrupted trainings, by system left out
 ---@field alpha number

@@ -19,7 +19,8 @@ local model_options = declare("mr.stats.LinearModelOptions", {
 })
 
 ---@class mr.LinearModel
----@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level, "loss=ap:bound=zscore", "nsr"
+---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level,
+---  "loss=ap:bound=zscore", "nsr"
 ---@field errors table<string, number>         their standard errors
 ---@field sigma number     standard deviation of the residuals
 ---@field df integer       rows minus columns
@@ -254,13 +255,23 @@ local function marginal_weights(self, method, wanted)
   return found
 end
 
+---@class mr.stats.MarginalMean
+---@field level string   the levels' names, joined
+---@field levels any[]   a level of each factor
+---@field mean number
+---@field error number
+---@field low number
+---@field high number
+---@field prediction_low number
+---@field prediction_high number
+
 ---Returns estimated marginal means (Searle, Speed & Milliken 1980): the model's prediction for
 ---every level of a factor, or for every combination of levels of several factors. The levels of all
 ---other factors have equal weights, however many rows they have; numeric covariates are at their
 ---means. Intervals are from Student's t: for the mean (low, high), and for one further row
 ---(prediction_low, prediction_high). Intervals are NaN if the model has no degrees of freedom.
 ---@param ... string|mr.stats.LevelOptions  names of factors; options last
----@return { level: string, levels: any[], mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
+---@return mr.stats.MarginalMean[]
 ---Example:
 ---```lua
 ---local model = mr.stats.linear_model{y = {1, 3, 4, 8}, factors = {loss = {"ap", "ap", "rr", "rr"}}}
@@ -318,7 +329,8 @@ end
 ---by Student's t: for the mean of rows with these values (low, high), and for a single row
 ---(prediction_low, prediction_high). A row with a NaN number gets NaN. Intervals are NaN if the
 ---model has no degrees of freedom.
----@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model: a level, a number for each row
+---@param rows table<string, any[]|mr.Tensor>  by name, all factors and covariates of the model:
+---  a level, a number for each row
 ---@param options? mr.stats.LevelOptions
 ---@return { mean: number, error: number, low: number, high: number, prediction_low: number, prediction_high: number }[]
 ---Example:
@@ -338,11 +350,20 @@ function Model:predict(rows, options)
   return found
 end
 
+---@class mr.stats.Contrast
+---@field first string
+---@field second string
+---@field difference number
+---@field error number
+---@field t number
+---@field p number
+---@field adjusted number
+
 ---Tests the differences between all pairs of marginal means of a factor (or of combinations of
 ---several factors) with Student's two-sided t-test. `adjusted` is the p-value after Holm's
 ---correction for all pairs. `difference` is the mean of `first` minus that of `second`.
 ---@param ... string  names of factors
----@return { first: string, second: string, difference: number, error: number, t: number, p: number, adjusted: number }[]
+---@return mr.stats.Contrast[]
 function Model:contrasts(...)
   local cells, found, ps = marginal_weights(self, "mr.LinearModel:contrasts", table.pack(...)), {}, {}
   for i = 1, #cells do

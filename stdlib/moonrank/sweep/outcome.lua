@@ -165,12 +165,20 @@ local function check_direction(name, o, directions)
   end
 end
 
+---@class mr.sweep.Outcome
+---@field state string
+---@field value? number                  value of the metric
+---@field reason? string
+---@field numbers table<string, number>
+---@field lists table<string, string>    values per list
+---@field reports? table
+
 ---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
 ---other numbers and values per list. It is an error if the result cannot be stored, e.g. if it is
 ---not a number or a table of numbers by name.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
----@return { state: string, value: number?, reason: string?, numbers: table<string, number>, lists: table<string, string>, reports: table? }
+---@return mr.sweep.Outcome
 function M.of(result, o)
   o = o or {}
   local metric, reports, directions = o.metric, nil, {}
