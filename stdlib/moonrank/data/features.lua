@@ -229,7 +229,8 @@ function Dataset:with_features(features)
 end
 
 local categorical_options = declare("mr.data.CategoricalOptions", {
-  { "columns", "integer[]", required = true, help = "list of the numbers of the feature columns that become categories" },
+  { "columns", "integer[]", required = true,
+    help = "list of the numbers of the feature columns that become categories" },
   { "like", "mr.Dataset", class = "mr.Dataset", shown = "levels of this dataset",
     help = "dataset whose levels are used, for example train for test" },
 })
