@@ -69,17 +69,17 @@ function M.setting_text(set, value)
   return ("%s %s"):format(set.setting == "nsr" and "NSR" or set.setting, value)
 end
 
----What a list of a data set belongs to: "users" (ratings) or "queries".
+---Returns "users" if the lists of a data set belong to users (ratings), or "queries".
 ---@param set thesis.Data
 ---@return string
 function M.lists_of(set) return set.setting == "nsr" and "users" or "queries" end
 
----What values are paired by: "user" or "query".
+---Returns what pairs the values of two models in a test: "user" or "query".
 ---@param set thesis.Data
 ---@return string
 function M.unit_of(set) return set.setting == "nsr" and "user" or "query" end
 
----What a legend says of the setting: nothing of labels.
+---Returns the text that explains the setting in a legend; "" for data with labels, which need none.
 ---@param set thesis.Data
 ---@return string
 function M.legend_of_setting(set) return set.setting == "nsr" and "NSR: negative sampling ratio; " or "" end

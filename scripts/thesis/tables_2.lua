@@ -16,7 +16,7 @@ local function value(metric, grades, count)
   return found == found and found or 0.0  -- NaN without relevant rows becomes 0
 end
 
--- What the row on rank r adds to a metric that is a sum over ranks.
+-- Returns the term of the row at rank r in a metric that is a sum over ranks.
 local function added(metric, grades, r) return value(metric, grades, r) - value(metric, grades, r - 1) end
 
 local measures = {

@@ -507,7 +507,7 @@ for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot
 end
 for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
 
----Whether a usable GPU is there. Returns false if not; this function never raises an error.
+---Returns true if a GPU can be used, else false. It never raises an error.
 ---@return boolean
 ---Example: `type(mr.has_cuda())   --> boolean`
 function M.has_cuda() return core.has_cuda() end

@@ -116,7 +116,7 @@ end)
 scripts.it("families.lua names the losses that are significantly better and worse, one or several", {},
   function(folder)
   local words = words_of(folder, "--smoke", "--sets", "mq2008", "--losses", "cross entropy,RankNet")
-  -- What is said if the changes and corrected p of cross entropy and RankNet are these.
+  -- Returns the text that the script prints for given changes and corrected p of cross entropy and RankNet.
   local function said(first, second)
     local section = in_process.section("scripts/lecture/families.lua", words, { learners = function(learners)
       local own, names_at = learners.protocol, {}

@@ -34,7 +34,7 @@ end
 
 local function file_of(path) return by_row(results_file.read("docs/results/" .. path)) end
 
--- Whether a text such as 2026-02-28 is a day of the calendar.
+-- Returns true if a text such as 2026-02-28 is a day of the calendar.
 local function is_day(text)
   local year, month, day = text:match "^(%d%d%d%d)%-(%d%d)%-(%d%d)$"
   if not year then return false end

@@ -167,7 +167,7 @@ end
 ---without documentation.
 ---@param value any
 ---@return string
----Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Whether a usable GPU is there.`
+---Example: `require "moonrank.help.entries".summary(mr.has_cuda)   --> Returns true if a GPU can be used, else false.`
 function M.summary(value)
   if type(value) == "table" then return "" end
   local item = docs.item(value)
@@ -210,7 +210,10 @@ end
 ---@param module table
 ---@param name string  of the function or submodule
 ---@return string
----Example: `require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Whether a usable GPU is there.`
+---Example:
+---```lua
+---require "moonrank.help.entries".member_summary(mr, "has_cuda")   --> Returns true if a GPU can be used, else false.
+---```
 function M.member_summary(module, name)
   local value = rawget(module, name)
   if type(value) == "table" then return M.first_sentence(M.header_of(value) or "") end

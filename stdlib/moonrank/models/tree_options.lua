@@ -10,7 +10,7 @@ local where = "mr.models.trees"
 
 local most_integer = 2 ^ 31 - 1
 
----What mr.fit must know about an objective of XGBoost.
+---Properties of an objective of XGBoost that mr.fit must know.
 ---@class mr.trees.Objective
 ---@field grades string            description of the grades that the objective takes
 ---@field fits fun(grades: mr.Tensor, classes?: integer): boolean  whether the objective takes these grades
