@@ -143,7 +143,6 @@ and writes `results/bench/bench.csv` and `bench.txt`. Copied to `docs/speed/` as
   share training data, and the data set as given.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or another setting do not count. A change
   is made from two sets of runs. Printed numbers, and those that need no training, have 0. It is empty where the script does not say.
-  Lecture `lambdamart` is older, and has 0 although it trains.
 - `data` is the fingerprint of the test data, and of all data where a study has none under that name.
 
 No interval is given for:
