@@ -151,7 +151,8 @@ Negatives from_pools(const Making& m, const Known& known, const std::array<int64
 
 void add_user(Fold& fold, const Making& m, const Known& known) {
   const FoldOptions& o = m.options;
-  // User (40 bits), nsr and fold (12 bits each) together are the key of the user's random numbers.
+  // The user (40 bits), nsr (negatives per relevant item) and fold (12 bits each) together are the key of the user's
+  // random numbers.
   const uint64_t lane =
       static_cast<uint64_t>(known.user) | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
   const Three relevant = m.part_of.empty() ? dealt(o, m.positives, known) : by_parts(m.part_of, m.positives, known);

@@ -48,8 +48,8 @@ local function subject(bound, metric, o)
     table.insert(weight > 0 and counted or degenerate, sizes[l])
   end
   if #counted == 0 then
-    check.fail("mr.bounds.check: no ordering changes %s for lists of these sizes. Pass other `relevant` and `nsr`",
-      metric.name)
+    check.fail("mr.bounds.check: every order of rows gives the same %s for lists of these sizes. Pass other values of "
+      .. "`relevant` (numbers of relevant rows) or `nsr` (other rows per relevant row)", metric.name)
   end
   local lists = grid.lists(counted)
   local stats = bounds.stats(metric, lists, { dtype = "float64", device = "cpu" })

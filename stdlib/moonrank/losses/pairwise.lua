@@ -154,9 +154,9 @@ end
 
 local all_pairs_options = declare("mr.losses.AllPairsOptions", {
   { "upsample", 'number|"list"|mr.Lists', default = 1, accept = is_upsample,
-    expected = "a number from 1e-15 to 1e15, 'list' or lists",
+    expected = "a number from 1e-15 to 1e15, the text 'list', or an mr.Lists object",
     help = 'factor of pairs of unequal grades. "list": the factor, at least 1, that makes the targets 1, 1/2 and 0 '
-      .. "equally frequent in each list; lists: the same, but in all these lists together" },
+      .. "equally frequent in each list; an mr.Lists object: the same, but in all its lists together" },
 }, counted_pair_options)
 
 -- Returns the factor for pairs of unequal grades in ranknet_all_pairs, at least 1. It is the number of pairs with

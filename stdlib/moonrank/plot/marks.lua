@@ -281,7 +281,7 @@ function M.scatter(given)
 end
 
 -- Returns the corner points of an empirical distribution function, from one end of the axis to the other. If there are
--- more than 4000 values, values within 1/4000 of the axis are drawn as one step.
+-- more than 4000 values, values in the same of 4000 equal parts of the axis are drawn as one step.
 local function steps(values, axis)
   local rows, n, seen = { { axis.lo, 0 } }, #values, 0
   local function at(i) return axis.log and math.max(values[i], axis.lo) or values[i] end
