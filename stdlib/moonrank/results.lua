@@ -190,7 +190,9 @@ local pivot_options = declare("mr.PivotOptions", {
 ---@return mr.Table
 function Results:pivot(options)
   local o = pivot_options:read("results:pivot", options)
-  if o.rows == nil and o.columns == nil then check.fail("results:pivot: rows and columns are missing. Pass at least one") end
+  if o.rows == nil and o.columns == nil then
+    check.fail("results:pivot: rows and columns are missing. Pass at least one")
+  end
   local data, where = self:columns(), "results:pivot"
   local note = left_out.note(self, where, o.where)
   return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, note)
