@@ -22,12 +22,8 @@ for _, kind in ipairs{ "mf", "two_tower" } do
       mr.fit{
         model = model,
         loss = mr.losses[loss]{ bound = bound },
-        train = fold.train,
-        valid = fold.valid,
-        metrics = { "ndcg" },
-        optimizer = mr.optim.adam{ lr = 0.02 },
-        epochs = args.epochs,
-        progress = false }
+        train = fold.train, valid = fold.valid, metrics = { "ndcg" },
+        optimizer = mr.optim.adam{ lr = 0.02 }, epochs = args.epochs, progress = false }
       add(model, kind, loss, bound)
     end
   end

@@ -14,29 +14,16 @@ local two_tower, epochs = dofile(here .. "two_tower.lua"), args.epochs
 local function fit(o, trial)
   return mr.fit{
     model = two_tower{ users = ratings.users, items = ratings.items, seed = o.seed },
-    train = fold.train,
-    valid = fold.valid,
+    train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg" },
     loss = mr.losses[o.loss]{ bound = o.bound },
-    optimizer = mr.optim.adam{ lr = o.lr },
-    epochs = epochs,
-    metrics = { "ndcg" },
-    test = fold.test,
-    progress = false,
-    trial = trial,
-    checkpoint = trial and true }
+    optimizer = mr.optim.adam{ lr = o.lr }, epochs = epochs,
+    progress = false, trial = trial, checkpoint = trial and true }
 end
 local study = mr.sweep{
-  name = title,
-  store = args.store,
-  workers = args.workers,
-  force = args.force,
-  retry = args.retry,
-  mix_numerics = args.mix_numerics,
-  trials = args.trials,
-  settings = { epochs = epochs },
-  metric = "valid_ndcg",
-  sampler = "random",
-  pruner = "median",
+  name = title, store = args.store, workers = args.workers,
+  force = args.force, retry = args.retry, mix_numerics = args.mix_numerics,
+  trials = args.trials, settings = { epochs = epochs },
+  metric = "valid_ndcg", sampler = "random", pruner = "median",
   space = { loss = mr.choice{ "ndcg", "ap", "ranknet" }, bound = mr.choice{ "none", "minmax" },
     lr = mr.loguniform(1e-3, 1e-1) },
   run = function(trial) return fit(trial, trial) end }

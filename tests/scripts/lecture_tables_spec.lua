@@ -133,7 +133,7 @@ scripts.it("families.lua names the losses that are significantly better and wors
         return found
       end }, { __index = own })
     end })
-    return section.text:match "correction (.-)%.\n"
+    return (section.text .. "\n"):match "correction (.-)%.\n"
   end
   local better, worse = " significantly better than squared errors", " significantly worse than squared errors"
   equal(said({ 0.1, 0.01 }, { 0.2, 0.2 }):match "^(.-), and", "cross entropy is" .. better)

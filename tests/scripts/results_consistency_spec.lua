@@ -99,9 +99,7 @@ local function declared(document)
   local found = {}
   local function note(script) found[#found + 1] = ("%s/%s"):format(document, sections.file_name(script)) end
   if document ~= "thesis" then
-    for _, script in ipairs(dofile(("scripts/%s/all.lua"):format(document))) do
-      if not script.path:find "/background/" then note(script) end  -- their sections have no results files
-    end
+    for _, script in ipairs(dofile(("scripts/%s/all.lua"):format(document))) do note(script) end
     return found
   end
   in_process.with_words({}, function()

@@ -228,7 +228,7 @@ it("models_of_nrbp.lua shows three models at the rate that RBP(0.95) chose for e
   local epochs = { [0] = { 5, 5, 5 }, { 5, 10, 15 }, { 5, 15, 15 }, { 15, 5, 15 } }  -- by split and persistence
   local section = section_of("models_of_nrbp", { "--nsr", "1", "--sets", "movielens", "--recipe", "code" },
     { runs = function(runs)
-      rawset(runs, "set", function() return { title = "made", splits = { 0, 1, 2, 3 } } end)
+      rawset(runs, "set", function() return { title = "made", items = 100, splits = { 0, 1, 2, 3 } } end)
       rawset(runs, "models", function(_, o)
         local models = {}
         for split = 0, 3 do

@@ -105,7 +105,7 @@ print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(
     here .. "/scripts/sigir21/citeulike.lua"))
   local status, out, err = sweeps.run(folder, "lacks.lua", "")
   equal(status, 0, err)
-  equal(out:match "lacking[^\n]+", "lacking\ttrue\tnil\ttrue")
+  equal(out:match "lacking[^\n]+", "lacking\ttrue\tfalse\ttrue")
 end)
 
 scripts.it("runs.set reads a folder in the published layout, and says what is wrong with one", {}, function(folder)

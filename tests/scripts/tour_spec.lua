@@ -44,10 +44,10 @@ scripts.it("sweep.lua resumes an interrupted sweep with pruning, and draws learn
   check(core.is_file(folder .. "/results/tour/curves.svg") or not whole:find "plot", "learning curves")
 end)
 
-it("every script of the tour is shorter than 30 lines", function()
+it("every script of the tour fits on a screen of 40 lines", function()
   for _, name in ipairs{ "models.lua", "run_files.lua", "sweep.lua", "two_tower.lua", "data.lua" } do
     local lines = 0
     for _ in io.lines("scripts/tour/" .. name) do lines = lines + 1 end
-    check(lines < 30, name .. " has " .. lines)
+    check(lines <= 40, name .. " has " .. lines)
   end
 end)
