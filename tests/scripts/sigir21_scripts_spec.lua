@@ -259,7 +259,7 @@ it("factors.lua trains one split at NSR 1 with the authors' rate of each loss, a
   local rates, asked = dofile("scripts/sigir21/published.lua").factors.rate, {}
   local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" },
     { runs = function(runs)
-      rawset(runs, "set", function() return { title = "made", splits = { 4, 7 } } end)
+      rawset(runs, "set", function() return { title = "made", items = 100, splits = { 4, 7 } } end)
       rawset(runs, "of", function(_, o)
         asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
         local scores = { 0.1, o.loss == "ap" and 0.5 + o.factors / 100 or 0.62 }  -- of splits 7 and 4
