@@ -55,7 +55,8 @@ class RankingRecursion {
   std::vector<int32_t> low_, high_;
   std::vector<double> angle_, start_, powers_, scratch_;
   int64_t taken_ = 0;  // number of frequencies that `next` has returned so far
-  // values of the last GPU launch, for the block of frequencies with number taken_: real parts, then imaginary parts
+  // values of the last GPU launch, for the block of frequencies that contains the next one (taken_ + 1): real parts,
+  // then imaginary parts
   std::vector<double> ready_;
 };
 

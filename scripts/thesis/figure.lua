@@ -134,10 +134,10 @@ function M.colors(rows)
   return colors
 end
 
----Makes a grid of line plots: a panel for every entry of `rows` (example lists, `M.rows`) and every loss. `curve(base,
----instance)` returns arrays x and y: the line of a list for the loss `base` (one of `M.losses`). Panels of one loss
----share their axes. Options are the axis labels `x` and `y`, and `mark(base)`, which returns {position, text} of a
----vertical line.
+---Returns an array of line plots (panels), one for every entry of `rows` (as in `M.rows`: a title and several example
+---lists) and every loss. A panel has a line for each list of its entry: `curve(base, instance)` returns arrays x and y
+---of the line of one list for the loss `base` (one of `M.losses`). Panels of one loss share their axes. Options are the
+---axis labels `x` and `y`, and `mark(base)`, which returns {position, text} of a vertical line.
 function M.panels(rows, options, curve)
   local colors, by_loss = M.colors(rows), {}
   for l, base in ipairs(M.losses) do

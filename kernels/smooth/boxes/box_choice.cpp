@@ -24,7 +24,7 @@ struct BoxCosts {
 
 struct Costs {
   PairCosts pairs;
-  BoxCosts boxes[2];  // [0]: costs of ranks only; [1]: costs with the ranks among the relevant rows
+  BoxCosts boxes[2];  // times by boxes, [0]: of ranks alone; [1]: of ranks and ranks among relevant rows
 };
 
 template <class Real>

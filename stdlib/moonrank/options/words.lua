@@ -83,7 +83,8 @@ function M.refused(where, row, value)
   local key = row.element and type(value) == "table" and options.wrong_key(row, value)
   if key then
     local name, expected = core.safe_text(tostring(key)), expected_of(row.element)
-    check.fail("%s: %s[%s] is %s, expected a list, each element %s", where, row[1], name, found(value[key]), expected)
+    check.fail("%s: %s[%s] is %s, expected %s, as for every element of the list", where, row[1], name,
+      found(value[key]), expected)
   end
   check.fail("%s: %s is %s, expected %s", where, row[1], found(value), expected_of(row))
 end
