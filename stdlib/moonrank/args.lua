@@ -164,8 +164,9 @@ local function convert(name, declared, text)
   end
   local values, several = {}, expected_text(declared, declared.element) .. " or several, with commas"
   for part in (text .. ","):gmatch "([^,]*)," do
-    local element = part ~= "" and element_of(declared, declared.element, part) or nil
-    if part == "" or element == nil then bad(several, text) end
+    local element
+    if part ~= "" then element = element_of(declared, declared.element, part) end
+    if element == nil then bad(several, text) end
     if (declared.choices or declared.distinct) and among(element, values) then bad("each value once", text) end
     values[#values + 1] = element
   end
