@@ -5,8 +5,8 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local kept, report, sections = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua"), dofile(here
-  .. "sections.lua")
+local kept, report = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua")
+local sections = dofile(here .. "sections.lua")
 local results_file, pages = dofile(here .. "results_file.lua"), dofile(here .. "results_pages.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
 
@@ -58,7 +58,7 @@ local function document_of(name)
   local found = { sections = {} }
   if name == "thesis" then
     local whole = { path = here .. "thesis/document.lua", title = "The thesis", words = options.kept }
-    found = sections.attempt(whole, function() return sections.call(whole.path, whole.words, "make") end)
+    found = sections.attempt(whole, function() return sections.call(whole.path, whole.words) end)
     found.sections = found.sections or { found }
   else
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end

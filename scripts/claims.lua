@@ -210,8 +210,9 @@ function M.page(claims, folder)
     end
   end
   local measured = {}
-  for i, each in ipairs(claims.measured
-    or {}) do measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each)) end
+  for i, each in ipairs(claims.measured or {}) do
+    measured[i] = ("| %s | `%s` | `%s` | %s |\n"):format(table.unpack(each))
+  end
   return head:format(table.concat(links_of), table.concat(rows), table.concat(measured), lines_on_files(folder),
     #waiting > 0 and table.concat(waiting) or "None.\n")
 end

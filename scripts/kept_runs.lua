@@ -66,18 +66,6 @@ function M.check_stores(args, documents)
   end
 end
 
--- Options that only say where or how results are kept and shown. Changing them does not change results.
-local placing = { "store", "workers", "force", "retry", "mix_numerics", "kept", "out" }
-
--- Returns the declaration of an option with `placement`. `declared` is as in mr.args: a default or a table of fields.
-local function placed(declared)
-  local fields = {}
-  if type(declared) ~= "table" or #declared > 0 then fields.default = declared
-  else for name, value in pairs(declared) do fields[name] = value end end
-  fields.placement = true
-  return fields
-end
-
 ---Parses the command line of a script: its own options, and those of the store of training runs
 ---(--store, --kept, --workers, ...). Returns the values of all options.
 ---@param own table  declarations of the script's own options, as in mr.args; the store's options are added to it
@@ -85,23 +73,23 @@ end
 ---   smoke: values of options under --smoke
 ---@return table
 function M.args(own, o)
-  own.store = { path = "new file", type = "string",
+  own.store = { path = "new file", type = "string", placement = true,
     help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
-  own.workers = { type = "integer", least = 0,
+  own.workers = { type = "integer", least = 0, placement = true,
     help = "processes for runs that are missing (default: one per core); 0: this one" }
   own.data = own.data or { path = "data folder", default = "",
     help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
-  own.force = { default = false,
+  own.force = { default = false, placement = true,
     help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
-  own.retry = { default = 0, least = 0, help = "how often runs that failed or were killed are tried again" }
-  own.mix_numerics = { default = false, help = "go on with kept runs although they were made under other numerics" }
-  own.kept = { default = false, ignores = { "workers", "force", "retry", "mix_numerics" },
+  own.retry = { default = 0, least = 0, placement = true,
+    help = "how often runs that failed or were killed are tried again" }
+  own.mix_numerics = { default = false, placement = true,
+    help = "go on with kept runs although they were made under other numerics" }
+  own.kept = { default = false, placement = true, ignores = { "workers", "force", "retry", "mix_numerics" },
     help = "read the runs that are there, and make none" }
   own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
     help = "made-up data, one fold, two epochs: to see that it runs" }
-  for _, name in ipairs(placing) do
-    if own[name] ~= nil then own[name] = placed(own[name]) end
-  end
+  if own.out then own.out.placement = true end
   local args = mr.args(own)
   if args.store then
     check_store(args.store, "--store", args.kept)
@@ -208,6 +196,9 @@ function M.lacked(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
 end
 
+-- Returns an error's text without its place in a file ("file:line: ").
+local function without_place(text) return (text:gsub("^[^:\n]*:%d+: ", "")) end
+
 -- Returns the study (set of training runs) of this name from the store, or nil if the store or the study does not
 -- exist. Any other problem ends the script with an error.
 local function found_in_store(args, name)
@@ -215,7 +206,7 @@ local function found_in_store(args, name)
   if ok then return found end
   local why = tostring(found)
   if not why:find("unknown study in", 1, true) and not why:find "is not there$" then
-    error(core.exit(1, (why:gsub("^[^:\n]*:%d+: ", ""))), 0)
+    error(core.exit(1, without_place(why)), 0)
   end
 end
 
@@ -331,7 +322,7 @@ local function sweep(args, o, options)
   if type(found) ~= "string" then error(found, 0) end
   if not found:find(args.store, 1, true) then error((found:gsub("mix_numerics = true", "--mix-numerics")), 0) end
   check_settings(args, o)
-  error(core.exit(1, store_error((found:gsub("^[^:\n]*:%d+: ", ""):gsub("^mr%.sweep: ", "")))), 0)
+  error(core.exit(1, store_error((without_place(found):gsub("^mr%.sweep: ", "")))), 0)
 end
 
 ---@class kept_runs.Study

@@ -98,8 +98,8 @@ local function section_text(each, level, id, figures)
   for i, one in ipairs(each.tables or {}) do
     local caption = each.captions and each.captions[i] or ""
     if caption ~= "" then parts[#parts + 1] = '<p class="caption">' .. escape(caption) .. "</p>\n" end
-    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" .. paragraphs(each.legends
-      and each.legends[i] or "")
+    local legend = each.legends and each.legends[i] or ""
+    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" .. paragraphs(legend)
   end
   if each.command then
     parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n"

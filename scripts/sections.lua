@@ -8,23 +8,17 @@ local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
----Runs a script with these words as its command line and returns what the script returns. If `name`
----is given, the script's result is a table of functions; the function of this name is called, and
----its result returned. Bounds, losses and models that the script defines are undone afterwards, so
----that scripts of one report do not see each other's definitions.
+---Runs a script with these words as its command line and returns what the script returns. Bounds,
+---losses and models that the script defines are undone afterwards, so that scripts of one report do
+---not see each other's definitions.
 ---@param path string
 ---@param words string[]
----@param name? string
 ---@return any
-function M.call(path, words, name)
+function M.call(path, words)
   local own, was = { [0] = path, table.unpack(words) }, arg
   for i = -1, -16, -1 do own[i] = arg[i] end
   rawset(_G, "arg", own)
-  local function run()
-    local own_result = dofile(path)
-    return name and own_result[name]() or own_result
-  end
-  local ok, found = xpcall(definitions.apart, debug.traceback, run)
+  local ok, found = xpcall(definitions.apart, debug.traceback, function() return dofile(path) end)
   rawset(_G, "arg", was)
   if not ok then error(found, 0) end
   return found

@@ -60,7 +60,7 @@ end
 ---Opens a data set by the name that --sets takes. Returns its title, its number of folds, and a
 ---function that returns a fold with standardised features and labels 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
-function M.set(args, name) return set_of(args, name) end
+M.set = set_of
 
 -- Trains and tests one system (ranker or classifier) on one fold of data set `name`. A network reports its loss and
 -- validation nDCG@10 to the sweep's trial after every epoch.

@@ -248,10 +248,10 @@ end
 
 local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
 if #compared > 0 then
-  text = text .. ([[
+  text = text .. [[
 Models of other seeds and negatives differ among themselves (--seeds), so that a median near 0 says more than a single
 difference.
-]]) .. explanation()
+]] .. explanation()
 end
 text = text .. runs.missing(args)
 local beside = ([[

@@ -5,7 +5,7 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local report, sections = dofile(here .. "../report.lua"), dofile(here .. "../sections.lua")
 
-local made = dofile(here .. "document.lua").make()
+local made = dofile(here .. "document.lua")
 local path = made.out .. "/report.html"
 report.write(path, { title = made.title, text = made.text, documents = { made } })
 print("\nReport: " .. path)

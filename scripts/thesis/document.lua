@@ -7,7 +7,6 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, figure, sections_of =
   dofile(here .. "runs.lua"), dofile(here .. "figure.lua"), dofile(here .. "../sections.lua")
 
-local M = {}
 
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },
@@ -112,30 +111,24 @@ and "distribution_logit" are those of the exact distribution, with kappa = 8. Ep
 part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
 its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]  -- luacheck: ignore 631
 
----Parses the command line, runs all scripts of the thesis and returns the parts of the report: its title, the text
----before the first section, the sections, and the folder of the report and its figures (`out`).
----@return { title: string, text: string, sections: report.Section[], out: string }
-function M.make()
-  local args = runs.args({
-    seeds = { default = runs.protocol.seeds, distinct = true,
-      help = "seeds of splits, negatives and models; tables and figures take the first" },
-    sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
-      help = "of the claim; the thesis' own are always run" },
-    others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
-    out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
-  }, { smoke = { seeds = { 1 } } })
-  local sections = {}
-  for i, script in ipairs(scripts_of(args)) do sections[i] = run(args, script) end
-  sections[#sections + 1] = rates_section(args)
-  local what, beside = "Tables and figures", ", with the printed numbers beside them"
-  if args.made_up then
-    what, beside = [[
+local args = runs.args({
+  seeds = { default = runs.protocol.seeds, distinct = true,
+    help = "seeds of splits, negatives and models; tables and figures take the first" },
+  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
+    help = "of the claim; the thesis' own are always run" },
+  others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
+  out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
+}, { smoke = { seeds = { 1 } } })
+local sections = {}
+for i, script in ipairs(scripts_of(args)) do sections[i] = run(args, script) end
+sections[#sections + 1] = rates_section(args)
+local what, beside = "Tables and figures", ", with the printed numbers beside them"
+if args.made_up then
+  what, beside = [[
 Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
 Tables and figures as those]], ""
-  end
-  return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"),
-    sections = sections, out = args.out,
-    text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }
 end
-
-return M
+-- the parts of a report: its title, the text before the first section, the sections, and the folder of the figures
+return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"), sections = sections,
+  out = args.out,
+  text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }

@@ -1,5 +1,5 @@
--- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. Their runs are tested with a stub in
--- place of trainings.
+-- Table 1 and Figure 1 of Li & Wu: with --smoke they show what the store holds. The settings of their runs are
+-- tested with made-up outcomes in place of trainings.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"

@@ -246,9 +246,9 @@ describe("faces.data", function()
   end)
 end)
 
--- The rest of this file runs sweeps with a stub in place of trainings. Its validation prefers large settings of RankNet
--- with seed 1 and small ones with seed 2. As in a real run, only classifiers are counted by labels and only regressions
--- have an R2, so that the study of a longer grid of RankNet has neither.
+-- The rest of this file runs sweeps with made-up outcomes in place of trainings. Validation prefers large settings of
+-- RankNet with seed 1 and small ones with seed 2. As in a real run, only classifiers are counted by labels and only
+-- regressions have an R2, so that the study of a longer grid of RankNet has neither.
 local function stub(asked)
   return function(system, value, of, trial)
     asked[#asked + 1] = { name = system.name, setting = trial.setting, value = value, seed = trial.split, data = of }

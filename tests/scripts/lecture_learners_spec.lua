@@ -1,4 +1,4 @@
--- The runs of the lecture's families.lua, scripts/lecture/learners.lua, with a stub in place of trainings: which loss,
+-- The runs of the lecture's families.lua, scripts/lecture/learners.lua, with made-up outcomes of trainings: which loss,
 -- fold, seed and setting each one has.
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
@@ -63,7 +63,7 @@ local function stub(asked)
   end
 end
 
--- The learners of a script with these words, with a stub in place of trainings; models that were made are noted.
+-- The learners of a script with these words, with made-up outcomes of trainings; models that were made are noted.
 local function learners_of(words)
   local found, asked, made = dofile "scripts/lecture/learners.lua", {}, {}
   local args = with_words(words, function() return found.args{} end)

@@ -103,13 +103,12 @@ local function declared(document)
     return found
   end
   in_process.with_words({}, function()
-    local thesis = in_process.load("scripts/thesis/document.lua", { sections = function(own)
+    return in_process.load("scripts/thesis/document.lua", { sections = function(own)
       rawset(own, "run", function(script)
         note(script)
         return { tables = {}, text = "" }
       end)
     end })
-    return thesis.make()
   end)
   return found
 end

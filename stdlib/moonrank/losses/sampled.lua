@@ -85,10 +85,10 @@ local warp_options = declare("mr.losses.WarpOptions", {
 ---
 ---The paper has one right label out of Y, and estimates the rank by (Y - 1) / k with at most Y - 1
 ---draws, which is this loss with n = Y - 1. With several relevant rows, each is compared only with
----rows that are not relevant. A pair at s_j = s_i - margin costs 0 in both forms. The paper's
----limits on the norms of its embeddings are not implemented. (The loss was written from the
----definition as other papers quote it, not from the paper itself. LightFM, for example, uses log(n
----/ k) instead of L.)
+---rows that are not relevant. A pair at s_j = s_i - margin costs 0 in both forms. The loss has no
+---limits on the norms of embeddings, which the paper has. (It was written from the definition as
+---other papers quote it, not from the paper itself. LightFM, for example, uses log(n / k) instead of
+---L.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -110,11 +110,11 @@ local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
 ---exp(-r / (candidates rho)). The loss is the sum over relevant rows of - log sigma(s_i - s_j). For
 ---regularizers see mr.losses.bpr.
 ---
----This is the paper's dynamic sampler (LFM-D), as in LibRec's DLambdaFMRecommender. The static
----sampler by popularity (LFM-S) and the weights by an estimated rank (LFM-W) are not implemented;
----mr.losses.warp has such weights. The first author's later code (CIKM2016-LambdaFM, LambdaFM.py)
----chooses the highest of 5 candidates, which is candidates = 5 with a small rho. (The loss was
----written without access to the paper.)
+---This is the paper's dynamic sampler (LFM-D), as in LibRec's DLambdaFMRecommender. The paper also
+---has a static sampler by popularity (LFM-S) and weights by an estimated rank (LFM-W), which this
+---loss does not use; mr.losses.warp has such weights. The first author's later code
+---(CIKM2016-LambdaFM, LambdaFM.py) chooses the highest of 5 candidates, which is candidates = 5 with
+---a small rho. (The loss was written without access to the paper.)
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`

@@ -19,8 +19,8 @@ local top_options = declare("mr.losses.TopOptions", {
 ---defines. With "relu", equal scores give every row rank 1, so the scores can grow together.
 ---
 ---DCG has gains 2^grade - 1 and is not divided by its ideal value. The definition follows the
----paper's abstract and Li et al. (2021, section 3.4). The paper's weights for several kinds of
----feedback are not implemented. Lists whose grades are all equal have the value 0. The time for a
+---paper's abstract and Li et al. (2021, section 3.4). It does not weight several kinds of
+---feedback, as the paper does. Lists whose grades are all equal have the value 0. The time for a
 ---list grows with `n` times its number of rows. A bound multiplies the loss by the bound's slope
 ---for DCG at `n`, which is estimated from random rankings (see mr.bounds.of).
 ---@param options? mr.losses.TopOptions
