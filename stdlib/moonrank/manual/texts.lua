@@ -5,8 +5,8 @@ local core = require "moonrank.core"
 local M = {}
 
 -- Chapters of the manual's guide, in the order of reading.
-M.guide = { "first_steps", "lists_and_metrics", "losses_and_bounds", "models", "data_and_protocols", "training",
-  "sweeps", "figures", "gpu_and_cluster" }
+M.guide = { "install", "first_steps", "lua", "python", "lists_and_metrics", "losses_and_bounds", "models",
+  "data_and_protocols", "training", "sweeps", "figures", "gpu_and_cluster", "glossary" }
 
 M.papers = { "westerborg_2022", "li_2021", "tang_2023", "segui_2022", "li_wu" }
 
@@ -32,14 +32,22 @@ function M.pages()
   return pages
 end
 
----Returns a Markdown page of the manual by its name, or nil if no page has this name.
+-- Replaces links to pages of the manual by their labels.
+local function without_links(text)
+  return (text:gsub("%[([^%]\n]+)%]%(([^%s()]+)%)", function(label, target)
+    return (target:match "^#" or target:match "%.html") and label or nil
+  end))
+end
+
+---Returns a Markdown page of the manual by its name, or nil if no page has this name. The text is for
+---a terminal: links to other pages are replaced by their labels.
 ---@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
 function M.page(name)
   for _, each in ipairs(M.pages()) do
     if each == name then
-      local text = M.read(name .. ".md")
+      local text = without_links(M.read(name .. ".md"))
       if name == "formats" then text = ("%s\n%s\n"):format(text, require("moonrank.manual.schema").text()) end
       return { name = name, title = text:match "^#+ ([^\n]*)" or name, text = text }
     end

@@ -80,17 +80,48 @@ for _, name in ipairs(texts.recipes) do
   it("recipe " .. name .. " prints its documented output", function() runs(name, recipe.source, recipe.output) end)
 end
 
--- Blocks of a page in Markdown whose fence names a language, one after the other.
-local function blocks(text, language)
-  local found = {}
-  for block in text:gmatch("\n```" .. language .. "\n(.-)\n```") do found[#found + 1] = block end
-  return table.concat(found, "\n")
+-- What a page shows, as one script and its output. Blocks of Lua and of shell commands run in the order of the page.
+-- In a table whose last column is headed "value", the code in the column before it has this value.
+local head = [=[
+local function commands(text)
+  io.stdout:flush()
+  assert(os.execute(text))
+end
+local function show(...)
+  local values = table.pack(...)
+  for i = 1, values.n do
+    local text = require("moonrank.prompt.repl").text(values[i]):gsub('^"(.*)"$', "%1"):gsub("%s*\n%s*", " ")
+    values[i] = text:gsub("%s*mr%.Tensor .*", "")
+  end
+  print(table.concat(values, ", "))
+end
+]=]
+
+local function shown_by(text)
+  local code, output, language, has_values = { head }, {}, nil, false
+  for line in text:gmatch "[^\n]*" do
+    local fence, cell, value = line:match "^```(%w*)", line:match "^|.*| `(.-)` *| `(.-)` *|$"
+    has_values = line:match "^|" and (has_values or line:match "| value *|$" ~= nil)
+    if fence then
+      code[#code + 1] = language == "sh" and "]==]" or fence == "sh" and "commands[==[" or ""
+      language = not language and fence or nil
+    elseif language == "sh" then
+      code[#code + 1] = line:gsub("^moonrank ", program.moonrank .. " ")
+    elseif language == "lua" then
+      code[#code + 1] = line
+    elseif language == "output" then
+      output[#output + 1] = line
+    elseif has_values and value then
+      code[#code + 1], output[#output + 1] = ("show(%s)"):format(cell), value
+    end
+  end
+  return table.concat(code, "\n") .. "\n", table.concat(output, "\n")
 end
 
 for _, name in ipairs(texts.guide) do
   it("chapter " .. name .. " prints its documented output", function()
-    local text = texts.read("guide/" .. name .. ".md")
-    runs(name, blocks(text, "lua") .. "\n", blocks(text, "output"))
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    runs(name, shown_by(texts.read("guide/" .. name .. ".md")))
   end)
 end
 
