@@ -1,53 +1,102 @@
--- The code in README.md runs when it is pasted: at the prompt, and as a script. Made-up ratings stand for MovieLens.
+-- The code in README.md runs when it is pasted block after block, as a script and at the prompt. It prints what
+-- README.md shows: with MovieLens all of it, with made-up ratings that which needs no data. README.md stays short.
 local test = require "moonrank.test"
-local program = dofile "tests/support/program.lua"
+local core = require "moonrank.core"
+local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
+local claims = dofile "scripts/claims.lua"
+local it, check, equal = test.it, test.check, test.equal
 
--- Blocks of Lua in a text in Markdown.
-local function blocks(path)
-  local found, current = {}, nil
-  for line in io.lines(path) do
-    if line:match "^```" then
-      if current then found[#found + 1] = table.concat(current, "\n") .. "\n" end
-      current = not current and line == "```lua" and {} or nil
-    elseif current then
-      current[#current + 1] = line
-    end
+-- The text of README.md, and its blocks: code of Lua, and the output that stands below it.
+local function readme()
+  local file <close> = assert(io.open("README.md", "rb"))
+  local text, blocks = file:read "a", {}
+  for language, block in text:gmatch "```(%w+)\n(.-)```" do
+    if language == "lua" then blocks[#blocks + 1] = { code = block } end
+    if language == "output" then blocks[#blocks].output = block end
   end
-  return found
+  return text, blocks
 end
 
-local made_up = [[local mr = require "moonrank"
-mr.data.movielens = function()
+local text, blocks = readme()
+local separator = "-- next block --\n"
+local made_up = [[mr.data.movielens = function()
   return mr.data.synthetic{kind = "ratings", users = 60, items = 400, mean_activity = 90, seed = 1}
 end
 ]]
 
-local found = blocks "README.md"
-
-test.it("README.md has blocks of Lua", function() test.check(#found >= 3, #found .. " blocks") end)
-
-for number, block in ipairs(found) do
-  -- Runs a block with this command in a folder of its own, without an error.
-  local function runs(how)
-    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-    if not program.has_gnuplot() then return test.skip "no gnuplot" end
-    local folder = os.tmpname()
-    os.remove(folder)
-    assert(os.execute("mkdir " .. folder))
-    for name, text in pairs{ ["block.lua"] = block, ["made_up.lua"] = made_up } do
-      local file <close> = assert(io.open(folder .. "/" .. name, "w"))
-      file:write(text)
-    end
-    local ok, said =
-      program.run(("cd %s && TERM=dumb %s -e 'dofile \"made_up.lua\"' %s"):format(folder, program.moonrank, how))
-    os.execute("rm -r " .. folder)
-    test.check(ok and not said:find("moonrank: ", 1, true), said)
-    return said
-  end
-  local first = block:match "\n(local [^\n]*)"
-  test.it(("README.md's block %d loads the library"):format(number), function()  -- the runs below have `mr` from -e
-    test.equal(block:match "^[^\n]*", 'local mr = require "moonrank"')
+-- Runs all blocks in a folder of its own by a command in which FILE stands for the script. Made-up ratings stand for
+-- MovieLens if `is_made_up`. Returns what each block printed, or nil if the test is skipped.
+local function run(command, is_made_up)
+  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+  if not program.has_gnuplot() then return test.skip "no gnuplot" end
+  local parts, printed = {}, {}
+  local data = is_made_up and "" or '$(realpath "${MOONRANK_DATA:-../shared/data}")'
+  for i, block in ipairs(blocks) do parts[i] = block.code .. ("io.write(%q)\n"):format(separator) end
+  sweeps.in_folder(function(folder)
+    sweeps.write(folder .. "/blocks.lua", table.concat(parts))
+    sweeps.write(folder .. "/made_up.lua", is_made_up and made_up or "")
+    local ok, said = program.run(([[data=%s; cd %s &&
+      MOONRANK_DEVICE=cpu MOONRANK_DATA=$data TERM=dumb %s -e 'dofile "made_up.lua"' %s 2>errors
+      status=$?; grep '^moonrank: ' errors; exit $status]]):format(
+      data, folder, program.moonrank, (command:gsub("FILE", "blocks.lua"))))
+    check(ok and not said:find("moonrank: ", 1, true), said)
+    check(core.is_file(folder .. "/bound.svg"), "the plot is saved")
+    for each in said:gmatch("(.-)" .. separator:gsub("%p", "%%%0")) do printed[#printed + 1] = each end
   end)
-  test.it(("README.md's block %d runs as a script: %s"):format(number, first), function() runs "block.lua" end)
-  test.it(("README.md's block %d runs at the prompt: %s"):format(number, first), function() runs "-i < block.lua" end)
+  equal(#printed, #blocks)
+  return printed
 end
+
+-- Checks that the lines of `output` are among those of `printed`, in this order.
+local function prints(printed, output)
+  local from = 1
+  for line in output:gmatch "[^\n]+" do
+    local first, last = printed:find(line .. "\n", from, true)
+    check(first, ("README.md shows %q, printed was:\n%s"):format(line, printed))
+    if not first then return end
+    from = last + 1
+  end
+end
+
+it("README.md's blocks run as a script and print what it shows, with MovieLens", function()
+  if not program.has_data "ml-latest-small" then return test.skip "no MovieLens in MOONRANK_DATA or ../shared/data" end
+  for i, printed in ipairs(run("FILE", false) or {}) do
+    if blocks[i].output then equal(printed, blocks[i].output) end
+  end
+end)
+
+it("README.md's blocks run as a script and at the prompt, with made-up ratings", function()
+  for _, command in ipairs{ "FILE", "-i < FILE" } do
+    local printed = run(command, true)
+    if not printed then return end
+    for i, block in ipairs(blocks) do
+      if block.code:find("ratings", 1, true) then break end
+      if block.output then prints(printed[i], block.output) end
+    end
+  end
+end)
+
+it("README.md has at most 120 lines of at most 100 columns", function()
+  local count = 0
+  for line in text:gmatch "([^\n]*)\n" do
+    count = count + 1
+    check(utf8.len(line) <= 100, line)
+  end
+  check(count <= 120, count)
+end)
+
+it("README.md says of bounding what the results files have", function()
+  local counts = {}
+  for _, claim in ipairs(claims.read "docs/results") do
+    local all, better, worse = (claim.said or ""):match(
+      "(%d+) bounded losses .- (%w+) are significantly better than .- (%w+) are significantly worse")
+    if all then counts[#counts + 1] = { all, better, worse } end
+  end
+  equal(#counts, 2)
+  local movielens, mq2008 = counts[1], counts[2]
+  local shown = text:gsub("%s+", " ")
+  check(shown:find(("On MovieLens %s of %s bounded losses"):format(movielens[2], movielens[1]), 1, true), shown)
+  check(shown:find(("and %s are worse"):format(movielens[3]), 1, true), shown)
+  equal({ mq2008[2], mq2008[3] }, { "none", "none" })
+  check(shown:find(("on MQ2008 none of %s"):format(mq2008[1]), 1, true), shown)
+end)

@@ -1,10 +1,9 @@
--- The results that README.md states, document by document. `text` makes a sentence from cells of the file:
+-- The results that README.md here states, document by document. `text` makes a sentence from cells of the file:
 --   t(row, column, table)            the value of one cell
 --   t.all(pattern, column, table)    the values and names of all rows that match a Lua pattern
 --   t.interval(row, column, table)   the ends of one cell's interval
 --   must(condition, text)            an error where the words of the sentence do not hold for the values
--- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew the README. `measured` has
--- what README.md states of speed and of equal bits: no results of experiments, and no results files.
+-- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew README.md.
 
 local function least(values) return math.min(table.unpack(values)) end
 local function largest(values) return math.max(table.unpack(values)) end
@@ -28,15 +27,6 @@ local function significant(changes, ps)
   return better, worse, #ps
 end
 
-local measured = {
-  { "the table of section Speed", "tests/bench/all.lua, tests/bench/ratios.lua",
-    "./bootstrap bench --peers", "2026-11b, 2026-11-22" },
-  { "PyTorch and allRank on losses of 128 lists of 128 rows", "tests/bench/losses.lua",
-    "MOONRANK_CLOCK=cpu moonrank tests/bench/losses.lua --threads 1 --forms plain --repeats 5", "2026-11-23" },
-  { "results are the same bits on every processor with AVX2 and FMA", "tests/golden/numerics.txt",
-    "moonrank test tests/stdlib/numerics_spec.lua", "in every test run" },
-}
-
 local movielens, mq2008 = "thesis/table_5_1.csv", "thesis/table_5_1_mq2008.csv"
 local affine = { "minmax", "expectation", "expectation_max" }
 
@@ -55,7 +45,6 @@ known.]]):format(
 end
 
 return {
-  measured = measured,
 
   { document = "thesis", file = movielens, text = function(t, must)
     local ours, printed = t.all("; nDCG; none$", "mean"), t.all("; nDCG; none$", "published")

@@ -1,0 +1,75 @@
+-- Relative links in Markdown files point to files that exist, and their anchors to headings that exist. The manual's
+-- pages are checked as HTML (stdlib/moonrank/manual/).
+local test = require "moonrank.test"
+local core = require "moonrank.core"
+
+-- Pages of the repository that people read in place.
+local function pages()
+  local found = {}
+  local pipe = assert(io.popen "git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*'")
+  for path in pipe:lines() do
+    path = path:gsub("^%./", "")
+    if not path:find "^stdlib/manual/" and core.is_file(path) then found[#found + 1] = path end
+  end
+  pipe:close()
+  return found
+end
+
+local function read(path)
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
+end
+
+-- Text without its blocks of code.
+local function without_code(text)
+  return (("\n" .. text):gsub("\n```.-\n```", "\n"))
+end
+
+-- The anchors that GitHub makes of a page's headings, as a set.
+local function anchors(path)
+  local found = {}
+  for heading in without_code(read(path)):gmatch "\n#+ ([^\n]+)" do
+    local name = heading:gsub("%[(.-)%]%(.-%)", "%1"):lower()
+      :gsub("[%p]", function(c) return (c == "-" or c == "_") and c or "" end):gsub(" ", "-")
+    local count = found[name]
+    found[name] = (count or 0) + 1
+    if count then found[name .. "-" .. count] = 1 end
+  end
+  return found
+end
+
+-- The path of a link on a page, without . and ..
+local function resolved(page, link)
+  local parts = {}
+  for part in ((page:match "^(.*/)" or "") .. link):gmatch "[^/]+" do
+    if part == ".." then
+      table.remove(parts)
+    elseif part ~= "." then
+      parts[#parts + 1] = part
+    end
+  end
+  return table.concat(parts, "/")
+end
+
+local count = 0
+local function check_links(page)
+  local text = without_code(read(page)):gsub("`[^`\n]*`", "")
+  for link in text:gmatch "%]%(%s*([^%s)]+)[^)]*%)" do
+    if not link:find "^%a+:" then
+      count = count + 1
+      local path, anchor = link:match "^([^#]*)#?(.*)$"
+      local file = path == "" and page or resolved(page, path)
+      test.check(core.file_exists(file), ("%s links to %s, which does not exist"):format(page, link))
+      if anchor ~= "" and core.is_file(file) then
+        test.check(anchors(file)[anchor], ("%s links to %s: no such heading"):format(page, link))
+      end
+    end
+  end
+end
+
+test.it("relative links point to files and headings that exist", function()
+  local found = pages()
+  test.check(#found > 20, #found .. " pages")
+  for _, page in ipairs(found) do check_links(page) end
+  test.check(count > 50, count .. " links")
+end)
