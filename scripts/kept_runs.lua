@@ -74,11 +74,11 @@ end
 ---@return table
 function M.args(own, o)
   own.store = { path = "new file", type = "string", placement = true,
-    help = ("where runs are kept; missing ones are made (default %s/runs.db in MOONRANK_RESULTS)"):format(o.document) }
+    help = "where runs are kept; missing ones are made", shown = o.document .. "/runs.db in MOONRANK_RESULTS" }
   own.workers = { type = "integer", least = 0, placement = true,
-    help = "processes for runs that are missing (default: one per core); 0: this one" }
+    help = "processes for runs that are missing; 0: this one", shown = "one per core" }
   own.data = own.data or { path = "data folder", default = "",
-    help = "folder of ml-latest-small, mq2008 and others (default: where the program looks for data)" }
+    help = "folder of ml-latest-small, mq2008 and others", shown = "where the program looks for data" }
   own.force = { default = false, placement = true,
     help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
   own.retry = { default = 0, least = 0, placement = true,
@@ -118,7 +118,7 @@ function M.words(args, more)
   table.sort(names)
   for _, name in ipairs(names) do table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
   for _, name in ipairs{ "force", "mix_numerics", "kept", "smoke" } do
-    if args[name] then words[#words + 1] = "--" .. name end
+    if args[name] then words[#words + 1] = "--" .. name:gsub("_", "-") end
   end
   return words
 end

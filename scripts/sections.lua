@@ -60,7 +60,7 @@ local places = {
   ["--retry"] = 1,
   ["--kept"] = 0,
   ["--force"] = 0,
-  ["--mix_numerics"] = 0,
+  ["--mix-numerics"] = 0,
 }
 
 ---Returns the command line words of a script without options that do not change results: where files
@@ -70,7 +70,7 @@ local places = {
 function M.plain_words(words)
   local plain, i = {}, 1
   while i <= #words do
-    local skipped = places[words[i]]
+    local skipped = places[(words[i]:gsub("_", "-"))]
     if not skipped then plain[#plain + 1] = words[i] end
     i = i + 1 + (skipped or 0)
   end

@@ -19,8 +19,8 @@ local smoke = { images = "", count = 60, size = 12, pairs = 60, kernel = 3, epoc
 function M.args(own, o)
   own = own or {}
   own.images = { default = "",
-    help = "folder of photographs with labels.csv (file, label: the age), below --data if given "
-      .. "(default: faces are drawn)" }
+    help = "folder of photographs with labels.csv (file, label: the age), below --data if given",
+    shown = "faces are drawn" }
   own.count = { default = 2000, least = 20, help = "faces that are drawn" }
   own.size = { default = 20, least = 8, most = 512,
     help = "height and width that images are scaled to; in the paper 100" }
@@ -31,7 +31,7 @@ function M.args(own, o)
   own.widths = { default = { 200, 100, 50 }, least = 1,
     help = "units of the hidden layers of networks; in the paper 1000,500,100" }
   own.rate = { type = "number", least = 1e-12, most = 1000,
-    help = "learning rate of what is trained step by step; in the paper 0.0003 (default: the best on validation)" }
+    help = "learning rate of what is trained step by step; in the paper 0.0003", shown = "the best on validation" }
   own.extensions = { default = 8, least = 0,
     help = "how often a grid of rates or penalties gets another value where validation chose its edge" }
   own.seeds = { default = 1, least = 1, help = "splits, pairs and models of so many seeds" }

@@ -33,7 +33,7 @@ function M.args(own)
   own.rounds = { default = 200, least = 1, help = "of boosting, at most" }
   own.trees = { default = 300, least = 1, help = "of the random forest" }
   own.data = { path = "data folder", default = "",
-    help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K (default: where the program looks for data)" }
+    help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K", shown = "where the program looks for data" }
   local args = kept.args(own, { document = "cmu",
     smoke = { sets = { "mslr" }, seeds = { 1 }, epochs = 2, rounds = 3, trees = 5 } })
   return args

@@ -16,7 +16,7 @@ local args = mr.args{
   rounds = { default = 200, help = "of boosting, at most" },
   trees = { default = 300, help = "of the random forest" },
   data = { path = "data folder", default = "",
-    help = "folder that has mq2008 (default: where the program looks for data)" },
+    help = "folder that has mq2008", shown = "where the program looks for data" },
   seed = { default = 1, help = "of the rows and features that are drawn" },
   smoke = { default = false, sets = { rounds = 5, trees = 10 }, ignores = { "data" },
     help = "to see that it runs, on made-up queries" },

@@ -23,7 +23,7 @@ local args = runs.args({
   seeds = { default = 20, least = 2, most = 1000, help = "how many seeds, from --seed on" },
   versions = { default = "",
     help = "which numerics versions are shown, e.g. '2026-11c@c074a2c3 2026-11d' with a commit behind @; "
-    .. "runs are made under this program's alone (default: that one)" },
+    .. "runs are made under this program's alone", shown = "that one" },
 }, { smoke = { seeds = 2 }, without = { "recipe" } })
 args.recipe = "paper"
 -- Opens the data set first, so that missing data raise an error before any run.

@@ -69,7 +69,7 @@ function M.args(own, more)
   own.kinds = { default = { "listwise", "lambda" }, choices = M.kinds, help = "listwise losses, LambdaRank" }
   own.losses = own.losses or { default = all_losses, choices = all_losses, help = "of each kind that has them" }
   own.rates = { default = M.all_rates, choices = M.all_rates, help = "learning rates, of those that the recipe has" }
-  own.epochs = { default = 0, least = 0, help = "of each run (default 0: as many as the recipe has)" }
+  own.epochs = { default = 0, least = 0, help = "of each run; 0: as many as the recipe has" }
   local smoke = { nsr = { 1 }, epochs = 2 }
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end

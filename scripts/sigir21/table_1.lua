@@ -10,7 +10,7 @@ local figure = dofile(here .. "../thesis/figure.lua")
 local names = { "citeulike", "citeulike_splits", "movielens" }
 local args = mr.args{
   data = { path = "data folder", default = "",
-    help = "folder of citeulike-a and ml-latest-small (default: where the program looks for data)" },
+    help = "folder of citeulike-a and ml-latest-small", shown = "where the program looks for data" },
   sets = { default = names, choices = names, distinct = true, help = "which data sets" },
   smoke = { default = false, ignores = { "data" }, help = "made-up ratings in place of the data sets" },
 }

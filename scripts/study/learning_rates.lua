@@ -18,7 +18,7 @@ local args = mr.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   data = { default = "movielens", help = "MovieLens: a name or a folder" },
   store = { path = "new file", default = "results/learning_rates.db", help = "where results are kept" },
-  workers = { type = "integer", least = 0, help = "processes (default: one per core); 0: this one" },
+  workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   force = { default = false, help = "go on although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },
   mix_numerics = { default = false, help = "go on although trials ran under other numerics" },

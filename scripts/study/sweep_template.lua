@@ -11,7 +11,7 @@ local args = mr.args{
   epochs = { default = 10, least = 1, help = "passes over the training part" },
   users = { default = 80, least = 1, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of the study: ratings, folds, and the trials' own seeds" },
-  workers = { type = "integer", least = 0, help = "processes (default: one per core); 0: this one" },
+  workers = { type = "integer", least = 0, help = "processes; 0: this one", shown = "one per core" },
   store = { path = "new file", default = "results/sweep_template.db", help = "where results are kept" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },
   retry = { default = 0, least = 0, help = "how often trials that failed or were killed are tried again" },

@@ -9,10 +9,10 @@ local mr = require "moonrank"
 
 local args = mr.args{
   epochs = { default = 27, help = "of the settings that get most (3, 9, 27, 81: all steps are used)" },
-  trials = { type = "integer", help = "settings (default: one pass over Hyperband's brackets)" },
+  trials = { type = "integer", help = "settings", shown = "one pass over Hyperband's brackets" },
   users = { default = 80, help = "users of the made-up ratings" },
   seed = { default = 1, help = "seed of the study: ratings, settings, and the trials' own seeds" },
-  workers = { type = "integer", help = "processes (default: one per core); 0: this one" },
+  workers = { type = "integer", help = "processes; 0: this one", shown = "one per core" },
   store = { path = "new file", default = "results/which_parameters.db", help = "where results are kept" },
   out = { path = "new folder", default = "results", help = "folder of the pictures" },
   force = { default = false, help = "go on with a study although this script or the data have changed" },

@@ -22,7 +22,7 @@ local function made_up()
 end
 
 return function(nsr, more)
-  more.data = { path = "file", type = "string", help = "CSV of user, item, timestamp (default: made up)" }
+  more.data = { path = "file", type = "string", help = "CSV of user, item, timestamp", shown = "made up" }
   more.epochs = { default = 20, least = 1, help = "passes over the training part" }
   more.smoke = { default = false, sets = { epochs = 2 }, ignores = { "data" },
     help = "made-up data, to see that it runs" }

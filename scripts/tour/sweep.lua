@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local here = arg[0]:match "^(.*/)" or "./"
 local args, ratings, fold, title = dofile(here .. "data.lua")(4, {
   trials = { default = 24, least = 1, help = "how many settings" },
-  workers = { type = "integer", least = 0, help = "processes (default: one per core)" },
+  workers = { type = "integer", least = 0, help = "processes", shown = "one per core" },
   store = { path = "new file", default = "results/tour/sweep.db", help = "where results are kept" },
   force = { default = false, help = "go on all the same" },
   retry = { default = 0, least = 0, help = "how often failed trials are tried again" },

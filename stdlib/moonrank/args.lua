@@ -3,14 +3,18 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local paths = require "moonrank.system.paths"
+local usage = require "moonrank.args.usage"
 local M = {}
+
+local typed, written, range_text = usage.typed, usage.written, usage.range_text
 
 local declaration_options = require("moonrank.options").declare("mr.args.Declaration", {
   "Values",
   { "default", "any", help = "value when the option is not given; its type is the option's type" },
   { "type", "string", choices = { "integer", "number", "string", "boolean", "list" }, shown = "that of default",
     help = "type of the value; required if there is no default" },
-  { "help", "string", help = "one line for --help" },
+  { "help", "string", help = "one line for --help, without the default" },
+  { "shown", "string", help = "the default in words, for --help: one per core" },
   { "choices", "any[]", shown = "any", help = "allowed values; a list may contain each of them once" },
   { "required", "boolean", shown = "false", help = "whether a missing option is an error" },
   { "placement", "boolean", shown = "false",
@@ -28,10 +32,11 @@ local declaration_options = require("moonrank.options").declare("mr.args.Declara
   { "ignores", "string[]", help = "options without effect if the flag is given; to give them too is an error" },
 })
 
--- Returns the end of an error about a misspelt option: ", did you mean '--epochs'?", or "" if no known name is similar.
-local function hint(name, names, prefix)
+-- Returns the end of an error about a misspelt option: ", did you mean 'epochs'?", or "" if no known name is similar.
+-- `form` makes the name in the error from the known name.
+local function hint(name, names, form)
   local near = check.nearest(name, names)
-  return near and (", did you mean '%s%s'?"):format(prefix, near) or ""
+  return near and (", did you mean '%s'?"):format(form and form(near) or near) or ""
 end
 
 local function leave(status, message) error(core.exit(status, message), 0) end
@@ -118,19 +123,6 @@ local function read(kind, text)
   return number_of(text)
 end
 
-local function written(value)
-  if type(value) ~= "table" then return tostring(value) end
-  local parts = {}
-  for i, each in ipairs(value) do parts[i] = tostring(each) end
-  return table.concat(parts, ",")
-end
-
--- Returns the allowed range of a numeric option for --help and errors: " from 1 to 5", " from 1", or "" without limits.
-local function range_text(declared)
-  return (declared.least and " from " .. tostring(declared.least) or "")
-    .. (declared.most and " to " .. tostring(declared.most) or "")
-end
-
 local function ends_so(value, endings)
   for _, ending in ipairs(endings) do
     if #value > #ending and value:sub(-#ending):lower() == ending then return true end
@@ -156,7 +148,7 @@ local function expected_text(declared, kind)
 end
 
 local function convert(name, declared, text)
-  local function bad(expected, got) leave(2, ("--%s: expected %s, got '%s'"):format(name, expected, got)) end
+  local function bad(expected, got) leave(2, ("%s: expected %s, got '%s'"):format(typed(name), expected, got)) end
   if declared.type ~= "list" then
     local value = element_of(declared, declared.type, text)
     if value == nil then bad(expected_text(declared, declared.type), text) end
@@ -173,77 +165,23 @@ local function convert(name, declared, text)
   return values
 end
 
-local function sorted_names(declarations)
-  local names = {}
-  for name in pairs(declarations) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 -- Returns the names of the options that can change results of trials: all options without `placement`.
 local function compared_names(declarations)
   local names = {}
-  for _, name in ipairs(sorted_names(declarations)) do
+  for _, name in ipairs(check.names(declarations)) do
     if not declarations[name].placement then names[#names + 1] = name end
   end
   return names
 end
 
--- Returns the comment at the beginning of a script, which --help prints above the options.
-local function description(script)
-  local file = script and core.is_file(script) and io.open(script, "r")
-  if not file then return "" end
-  local lines = {}
-  for line in file:lines() do
-    local text = line:match "^%-%-+%s?(.*)$"
-    if text then lines[#lines + 1] = text
-    elseif not line:match "^#!" then break end
-  end
-  file:close()
-  return table.concat(lines, "\n")
-end
-
-local function help(script, declarations)
-  local lines = { ("usage: moonrank %s [options]"):format(script or "SCRIPT") }
-  local about = description(script)
-  if about ~= "" then lines[#lines + 1] = "\n" .. about end
-  lines[#lines + 1] = "\noptions:"
-  local rows, width = { { "--help", "show this help" } }, 6
-  for _, name in ipairs(sorted_names(declarations)) do
-    local d = declarations[name]
-    local left = d.type == "boolean" and (d.default and "--no-" or "--") .. name
-      or ("--%s %s"):format(name, d.type == "list" and d.element:upper() .. ",..." or d.type:upper())
-    local notes = {}
-    if d.choices then
-      notes[#notes + 1] = (d.type == "list" and "of " or "one of ") .. written(d.choices):gsub(",", ", ")
-    end
-    if d.least or d.most then notes[#notes + 1] = range_text(d):sub(2) end
-    if d.required then notes[#notes + 1] = "required" end
-    for _, other in ipairs(check.names(d.sets or {})) do
-      notes[#notes + 1] = ("%s is %s"):format(other, written(d.sets[other]))
-    end
-    for _, other in ipairs(d.ignores or {}) do notes[#notes + 1] = ("not beside --%s"):format(other) end
-    local default = d.default ~= nil and d.type ~= "boolean" and written(d.default) or ""
-    if default ~= "" then notes[#notes + 1] = "default " .. default end
-    local right = d.help or ""
-    if #notes > 0 then right = right .. (right ~= "" and " " or "") .. "(" .. table.concat(notes, "; ") .. ")" end
-    rows[#rows + 1] = { left, right }
-    width = math.max(width, #left)
-  end
-  for _, row in ipairs(rows) do
-    lines[#lines + 1] = check.without_end_blanks(("  %-" .. width .. "s  %s"):format(row[1], row[2]))
-  end
-  return table.concat(lines, "\n")
-end
-
 local function parse(declarations, words, script)
-  local values, names = {}, sorted_names(declarations)
+  local values, names = {}, check.names(declarations)
   local i = 1
   while i <= #words do
     local word = words[i]
     local given, text = word:match "^%-%-([^=]+)=(.*)$"
     given = given or word:match "^%-%-(.+)$"
-    if word == "--help" or word == "-h" then leave(0, help(script, declarations)) end
+    if word == "--help" or word == "-h" then leave(0, usage.text(script, declarations)) end
     if not given then leave(2, ("unexpected argument '%s' (options begin with --; --help lists them)"):format(word)) end
     local name = given:gsub("%-", "_")
     local declared, denied = declarations[name], false
@@ -252,10 +190,10 @@ local function parse(declarations, words, script)
       name, declared, denied = denial, declarations[denial], true
     end
     if not declared then
-      leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, hint(name, names, "--")))
+      leave(2, ("unknown option '--%s'%s (--help lists them)"):format(given, hint(name, names, typed)))
     end
     if denied then
-      if text then leave(2, ("--%s takes no value"):format(given)) end
+      if text then leave(2, ("%s takes no value"):format(typed(given))) end
       values[name] = false
     elseif declared.type == "boolean" then
       values[name] = not text or convert(name, declared, text)
@@ -263,7 +201,7 @@ local function parse(declarations, words, script)
       if not text then
         i = i + 1
         text = words[i]
-        if not text then leave(2, ("--%s: a value is missing (%s)"):format(name, articles[declared.type])) end
+        if not text then leave(2, ("%s: a value is missing (%s)"):format(typed(name), articles[declared.type])) end
       end
       values[name] = convert(name, declared, text)
     end
@@ -276,14 +214,14 @@ end
 -- script with an error if an option in `sets` or `ignores` was given beside the flag.
 local function apply_flags(declared, values)
   local made = {}
-  for _, flag in ipairs(sorted_names(declared)) do
+  for _, flag in ipairs(check.names(declared)) do
     local d = declared[flag]
     for _, other in ipairs(values[flag] == true and d.ignores or {}) do
-      if values[other] ~= nil then leave(2, ("--%s: has no effect beside --%s"):format(other, flag)) end
+      if values[other] ~= nil then leave(2, ("%s: has no effect beside %s"):format(typed(other), typed(flag))) end
     end
     for other, value in pairs(values[flag] == true and d.sets or {}) do
       if values[other] ~= nil then
-        leave(2, ("--%s: cannot be given, because --%s sets it to %s"):format(other, flag, written(value)))
+        leave(2, ("%s: cannot be given, because %s sets it to %s"):format(typed(other), typed(flag), written(value)))
       end
       made[other] = value
     end
@@ -294,13 +232,13 @@ end
 -- Ends the script with an error if a path on the command line is not of the kind that its option declares (`path`),
 -- e.g. an existing file. Default paths are not checked.
 local function check_paths(declared, values)
-  for _, name in ipairs(sorted_names(declared)) do
+  for _, name in ipairs(check.names(declared)) do
     local kind, value = declared[name].path, values[name]
     if kind and value == "" and declared[name].default ~= "" then
-      leave(2, ("--%s: expected the path of a %s, got ''"):format(name, kind))
+      leave(2, ("%s: expected the path of a %s, got ''"):format(typed(name), kind))
     end
     local objection = kind and value and value ~= "" and paths.objection(kind, value)
-    if objection then leave(2, ("--%s: %s"):format(name, objection)) end
+    if objection then leave(2, ("%s: %s"):format(typed(name), objection)) end
   end
 end
 
@@ -327,12 +265,12 @@ local function check_flags(declared)
 end
 
 -- Declaration of the option --device, which every script has.
-local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors (default: the program's)" }
+local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors", shown = "the program's" }
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
----`--name=value`, `--flag`, `--no-flag`, and lists with commas; `-` and `_` in names are
----equivalent. Every script has `--device`, which sets mr.device. A flag may set or ignore other
----options, as in `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`. Passing
+---`--name=value`, `--flag`, `--no-flag`, and lists with commas. The option `batch_size` is typed as
+---`--batch-size`; `--batch_size` is accepted, too. Every script has `--device`, which sets
+---mr.device. A flag may set or ignore other options, as in `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`. Passing
 ---`--smoke` together with `--epochs` or `--data` is then an error. Numbers outside `least` to
 ---`most`, integers that 64 bits do not hold, lists with an empty value, and paths of another kind
 ---than `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
@@ -359,18 +297,18 @@ function M.args(declarations, words)
   for name, d in pairs(declared) do
     if values[name] == nil then values[name] = d.default end
     if values[name] == nil and d.required then
-      leave(2, ("option '--%s' is required (%s)"):format(name, articles[d.type]))
+      leave(2, ("option '%s' is required (%s)"):format(typed(name), articles[d.type]))
     end
   end
   if declared.device == device and values.device then core.device(values.device) end
   return setmetatable(values, {
     __name = "mr.Args",
-    __names = sorted_names(declared),
+    __names = check.names(declared),
     __compared = compared_names(declared),
     __index = function(_, key)
       if not declared[key] then
         error(("mr.args: option '%s' was not declared%s"):format(key,
-          hint(tostring(key), sorted_names(declared), "")), 2)
+          hint(tostring(key), check.names(declared))), 2)
       end
     end,
   })

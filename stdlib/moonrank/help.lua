@@ -7,11 +7,15 @@ local check = require "moonrank.check"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
 local search = require "moonrank.help.search"
+local terminal = require "moonrank.system.terminal"
 local texts = require "moonrank.manual.texts"
 local topics = require "moonrank.help.topic"
+local wrap = require "moonrank.help.wrap"
 local M = {}
 
 local first_sentence = entries.first_sentence
+
+local between = "\n\n" .. ("-"):rep(40) .. "\n\n"  -- stands between the texts of several meanings of a name
 
 local function add(lines, text) lines[#lines + 1] = text end
 
@@ -298,13 +302,13 @@ end
 ---@param topic string   `ndcg`, `metrics.ndcg`, `ndcg@10`, `mr.Tensor:sum`, `fold.train`, `fit.patience`,
 ---   `minmax`, `learning rate`
 ---@return string        an error is raised, with the nearest name, if nothing contains the words
----Example: `(require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
+---Example: `(require "moonrank.help".text("mr.has_cuda"):match "^[^\n]*")   --> mr.has_cuda()`
 ---Example:
 ---```lua
----local text = require("moonrank.help").about("fold:evaluate{}")
+---local text = require("moonrank.help").text("fold:evaluate{}")
 ---text:match "^[^\n]*"   --> mr.Fold:evaluate(model, metrics, options)
 ---```
-function M.about(topic)
+function M.text(topic)
   local all, root = entries.all()
   local _ = root.bounds  -- loading the module mr.bounds registers the built-in bounds
   if topic == "mr" or topic == "moonrank" then return written_root(root) end
@@ -312,18 +316,37 @@ function M.about(topic)
   if #parts == 0 then parts = meant(topic, all) end
   local plain = topics.plain(topic)
   if #parts == 0 then return searched(plain ~= "" and plain or topic, all) end
-  return table.concat(parts, "\n\n" .. ("-"):rep(40) .. "\n\n")
+  return table.concat(parts, between)
+end
+
+---Returns the documentation of everything that a name means, like `text`, in lines that fit the
+---terminal. The command `moonrank doc` prints this text.
+---@param topic string
+---@return string
+---Example: `require "moonrank.help".about("mr.has_cuda"):match "^[^\n]*"   --> mr.has_cuda()`
+function M.about(topic) return M.wrapped(M.text(topic)) end
+
+---Returns a text of `text` or `of` in lines that fit the terminal. Recipes are code and stay as they
+---are.
+---@param text string
+---@return string
+function M.wrapped(text)
+  local parts, width = {}, terminal.width()
+  for part in (text .. between):gmatch("(.-)" .. between) do
+    parts[#parts + 1] = part:find '^recipe "' and part or wrap.text(part, width)
+  end
+  return table.concat(parts, between)
 end
 
 ---Returns the documentation of a function, a module, or the class of an object. A string is taken
----for a name, as by `about`.
+---for a name, as by `text`.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.help".of(mr.args):match "^[%w.]+"   --> mr.args`
 function M.of(value)
-  if type(value) == "string" then return M.about(value) end
+  if type(value) == "string" then return M.text(value) end
   local all, root = entries.all()
-  if rawequal(value, root) then return M.about "mr" end
+  if rawequal(value, root) then return M.text "mr" end
   for _, entry in ipairs(all) do
     if entry.value ~= nil and rawequal(check.inner(entry.value), check.inner(value)) then return written(entry) end
   end
@@ -341,7 +364,7 @@ end
 ---@param value? any
 ---Example: `type(mr.help)   --> function`
 function M.help(value)
-  print(M.of(value == nil and require("moonrank") or value))
+  print(M.wrapped(M.of(value == nil and require("moonrank") or value)))
 end
 
 return M

@@ -13,7 +13,7 @@ local args = mr.args{
     help = "the file that is changed, from the root of the repository" },
   tests = { type = "string", required = true, help = "specs that should notice, separated by commas" },
   only = { default = "", help = "one operator: constant, comparison, arithmetic, word or call" },
-  lines = { default = "", help = "lines of the file, first-last (default: all)" },
+  lines = { default = "", help = "lines of the file, first-last", shown = "all" },
   seconds = { default = 60, least = 1, help = "processor time after which a spec has noticed, too" },
   show = { default = false, help = "print the mutants, and run nothing" },
 }

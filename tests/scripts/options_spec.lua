@@ -15,19 +15,19 @@ local here = sweeps.capture("pwd"):match "[^\n]+"
 ---@class tests.Script
 ---@field path string
 ---@field help string
----@field options table<string, string>  by name, the line of --help
+---@field options table<string, string>  by name, as it is typed, the line of --help
 
 -- Every file under scripts that has options; the others are parts of these.
 local function scripts()
   local found = {}
   for path in sweeps.capture("find scripts -name '*.lua' | sort"):gmatch "[^\n]+" do
-    local ok, help = program.run(("%s %s --help"):format(sweeps.moonrank, path))
+    local ok, help = program.run(("COLUMNS= %s %s --help"):format(sweeps.moonrank, path))
     check(ok, path .. ": " .. help)
     if help:find "^usage:" then
       local one = { path = path, help = help, options = {} }
       for line in help:gmatch "\n  (%-%-[^\n]+)" do
-        local name = line:match "^%-%-([%w_]+)"
-        one.options[name:match "^no_(.+)" or name] = line
+        local name = line:match "^%-%-([%w_-]+)"
+        one.options[name:match "^no%-(.+)" or name] = line
       end
       found[#found + 1] = one
     else
@@ -39,16 +39,28 @@ end
 
 local all = scripts()
 
-it("every script has --device and --smoke, and with a store --force, --retry, --mix_numerics, --workers", function()
+it("every script has --device and --smoke, and with a store --force, --retry, --mix-numerics, --workers", function()
   check(#all > 35, #all .. " scripts")
   for _, script in ipairs(all) do
     for _, name in ipairs{ "device", "smoke" } do
       check(script.options[name], ("%s has no --%s"):format(script.path, name))
     end
-    for _, name in ipairs(script.options.store and { "force", "retry", "mix_numerics", "workers" } or {}) do
+    for _, name in ipairs(script.options.store and { "force", "retry", "mix-numerics", "workers" } or {}) do
       check(script.options[name], ("%s has a store and no --%s"):format(script.path, name))
     end
   end
+end)
+
+it("every script shows options with hyphens, and at most one default of each", function()
+  local defaults = 0
+  for _, script in ipairs(all) do
+    for name, line in pairs(script.options) do
+      local _, count = line:gsub("%f[%a]default%f[%A]", "")
+      check(count <= 1 and not name:find "_", ("%s: %s"):format(script.path, line))
+      defaults = defaults + count
+    end
+  end
+  check(defaults > 300, defaults .. " defaults")
 end)
 
 -- Names of the options that --smoke sets, with a value for each that can be read, and of those that have no effect
@@ -56,8 +68,8 @@ end)
 local function beside_smoke(script)
   local notes, found = script.options.smoke:match "%((.*)%)$" or "", {}
   for note in notes:gmatch "[^;]+" do
-    local name, value = note:match "^%s*([%w_]+) is (.+)$"
-    name = name or note:match "not beside %-%-([%w_]+)"
+    local name, value = note:match "^%s*([%w-]+) is (.+)$"
+    name = name or note:match "not beside %-%-([%w-]+)"
     if name then found[name] = value or script.options[name]:match "default (%-?%d+)" or "x" end
   end
   return found
@@ -69,7 +81,7 @@ it("every script refuses options that --smoke sets or ignores, before it reads a
     for name, value in pairs(beside_smoke(script)) do
       local ok, text =
         program.run(("timeout 20 %s %s --smoke --%s %s"):format(sweeps.moonrank, script.path, name, value))
-      local said = text:match("^moonrank: %-%-" .. name .. ": (.*)") or ""
+      local said = text:match("^moonrank: %-%-" .. name:gsub("%-", "%%-") .. ": (.*)") or ""
       check(not ok and said:find("--smoke", 1, true), ("%s --%s: %s"):format(script.path, name, text))
       count = count + 1
     end
@@ -84,10 +96,10 @@ it("every script refuses impossible numbers, names and files, before it reads an
       local least = line:match "%(from (%-?%d+)" or line:match "; from (%-?%d+)"
       local bad = least and tostring(tonumber(least) - 1) or name == "out"
         and line:find("file of the figure", 1, true) and "picture.doc"
-        or line:find("^%-%-[%w_]+ STRING,%.%.%.") and "" or nil
+        or line:find("^%-%-[%w-]+ STRING,%.%.%.") and "" or nil
       if bad then
         local ok, text = program.run(("timeout 20 %s %s --%s=%s"):format(sweeps.moonrank, script.path, name, bad))
-        check(not ok and text:find("^moonrank: %-%-" .. name .. ": expected "),
+        check(not ok and text:find("^moonrank: %-%-" .. name:gsub("%-", "%%-") .. ": expected "),
           ("%s --%s=%s: %s"):format(script.path, name, bad, text))
         count = count + 1
       end

@@ -83,7 +83,7 @@ scripts.it("results files have commands whose options the scripts take", {}, fun
     local words = words_of(cells[1].command)
     local _, help = program.run(("%s %s --help"):format(program.moonrank, words[2]))
     for _, word in ipairs(words) do
-      local pattern = "\n  " .. word:gsub("%-", "%%-") .. "%f[%s]"
+      local pattern = "\n  " .. word:gsub("[_-]", "%%-") .. "%f[%s]"
       if word:find "^%-%-" then check(help:find(pattern), ("%s: no option %s"):format(path, word)) end
     end
   end)

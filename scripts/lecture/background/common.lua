@@ -13,7 +13,7 @@ local M = {}
 ---@return table
 function M.options(own)
   own.data = { path = "data folder", default = "",
-    help = "folder of ml-latest-small and mq2008 (default: where the program looks for data)" }
+    help = "folder of ml-latest-small and mq2008", shown = "where the program looks for data" }
   own.seed = { default = 1, help = "seed of what is random" }
   own.smoke = own.smoke or { default = false, help = "made-up data, to see that it runs" }
   own.smoke.ignores = { "data" }

@@ -193,9 +193,7 @@ end
 
 ---Prints the figure to standard output as text characters, as wide as the terminal.
 function Figure:show()
-  local columns = tonumber(os.getenv "COLUMNS")
-    or core.is_terminal(1) and core.is_terminal(2) and core.terminal_width() or 100
-  columns = math.max(40, math.min(columns // 1, 400))
+  local columns = require("moonrank.system.terminal").width() or 100
   local picture = core.gnuplot(self:text_script(columns, math.max(15, columns * 3 // 10)))
   if self._.title then print(core.safe_text(self._.title)) end
   print((core.safe_text((picture:gsub("\f", "")), true):gsub("[ \n]+$", "")))

@@ -214,7 +214,7 @@ describe("mr.args", function()
     test.equal(e.exit_status, 0)
     local head = "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n"
     for _, part in ipairs{ head,
-      "  --batch_size INTEGER  users per batch (default 32)\n", "  --bounds STRING,...   (default none,minmax)\n",
+      "  --batch-size INTEGER  users per batch (default 32)\n", "  --bounds STRING,...   (default none,minmax)\n",
       "  --device STRING       (one of cpu, cuda; default cpu)\n", "  --no-cache\n" } do
       test.check(e.message:find(part, 1, true), "missing: " .. part .. "\nin: " .. e.message)
     end

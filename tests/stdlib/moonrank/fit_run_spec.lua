@@ -161,7 +161,7 @@ describe("mr.Run", function()
   end)
 
   it("has documentation of its fields and methods", function()
-    local text = help.about "mr.Run"
+    local text = help.text "mr.Run"
     for _, word in ipairs{ "Fields", "choices", "chosen_on", "Methods", ":to_csv", ":plot", ":restore" } do
       check(text:find(word, 1, true), word .. " is missing in\n" .. text)
     end

@@ -12,8 +12,8 @@ describe("help", function()
     has(expected, "mr.arange(first, last, options)")
     has(expected, "first, first + step, ... up to last")
     has(expected, "stdlib/moonrank/tensor.lua:")
-    test.equal(help.about "arange", expected)
-    test.equal(help.about "mr.arange", expected)
+    test.equal(help.text "arange", expected)
+    test.equal(help.text "mr.arange", expected)
     test.equal(help.of "arange", expected)
   end)
   it("describes functions of the core", function()
@@ -21,20 +21,20 @@ describe("help", function()
     has(sum, "mr.Tensor:sum(dim?)")
     has(sum, "dim?  integer")
     has(sum, "Returns\n  mr.Tensor")
-    has(help.about "sum", "mr.Lists:sum(x)")
+    has(help.text "sum", "mr.Lists:sum(x)")
   end)
   it("describes a class by its name and by an instance", function()
-    test.equal(help.of(mr.lists { { 1 } }), help.about "mr.Lists")
-    has(help.about "Lists", ":softmax ")
+    test.equal(help.of(mr.lists { { 1 } }), help.text "mr.Lists")
+    has(help.text "Lists", ":softmax ")
   end)
   it("shows inherited methods of a class", function()
-    local class, method = help.about "mr.Fold", help.about "fold:to_csv"
+    local class, method = help.text "mr.Fold", help.text "fold:to_csv"
     for _, name in ipairs{ ":summary", ":to_csv", ":to_html", ":to_json", ":to_latex", ":to_markdown" } do
       has(class, name .. " ")
     end
     has(method, "mr.Fold:to_csv()")
-    test.equal(help.about "mr.Fold:to_csv", method)
-    test.equal(select(2, help.about("mr.Comparison"):gsub(":to_latex ", "")), 1)  -- its own
+    test.equal(help.text "mr.Fold:to_csv", method)
+    test.equal(select(2, help.text("mr.Comparison"):gsub(":to_latex ", "")), 1)  -- its own
   end)
   it("lists the options of a function, also inherited ones", function()
     local lines = help.of(mr.plot.lines)
@@ -43,28 +43,28 @@ describe("help", function()
   end)
   it("describes the module mr, also submodules that are not loaded", function()
     has(help.of(mr), "gradcheck ")
-    test.equal(help.of(mr), help.about "mr")
+    test.equal(help.of(mr), help.text "mr")
   end)
   it("finds and prints pages of the manual", function()
-    has(help.about "mr", "guide/first_steps")
-    has(help.about "parquet", 'page "formats"')
-    has(help.about "store schema", 'page "formats"')
-    has(help.about "guide/sweeps", "# Sweeps")
-    has(help.about "formats", "`wall` REAL")
+    has(help.text "mr", "guide/first_steps")
+    has(help.text "parquet", 'page "formats"')
+    has(help.text "store schema", 'page "formats"')
+    has(help.text "guide/sweeps", "# Sweeps")
+    has(help.text "formats", "`wall` REAL")
   end)
   it("describes classes with their fields, bounds by name, and lists all in mr", function()
-    local run = help.about "mr.Run"
+    local run = help.text "mr.Run"
     for _, field in ipairs{ "best?", "history ", "interrupted " } do has(run, "\n  " .. field) end
-    test.equal(help.about "Run", run)
-    local model = help.about "mr.Model"
+    test.equal(help.text "Run", run)
+    local model = help.text "mr.Model"
     for _, member in ipairs{ "  kind ", "  config ", "  :save ", "  :parameters " } do has(model, "\n" .. member) end
-    has(help.about "minmax", "(M - min) / (max - min)")
-    local all = help.about "mr"
+    has(help.text "minmax", "(M - min) / (max - min)")
+    local all = help.text "mr"
     for _, name in ipairs{ "mr.Run,", "mr.Model,", "minmax,", "zscore", "nrbp_loss," } do has(all, name) end
   end)
   it("describes each submodule of mr once", function()
     for _, part in ipairs{ "bounds", "data", "losses", "metrics", "models", "optim", "plot", "smooth", "stats" } do
-      local text = help.about("mr." .. part)
+      local text = help.text("mr." .. part)
       test.equal(select(2, text:gsub("%f[^\n%z]mr%." .. part .. "\n", "")), 1, part)
     end
   end)
@@ -72,7 +72,7 @@ describe("help", function()
     for _, topic in ipairs{ "mr", "mr.bounds", "mr.data", "mr.losses", "mr.metrics", "mr.models", "mr.optim",
       "mr.plot", "mr.smooth", "mr.stats", "mr.Tensor", "mr.Lists" } do
       local rows = 0
-      for line in help.about(topic):gmatch "[^\n]+" do
+      for line in help.text(topic):gmatch "[^\n]+" do
         if line:match "^  [.:]?[%w_]+%.?  +%S" then
           rows = rows + 1
           test.check(line:match "%.%)?$", topic .. ": " .. line)
@@ -86,13 +86,13 @@ describe("help", function()
     file:close()
     package.loaded["moonrank.help_spec_part"] = dofile(path)
     mr.help_spec_part = package.loaded["moonrank.help_spec_part"]
-    has(help.about "help_spec_part", "  one  Goes on to the second line")
+    has(help.text "help_spec_part", "  one  Goes on to the second line")
     mr.help_spec_part, package.loaded["moonrank.help_spec_part"] = nil, nil
     os.remove(path)
   end)
   it("prints each function with the asked name once", function()
     for _, name in ipairs{ "conv2d", "sort", "mr.Tensor:linear", "reshape" } do
-      local text, seen = help.about(name), {}
+      local text, seen = help.text(name), {}
       for title in ("\n" .. text):gmatch "\n(mr[%.:%w]+%()" do
         test.check(not seen[title], name .. ": " .. title)
         seen[title] = true
@@ -102,7 +102,7 @@ describe("help", function()
 
   it("finds metrics with parameters and by alias, with their options", function()
     for _, name in ipairs{ "nrbp(0.95)", "nrbp(0.9)@10", "mr.metrics.nrbp(0.9)", "metrics.nrbp@3" } do
-      local text = help.about(name)
+      local text = help.text(name)
       for _, part in ipairs{ "mr.metrics.nrbp(scores, lists, options)", "\n  p? ", "\n  k? ", 'metric "nrbp"' } do
         has(text, part)
       end
@@ -111,8 +111,8 @@ describe("help", function()
     local base = { ["ndcg@10"] = "ndcg", map = "ap", ["mrr@5"] = "rr", P_10 = "precision", recip_rank = "rr",
       Rprec = "r_precision" }
     for name, own in pairs(base) do
-      has(help.about(name), ("mr.metrics.%s(scores, lists, options)"):format(own))
-      has(help.about(name), ('metric "%s"'):format(own))
+      has(help.text(name), ("mr.metrics.%s(scores, lists, options)"):format(own))
+      has(help.text(name), ('metric "%s"'):format(own))
     end
   end)
   it("finds names as scripts write them: calls, fields of values, options", function()
@@ -137,37 +137,37 @@ describe("help", function()
       ["mr.relu"] = "mr.Tensor:relu",
       ["?ndcg()"] = "mr.metrics.ndcg(",
     } do
-      local found, text = pcall(help.about, name)
+      local found, text = pcall(help.text, name)
       if part then has(text, part) else test.check(not found, name) end
     end
-    test.equal(help.about("mr.Run.test"):match "(mr.Evaluation %b())\n?$", "mr.Evaluation (moonrank doc mr.Evaluation)")
+    test.equal(help.text("mr.Run.test"):match "(mr.Evaluation %b())\n?$", "mr.Evaluation (moonrank doc mr.Evaluation)")
     -- every field of every class
     local docs = require "moonrank.help.docs"
     for _, class in ipairs{ "mr.Fold", "mr.Ratings", "mr.Evaluation", "mr.Comparison" } do
       for _, field in ipairs(docs.fields(class)) do
-        has(help.about(class .. "." .. field.name), class .. "." .. field.name)
+        has(help.text(class .. "." .. field.name), class .. "." .. field.name)
       end
     end
-    for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.about, text) end
-    test.raises(function() help.about "mr.losses.ndgc{}" end, "'mr.losses.ndgc'", "'mr.losses.ndcg'")
+    for _, text in ipairs{ "((", "[", "%", ".", ":", "mr.", "fold.", "=", "{}", "" } do pcall(help.text, text) end
+    test.raises(function() help.text "mr.losses.ndgc{}" end, "'mr.losses.ndgc'", "'mr.losses.ndcg'")
   end)
   it("searches names, options and prose if no name matches, and shows the best match first", function()
-    local function first(topic) return help.about(topic):match "\n\n  ([%w_.:]+)" end
+    local function first(topic) return help.text(topic):match "\n\n  ([%w_.:]+)" end
     test.equal(first "patience", "mr.fit")                -- an option, with what it does
-    has(help.about "patience", "  patience: stop after")
+    has(help.text "patience", "  patience: stop after")
     test.equal(first "time-biased", "metric")
     test.equal(first "users power-law popularity", "mr.data.synthetic")
-    has(help.about "chosen_on epoch", "mr.Run")
-    has(help.about "shortest zzzz gradcheck", "gradcheck")  -- those with one of the words
+    has(help.text "chosen_on epoch", "mr.Run")
+    has(help.text "shortest zzzz gradcheck", "gradcheck")  -- those with one of the words
   end)
   it("searches stems, synonyms and names that other libraries use", function()
-    has(help.about "dataframes", "mr.table")
-    has(help.about "shuffles minibatches", "mr.Dataset:batches")
-    test.check(not help.about("parameters of trials"):find("mr.sweep.Sampler", 1, true),
+    has(help.text "dataframes", "mr.table")
+    has(help.text "shuffles minibatches", "mr.Dataset:batches")
+    test.check(not help.text("parameters of trials"):find("mr.sweep.Sampler", 1, true),
       "a class that stays within the library is shown")
   end)
   it("finds tables of options by the last part of their name", function()
-    for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.about(topic), "candidates?") end
+    for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.text(topic), "candidates?") end
   end)
   it("shows the documentation of a user's own function", function()
     local path = os.tmpname()
@@ -183,12 +183,12 @@ describe("help", function()
   it("says that there is no documentation, and suggests the nearest name", function()
     has(help.of(print), "no documentation")
     has(help.of(function() end), "help_spec.lua:")
-    test.raises(function() help.about "arnage" end, "'arnage'", "'arange'")
+    test.raises(function() help.text "arnage" end, "'arnage'", "'arange'")
     test.equal(help.of(3), "3: a number")
   end)
 
   it("stops at Ctrl-C at any moment", function()
-    help.about "rank"
+    help.text "rank"
     local fired = 0
     for n = 1, 300 do
       debug.sethook(function()
@@ -196,7 +196,7 @@ describe("help", function()
         debug.sethook()
         error("interrupted", 0)
       end, "", 30 + 20 * n)
-      local ok, message = pcall(help.about, "rank")
+      local ok, message = pcall(help.text, "rank")
       debug.sethook()
       test.check(not ok and message == "interrupted", n)
     end

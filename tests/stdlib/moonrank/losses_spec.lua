@@ -132,7 +132,7 @@ describe("mr.losses", function()
 
   it("name their source and their reduction in their documentation", function()
     for _, name in ipairs(mr.losses.names()) do
-      local what = help.about("mr.losses." .. name):match "^(.-)\nArguments":gsub("%s+", " ")
+      local what = help.text("mr.losses." .. name):match "^(.-)\nArguments":gsub("%s+", " ")
       check(what:find "[12][09]%d%d", name .. " names no source")
       check(what:find " sum " or what:find " mean " or what:find "one value per list", name .. " names no reduction")
     end

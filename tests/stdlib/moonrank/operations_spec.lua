@@ -520,11 +520,11 @@ describe("a tensor", function()
   end)
 end)
 
-it("help.about documents every operation of models", function()
+it("help.text documents every operation of models", function()
   local help = require "moonrank.help"
   for _, name in ipairs{ "cat", "stack", "sort", "topk", "conv2d", "max_pool", "batch_norm", "gather", "scatter_add",
     "embedding", "min", "std", "var", "logsumexp", "log_softmax", "isnan", "transpose", "argmin" } do
-    check(#help.about(name) > 40, name)
+    check(#help.text(name) > 40, name)
   end
   check(core.unfold)
 end)

@@ -31,9 +31,9 @@ describe("a metric, bound or loss that a script defines", function()
     raises(function() mr.losses.bounds "spec_listed_los" end, "spec_listed_loss")
   end)
 
-  it("is found by help.about", function()
-    check(help.about "spec_listed":find "spec_listed", "metric")
-    check(help.about "spec_listed_bound":find "spec_listed_bound", "bound")
+  it("is found by help.text", function()
+    check(help.text "spec_listed":find "spec_listed", "metric")
+    check(help.text "spec_listed_bound":find "spec_listed_bound", "bound")
   end)
 end)
 

@@ -17,7 +17,7 @@ describe("the registry of bounds", function()
     local names = mr.bounds.names()
     check(#names >= 8)
     for _, name in ipairs(names) do
-      local text = help.about(name)
+      local text = help.text(name)
       check(text:find(('bound "%s"'):format(name), 1, true), name)
       check(text:find "bounded value: %S" and text:find "source: +%S", name)
       check(#registry.written(name):gsub("%s", "") > 200, name)
@@ -39,14 +39,14 @@ describe("the registry of bounds", function()
   it("shows formula, source and text of script bounds and rejects invalid definitions", function()
     local about = { formula = "M / 2", source = "a spec", text = "Halves it." }
     mr.bounds.define("registry_spec_half", function(score) return score / 2 end, about)
-    local text = help.about "registry_spec_half"
+    local text = help.text "registry_spec_half"
     check(text:find("M / 2", 1, true) and text:find("a spec", 1, true) and text:find("Halves it.", 1, true), text)
     mr.bounds.define("registry_spec_bare", function(score) return score end)
-    check(help.about "registry_spec_bare":find "documentation")
+    check(help.text "registry_spec_bare":find "documentation")
     equal(mr.bounds.resolve "registry_spec_bare".name, "registry_spec_bare")
     local function same(score) return score end
     raises(function() mr.bounds.define("minmax", same) end, "'minmax'")
     raises(function() mr.bounds.define("registry_spec_odd", same, { formulas = "M" }) end, "formula")
-    raises(function() help.about "minmxa" end, "minmax")
+    raises(function() help.text "minmxa" end, "minmax")
   end)
 end)

@@ -126,8 +126,8 @@ for _, name in ipairs(texts.guide) do
 end
 
 it("mr.help finds recipes by name and by words", function()
-  check(help.about "top_ten":find("Which items should a user see?", 1, true), "by name")
-  check(help.about "tied scores worth":find('recipe "ties"', 1, true), "by words")
+  check(help.text "top_ten":find("Which items should a user see?", 1, true), "by name")
+  check(help.text "tied scores worth":find('recipe "ties"', 1, true), "by words")
 end)
 
 -- Scripts that a text names in its tables, as a set.

@@ -1,0 +1,92 @@
+-- Breaks the lines of help texts at the width of the terminal. Paragraphs and list items are filled again, rows of
+-- columns continue below their last column, and code and Markdown tables stay as they are.
+local M = {}
+
+local least_text <const> = 30  -- columns that the last column of a row needs, or else it begins on the next line
+
+local function width_of(text) return utf8.len(text) or #text end
+
+-- Adds the words to `out`, in lines of at most `width` columns. The first line begins with `first`, the others with
+-- `hang` blanks.
+local function fill(out, words, first, hang, width)
+  local line, empty = first, true
+  for word in words:gmatch "%S+" do
+    if not empty and width_of(line) + 1 + width_of(word) > width then
+      out[#out + 1], line, empty = line, (" "):rep(hang), true
+    end
+    line, empty = line .. (empty and "" or " ") .. word, false
+  end
+  out[#out + 1] = line
+end
+
+-- Splits a row of columns, which two or more blanks separate, into the part before its last column and this column; nil
+-- for a line without such columns.
+local function columns_of(line) return line:match "^(%s*%S.*%S?%s%s+)(%S.*)$" end
+
+-- Adds a row of columns to `out`.
+local function fill_row(out, before, last, width)
+  local hang, indent = width_of(before), before:match "^%s*"
+  if width - hang >= least_text then return fill(out, last, before, hang, width) end
+  local head, below = before:match "^(.-)%s*$", #indent + 4
+  if width_of(head) <= width then out[#out + 1] = head else fill(out, head, indent, below, width) end
+  fill(out, last, (" "):rep(below), below, width)
+end
+
+-- Returns the beginning of a paragraph or list item in a line, as blanks and mark ("  - "), and its words.
+local function item_of(line)
+  local mark = line:match "^%s*[-*] " or line:match "^%s*%d+%. " or line:match "^%s*"
+  return mark, line:sub(#mark + 1)
+end
+
+-- Adds a paragraph or list item to `out`. `lines` has its lines, the first with the mark of a list.
+local function fill_paragraph(out, lines, width)
+  local fits = true
+  for _, line in ipairs(lines) do fits = fits and width_of(line) <= width end
+  if fits then return table.move(lines, 1, #lines, #out + 1, out) end
+  local mark, first = item_of(lines[1])
+  fill(out, first .. " " .. table.concat(lines, " ", 2), mark, #mark, width)
+end
+
+-- Returns a function that tells of each line, in order, whether it is code: an example below the line "Example", or a
+-- block between lines of backticks.
+local function code_reader()
+  local fenced, example = false, false
+  return function(line)
+    if line:find "^%s*```" then
+      fenced = not fenced
+      return true
+    end
+    example = line == "Example" or example and line:find "^  " ~= nil
+    return fenced or example
+  end
+end
+
+---Returns a help text in lines of at most `width` columns. Only lines that are longer change, with
+---the rest of their paragraph. Code, tables in Markdown and long words may still be wider.
+---@param text string
+---@param width? integer  nil: the text is returned unchanged
+---@return string
+---Example: `require("moonrank.help.wrap").text("one two three", 8)   --> one two\nthree`
+function M.text(text, width)
+  if not width then return text end
+  local out, paragraph, is_code = {}, {}, code_reader()
+  local function finish()
+    if #paragraph > 0 then fill_paragraph(out, paragraph, width) end
+    paragraph = {}
+  end
+  for line in (text .. "\n"):gmatch "([^\n]*)\n" do
+    local before, last = columns_of(line)
+    local mark, words = item_of(line)
+    local whole = is_code(line) or words == "" or line:find "^[|#]"
+    local continues = #paragraph > 0 and not mark:find "%S" and #mark == #item_of(paragraph[1])
+    if whole or before or not continues then finish() end
+    if whole then out[#out + 1] = line
+    elseif before and width_of(line) > width then fill_row(out, before, last, width)
+    elseif before then out[#out + 1] = line
+    else paragraph[#paragraph + 1] = line end
+  end
+  finish()
+  return table.concat(out, "\n")
+end
+
+return M
