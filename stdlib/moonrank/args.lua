@@ -270,14 +270,15 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas. The option `batch_size` is typed as
 ---`--batch-size`; `--batch_size` is accepted, too. Every script has `--device`, which sets
----mr.device. A flag may set or ignore other options, as in `smoke = {default = false, sets = {epochs = 2}, ignores = {"data"}}`. Passing
----`--smoke` together with `--epochs` or `--data` is then an error. Numbers outside `least` to
----`most`, integers that 64 bits do not hold, lists with an empty value, and paths of another kind
----than `path` ("file", "folder", "new file", ...) are errors, too. A wrong command line ends the
----script with status 2, and `--help` ends it with status 0. Options with `placement = true`, such as
----the path of a store, only say where or how results are kept. mr.sweep does not warn when their
----values change. Returns the values of all options by name: those of the command line, and else the
----defaults. In the returned table, reading an option that was not declared is an error.
+---mr.device. A flag may set or ignore other options, as in `smoke = {default = false, sets =
+---{epochs = 2}, ignores = {"data"}}`. Passing `--smoke` together with `--epochs` or `--data` is
+---then an error. Numbers outside `least` to `most`, integers that 64 bits do not hold, lists with
+---an empty value, and paths of another kind than `path` ("file", "folder", "new file", ...) are
+---errors, too. A wrong command line ends the script with status 2, and `--help` ends it with status
+---0. Options with `placement = true`, such as the path of a store, only say where or how results
+---are kept. mr.sweep does not warn when their values change. Returns the values of all options by
+---name: those of the command line, and else the defaults. In the returned table, reading an option
+---that was not declared is an error.
 ---@param declarations table<string, any>   option -> default, or a `mr.args.Declaration`
 ---@param words? string[]                   words of a command line (default: the script's own `arg`)
 ---@return table<string, any>
