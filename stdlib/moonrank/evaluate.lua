@@ -388,4 +388,11 @@ end
 
 function Evaluation:__tostring() return tostring(self:table()) end
 
+-- Returns the evaluation on one line, for a table or record that contains it.
+function Evaluation:__brief()
+  local means = {}
+  for i, name in ipairs(self.names) do means[i] = ("%s %.4f"):format(name, self.mean[name]) end
+  return "mr.Evaluation: " .. table.concat(means, ", ")
+end
+
 return M

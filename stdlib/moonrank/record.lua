@@ -1,4 +1,5 @@
 -- Records: result tables with a name, such as paired_t{n = 3, p = 0.25}. A record prints as its name and its fields.
+local brief = require "moonrank.brief"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local tables = require "moonrank.table"
@@ -22,9 +23,7 @@ local function shown(value)
   if check.is_lists(value) then
     return ("%d lists, %d rows"):format(value.count, value.rows)
   end
-  if kind ~= "table" or (getmetatable(value) or {}).__tostring then
-    return core.safe_text((tostring(value):gsub("\n.*", " ...")))
-  end
+  if kind ~= "table" or (getmetatable(value) or {}).__tostring then return brief.text(value) end
   if #value == 0 and next(value) ~= nil then return "{" .. M.fields(value) .. "}" end
   local parts = {}
   for i = 1, math.min(#value, most) do parts[i] = shown(value[i]) end

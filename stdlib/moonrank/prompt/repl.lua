@@ -2,53 +2,9 @@
 -- `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.prompt.session"
+local show = require "moonrank.prompt.show"
+local terminal = require "moonrank.system.terminal"
 local M = {}
-
-local longest = 40  -- largest number of entries that are printed of a table
-
-local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
-
-local function key_text(key)
-  if type(key) == "string" and key:match "^[%a_][%w_]*$" then return key end
-  return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
-end
-
-local function entry_text(value)
-  if type(value) == "string" then return quoted(value) end
-  if type(value) == "table" and not getmetatable(value) then
-    return next(value) == nil and "{}" or #value > 0 and ("{... %d entries}"):format(#value) or "{...}"
-  end
-  return core.safe_text((tostring(value):gsub("\n%s*", " ")))
-end
-
--- Returns the keys of a table other than the indices 1 to `after`, sorted by type and value: numbers before names.
-local function sorted_keys(t, after)
-  local keys = {}
-  for key in next, t do
-    if not (math.type(key) == "integer" and key >= 1 and key <= after) then keys[#keys + 1] = key end
-  end
-  table.sort(keys, function(a, b)
-    if type(a) ~= type(b) then return type(a) < type(b) end
-    if type(a) == "number" or type(a) == "string" then return a < b end
-    return tostring(a) < tostring(b)
-  end)
-  return keys
-end
-
--- Returns a table as text, one level deep, and on one line if it fits.
-local function table_text(t)
-  local parts, count = {}, 0
-  local function add(text)
-    count = count + 1
-    if count <= longest then parts[count] = text end
-  end
-  for _, value in ipairs(t) do add(entry_text(value)) end
-  for _, key in ipairs(sorted_keys(t, #t)) do add(key_text(key) .. " = " .. entry_text(rawget(t, key))) end
-  if count > longest then parts[longest + 1] = ("... (%d more)"):format(count - longest) end
-  local line = "{" .. table.concat(parts, ", ") .. "}"
-  if #line <= 100 then return line end
-  return "{\n  " .. table.concat(parts, ",\n  ") .. "\n}"
-end
 
 -- True if a table is a module of the library, such as mr or mr.losses.
 local function is_part(t)
@@ -58,35 +14,29 @@ local function is_part(t)
   return false
 end
 
--- Returns the full name of a method of a core class, such as "mr.Tensor:shape"; nil if the function is not such a
--- method.
-local function method_name(f)
-  for class, parts in pairs(core.classes) do
-    for name, method in pairs(parts.methods) do
-      if method == f then return class .. ":" .. name end
-    end
-  end
-end
-
----Returns the text that the REPL prints for a value: a table one level deep, a module of the
----library by its documentation, any other value by tostring.
+---Returns the text that the prompt shows for a value: a module of the library by its documentation,
+---any other value by moonrank.prompt.show, in lines that fit the terminal.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
-  if type(value) == "table" then
-    if is_part(value) then return require("moonrank.help").of(value) end
-    local meta = getmetatable(value)
-    if meta == nil then return table_text(value) end
-    if type(meta) == "table" and rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil then
-      return table_text(value)
-    end
+  if type(value) == "table" and is_part(value) then
+    local help = require "moonrank.help"
+    return help.wrapped(help.of(value))
   end
-  local method = type(value) == "function" and method_name(value)
-  if method then
-    return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method)
+  return show.text(value, terminal.width())
+end
+
+local plain_print = print
+
+-- The function `print` of the prompt. It shows tables without a class like the prompt, and other values like Lua's
+-- print.
+local function print_shown(...)
+  local values = table.pack(...)
+  for i = 1, values.n do
+    if show.is_plain(values[i]) and not is_part(values[i]) then values[i] = show.text(values[i], terminal.width()) end
   end
-  return core.safe_text(tostring(value), true)
+  plain_print(table.unpack(values, 1, values.n))
 end
 
 local reported = setmetatable({}, { __mode = "k" })  -- values that `report` has printed while the typed text runs
@@ -171,6 +121,7 @@ end
 ---@return fun(): boolean                          returns true if the session ends
 function M.enter()
   M.preset()
+  rawset(_G, "print", print_shown)
   rawset(_G, "exit", exit)
   rawset(_G, "quit", exit)
   if core.is_terminal(0) then

@@ -106,17 +106,61 @@ describe("prompt completion", function()
 end)
 
 describe("results in the prompt", function()
-  it("show tables one level deep", function()
+  local show = require "moonrank.prompt.show"
+  local function numbers(n)
+    local list = {}
+    for i = 1, n do list[i] = i end
+    return list
+  end
+  local function lines_of(text)
+    local lines = {}
+    for line in (text .. "\n"):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end
+    return lines
+  end
+  it("show tables two levels deep", function()
     test.equal(repl.text {}, "{}")
-    test.equal(repl.text { 1, "two", { 3 }, { a = 1 }, {}, x = 1, ["a b"] = true },
-      '{1, "two", {... 1 entries}, {...}, {}, ["a b"] = true, x = 1}')
+    test.equal(repl.text { 1, "two", { 3, { 4, 5 }, { b = 1 }, {} }, { a = "x" }, {}, x = 1, ["a b"] = true },
+      '{1, "two", {3, {... 2 entries}, {...}, {}}, {a = "x"}, {}, ["a b"] = true, x = 1}')
     test.equal(repl.text { [10] = 1, [2.5] = 2 }, "{[2.5] = 2, [10] = 1}")
   end)
-  it("break long tables into lines and truncate very long ones", function()
-    local long = {}
-    for i = 1, 1000 do long[i] = i end
-    local text = repl.text(long)
-    test.check(text:find("^{\n  1,\n  2,") and text:find("%.%.%. %(960 more%)\n}$"), text)
+  it("break long tables into lines, of which unnamed entries share one, and count what is left out", function()
+    test.equal(show.text(numbers(1000), 60):match "%d+ more", "960 more")
+    local lines = lines_of(show.text(numbers(30), 40))
+    test.equal({ lines[1], lines[2], lines[#lines] }, { "{", "  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,", "}" })
+    lines = lines_of(show.text({ alpha = numbers(20), beta = numbers(3), { 1 } }, 40))
+    test.equal(lines, { "{", "  {1},", "  alpha = {1, 2, 3, 4, 5, ... 15 more},", "  beta = {1, 2, 3}", "}" })
+  end)
+  it("never have more than 43 lines, nor lines wider than the terminal", function()
+    local wide = {}
+    for i = 1, 500 do wide["name" .. i] = { numbers(500), text = ("t"):rep(500), x = mr.zeros{ 30, 30 } } end
+    for _, width in ipairs{ 40, 80, 200 } do
+      local lines = lines_of(show.text(wide, width))
+      test.check(#lines <= 43, #lines)
+      for _, line in ipairs(lines) do test.check(#line <= width, line) end
+    end
+  end)
+  it("have objects in tables on one line each, with what they are", function()
+    local evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr", "ap" })
+    test.equal(repl.text{ evaluation }, "{mr.Evaluation: rr 0.5000, ap 0.5000}")
+    test.equal(repl.text{ mr.zeros{ 2, 3 }, mr.tensor{ 1, 2 } },
+      "{mr.Tensor {2, 3} float32, {1, 2}  mr.Tensor {2} float32}")
+    test.equal(repl.text{ a = evaluation:table() }, "{a = mr.Table of metric, mean, lists, skipped}")
+    local fold = mr.data.synthetic{ users = 30, items = 90 }:binarize(4):folds{ k = 2 }[1]
+    test.check(repl.text{ fold }:find "^{Fold 1 of 2[^\n]*}$", repl.text{ fold })
+  end)
+  it("have the values of fields that answer to any name of a metric", function()
+    local evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr" })
+    test.equal({ repl.text(evaluation.mean), repl.text(evaluation.counted) }, { "{rr = 0.5}", "{rr = 1}" })
+  end)
+  it("say what a function does, or where it is defined", function()
+    test.check(repl.text(mr.fit):find("fit(options): Trains", 1, true), repl.text(mr.fit))
+    test.check(repl.text(function() end):find("repl_spec.lua:%d"), repl.text(function() end))
+  end)
+  it("are shown by print, too", function()
+    local program = dofile "tests/support/program.lua"
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    local _, text = program.run(("echo 'print({1, {2}}, \"x\", 3)' | '%s'"):format(program.moonrank))
+    test.equal(text, "{1, {2}}\tx\t3\n")
   end)
   it("print values with __tostring, strings and nil as they are", function()
     test.equal(repl.text(mr.tensor { 1, 2 }), tostring(mr.tensor { 1, 2 }))

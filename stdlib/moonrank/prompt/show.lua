@@ -1,0 +1,161 @@
+-- Texts that the prompt shows for values: tables two levels deep and never more than a screen, functions by their
+-- documentation, other objects as they print themselves.
+local brief = require "moonrank.brief"
+local core = require "moonrank.core"
+local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+
+local M = {}
+
+local longest <const> = 40        -- largest number of a table's entries that are shown
+local usual_width <const> = 100   -- columns of a line if the terminal's width is not known
+
+local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
+
+local function key_text(key)
+  if type(key) == "string" and key:match "^[%a_][%w_]*$" then return key end
+  return "[" .. (type(key) == "string" and quoted(key) or core.safe_text(tostring(key))) .. "]"
+end
+
+---Returns true for a table without a class: its metatable, if it has one, has neither a name nor a
+---text of its own.
+---@param value any
+---@return boolean
+---Example: `require("moonrank.prompt.show").is_plain{1, 2}   --> true`
+function M.is_plain(value)
+  if type(value) ~= "table" then return false end
+  local meta = getmetatable(value)
+  return type(meta) ~= "table" or rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil
+end
+
+-- Returns the keys of a table other than the indices 1 to `after`, sorted by type and value: numbers before names.
+local function sorted_keys(t, after)
+  local keys = {}
+  for key in next, t do
+    if not (math.type(key) == "integer" and key >= 1 and key <= after) then keys[#keys + 1] = key end
+  end
+  table.sort(keys, function(a, b)
+    if type(a) ~= type(b) then return type(a) < type(b) end
+    if type(a) == "number" or type(a) == "string" then return a < b end
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+-- Returns a text in at most `width` columns, with "..." at its end if it is cut.
+local function cut(text, width)
+  local length = utf8.len(text) or #text
+  if length <= width then return text end
+  local last = utf8.len(text) and utf8.offset(text, math.max(1, width - 2)) or math.max(1, width - 2)
+  return text:sub(1, last - 1) .. "..."
+end
+
+-- Returns how many entries a table has, as text: "{... 3 entries}" for a list, "{...}" for other tables.
+local function closed(t)
+  if next(t) == nil then return "{}" end
+  return rawlen(t) > 0 and ("{... %d entries}"):format(rawlen(t)) or "{...}"
+end
+
+local entry_text
+
+-- Returns the first entries of a table as texts of at most `width` columns, with their keys, and the number of entries.
+local function entries_of(t, levels, width)
+  local parts, n = {}, rawlen(t)
+  for i = 1, math.min(n, longest) do parts[i] = entry_text(rawget(t, i), levels, width) end
+  local keys = sorted_keys(t, n)
+  for i = 1, math.min(#keys, longest - #parts) do
+    local head = key_text(keys[i]) .. " = "
+    parts[#parts + 1] = head .. entry_text(rawget(t, keys[i]), levels, math.max(1, width - #head))
+  end
+  return parts, n + #keys
+end
+
+-- Returns a table as text on one line of at most `width` columns. Entries that do not fit are counted. Tables within
+-- the table are shown if `levels` is above 1.
+local function inline(t, levels, width)
+  if levels == 0 or next(t) == nil then return closed(t) end
+  local parts, count = entries_of(t, levels - 1, width)
+  local whole = "{" .. table.concat(parts, ", ") .. "}"
+  if #parts == count and #whole <= width then return whole end
+  local line = "{"
+  for i, part in ipairs(parts) do
+    local more = (", ... %d more}"):format(count - i)
+    if #line + #part + 2 + #more > width then
+      return i > 1 and ("%s, ... %d more}"):format(line, count - i + 1) or closed(t)
+    end
+    line = line .. (i > 1 and ", " or "") .. part
+  end
+  return ("%s, ... %d more}"):format(line, count - #parts)
+end
+
+function entry_text(value, levels, width)
+  if type(value) == "string" then return cut(quoted(value), width) end
+  if M.is_plain(value) then return inline(value, levels, width) end
+  return cut(brief.text(value), width)
+end
+
+-- Returns the texts of entries in lines of at most `width` columns. Only entries without a name share a line.
+local function filled(t, parts, width)
+  local lines, n = {}, rawlen(t)
+  for i, part in ipairs(parts) do
+    local joins = i > 1 and i <= n and type(rawget(t, i)) ~= "table" and type(rawget(t, i - 1)) ~= "table"
+    if joins and #lines[#lines] + 2 + #part < width then
+      lines[#lines] = lines[#lines] .. ", " .. part
+    else
+      if i > 1 then lines[#lines] = lines[#lines] .. "," end
+      lines[#lines + 1] = "  " .. part
+    end
+  end
+  return lines
+end
+
+-- Returns a table as text: on one line if it fits, else with a line for each named entry.
+local function table_text(t, width)
+  local parts, count = entries_of(t, 1, width - 3)
+  local line = "{" .. table.concat(parts, ", ") .. "}"
+  if #parts == count and #line <= width then return line end
+  local lines = filled(t, parts, width)
+  if count > #parts then
+    lines[#lines] = lines[#lines] .. ","
+    lines[#lines + 1] = ("  ... (%d more)"):format(count - #parts)
+  end
+  return "{\n" .. table.concat(lines, "\n") .. "\n}"
+end
+
+-- Returns the full name of a method of a core class, such as "mr.Tensor:shape"; nil if the function is not such a
+-- method.
+local function method_name(f)
+  for class, parts in pairs(core.classes) do
+    for name, method in pairs(parts.methods) do
+      if method == f then return class .. ":" .. name end
+    end
+  end
+end
+
+-- Returns what a function is: its arguments and the first sentence of its documentation, or else where it is defined.
+local function function_text(f)
+  local method = method_name(f)
+  if method then
+    return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method)
+  end
+  local entries = require "moonrank.help.entries"
+  local described = entries.describe{ value = f }
+  if described then return ("function %s: %s"):format(described.title, entries.first_sentence(described.text)) end
+  local info = debug.getinfo(f, "S")
+  if info.what == "C" then return tostring(f) end
+  return ("%s, defined in %s:%d"):format(tostring(f), info.short_src, info.linedefined)
+end
+
+---Returns the text that the prompt shows for a value. A table is shown with the tables in it, at
+---most 40 entries and a line for each. A function is shown by its documentation, and any other value
+---by tostring.
+---@param value any
+---@param width? integer  columns of a line; default 100
+---@return string
+---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
+function M.text(value, width)
+  if M.is_plain(value) then return table_text(value, width or usual_width) end
+  if type(value) == "function" then return core.safe_text(function_text(value), true) end
+  return core.safe_text(tostring(value), true)
+end
+
+return M
