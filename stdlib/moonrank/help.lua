@@ -7,6 +7,7 @@ local check = require "moonrank.check"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"
 local search = require "moonrank.help.search"
+local in_terminal = require("moonrank.manual.formula").plain
 local terminal = require "moonrank.system.terminal"
 local texts = require "moonrank.manual.texts"
 local topics = require "moonrank.help.topic"
@@ -102,8 +103,8 @@ local function written_table(path, module)
 end
 
 local function written(entry)
-  if entry.item or type(entry.value) == "function" then return written_function(entry) end
-  return written_table(entry.path, entry.value)
+  local is_function = entry.item or type(entry.value) == "function"
+  return in_terminal(is_function and written_function(entry) or written_table(entry.path, entry.value))
 end
 
 -- Returns the documentation of a class as text, with its fields and methods; nil if the class has neither fields nor
@@ -126,7 +127,7 @@ local function written_class(name, all)
     add(lines, #fields > 0 and "\nMethods" or "")
     add_columns(lines, rows, 2)
   end
-  return table.concat(lines, "\n")
+  return in_terminal(table.concat(lines, "\n"))
 end
 
 -- Internal classes. Documentation leaves them out, because scripts never get their objects.
@@ -201,7 +202,7 @@ end
 -- Returns the list of all names as text: modules and functions of `mr`, then the names of classes, bounds, metrics,
 -- recipes and pages of the manual.
 local function written_root(root)
-  local lines = { written_table("mr", root) }
+  local lines = { in_terminal(written_table("mr", root)) }
   local function list(what, names)
     local rows = { "" }
     for i, name in ipairs(names) do
@@ -251,7 +252,7 @@ local function searched(topic, all)
   local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
   local hits = search.find(documents(all), topic)
   if #hits == 0 then error(message, 0) end
-  return message .. (near and "" or ".") .. " Found in:\n\n" .. search.written(hits)
+  return message .. (near and "" or ".") .. " Found in:\n\n" .. in_terminal(search.written(hits))
 end
 
 -- Returns the documentation of everything that is called `topic`, as a list of texts: classes, functions, methods,
@@ -267,12 +268,13 @@ local function named(topic, all)
     local is_meant = means(entry.path, topic) or entry.path == measuring
     if is_meant and not wordless then add(parts, written(entry)) end
   end
-  add(parts, bounds.written(topic))
+  local of_bound = bounds.written(topic)
+  add(parts, of_bound and in_terminal(of_bound))
   add(parts, of_metric)
   local recipe = texts.recipe(topic)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
   local page = texts.page(topic)
-  if page then add(parts, (page.text:gsub("\n*$", ""))) end
+  if page then add(parts, in_terminal((page.text:gsub("\n*$", "")))) end
   -- a lower-case topic such as `fold`, the usual name of a variable, also means the class mr.Fold
   if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end
   if #parts == 0 then
@@ -289,7 +291,7 @@ local function meant(topic, all)
   local parts = plain ~= topic and named(plain, all) or {}
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
-  if member then return { member.entry and written(member.entry) or topics.written(member) } end
+  if member then return { member.entry and written(member.entry) or in_terminal(topics.written(member)) } end
   -- "grad" in x.grad, where x is a variable, and "relu" in mr.relu, where a method was written as a function
   local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
@@ -350,12 +352,12 @@ function M.of(value)
   for _, entry in ipairs(all) do
     if entry.value ~= nil and rawequal(check.inner(entry.value), check.inner(value)) then return written(entry) end
   end
-  if type(value) == "function" then return written_function{ value = value } end
+  if type(value) == "function" then return in_terminal(written_function{ value = value }) end
   local meta = debug.getmetatable(value)
   local class = type(meta) == "table" and rawget(meta, "__name")
   local text = class and written_class(class, all)
   if text then return text end
-  if type(value) == "table" then return written_table(nil, value) end
+  if type(value) == "table" then return in_terminal(written_table(nil, value)) end
   return ("%s: a %s"):format(tostring(value), type(value))
 end
 

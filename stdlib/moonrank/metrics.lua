@@ -18,11 +18,14 @@ local function given(name, scores, lists, options)
   return metric.parse(name, options)(scores, lists)
 end
 
----Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum over rows of
----gain(grade) / log2(rank + 1). Every grade above 0 counts. A gain above 2^1000, or above 2^96 with
----float32 scores, raises an error. With `gain = "exp2_plus_one"`, grade 0 has gain 1, so a list
----without relevant rows also has a DCG. Evaluations still leave such a list out under `empty =
----"skip"`.
+---Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum over rows i of the gain
+---of the grade y_i, discounted by the rank r_i.
+---
+---   $DCG = sum_i gain(y_i) / log2(r_i + 1)$
+---
+---Every grade above 0 counts. A gain above 2^1000, or above 2^96 with float32 scores, raises an
+---error. With `gain = "exp2_plus_one"`, grade 0 has gain 1, so a list without relevant rows also
+---has a DCG. Evaluations still leave such a list out under `empty = "skip"`.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -31,8 +34,12 @@ end
 function M.dcg(scores, lists, options) return given("dcg", scores, lists, options) end
 
 ---Computes nDCG: DCG divided by the DCG of the ideal ranking, both cut at rank k (by default not
----cut) (Westerborg 2022, Eqs. 2.2, 2.3). The ideal ranking sorts grades in descending order. Every
----grade above 0 counts. A gain above 2^1000 raises an error.
+---cut) (Westerborg 2022, Eqs. 2.2, 2.3).
+---
+---   $nDCG = 1 / IDCG sum_i gain(y_i) / log2(r_i + 1)$
+---
+---Row i has the grade y_i and the rank r_i. IDCG is the DCG of the ideal ranking, which sorts
+---grades in descending order. Every grade above 0 counts. A gain above 2^1000 raises an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, gain; ties, empty, relevant
@@ -57,6 +64,10 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---Computes average precision (Westerborg 2022, Eq. 2.6): the sum of the precision at the rank of
 ---each relevant row, up to rank k (default: all ranks). The sum is divided by P, the number of
 ---relevant rows, or by min(P, k), as the option `denominator` says (default: by P).
+---
+---   $AP = 1/P sum_(relevant i) 1 / r_i sum_(relevant j) [r_j <= r_i]$
+---
+---Row i has the rank r_i. The brackets are 1 if what they contain is true, else 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -64,9 +75,12 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---Example: `mr.metrics.ap(mr.tensor{3, 2, 1}, mr.lists{{1, 0, 1}}):item()   --> 0.8333`
 function M.ap(scores, lists, options) return given("ap", scores, lists, options) end
 
----Computes rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4): (1 - p) times the
----sum of p^(rank - 1) over the relevant rows, where p (default 0.95) is the probability that a user
----goes on to the next row.
+---Computes rank-biased precision (Moffat & Zobel 2008; Westerborg 2022, Eq. 2.4).
+---
+---   $RBP = (1 - p) sum_(relevant i) p^(r_i - 1)$
+---
+---Row i has the rank r_i, and p (default 0.95) is the probability that a user goes on to the next
+---row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -75,7 +89,11 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 function M.rbp(scores, lists, options) return given("rbp", scores, lists, options) end
 
 ---Computes nRBP (Westerborg 2022, Eq. 2.5): rank-biased precision divided by its maximum for P
----relevant rows, 1 - p^P. The option p is 0.95 by default.
+---relevant rows.
+---
+---   $nRBP = RBP / (1 - p^P) = (1 - p) / (1 - p^P) sum_(relevant i) p^(r_i - 1)$
+---
+---Row i has the rank r_i. The option p is 0.95 by default.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -103,7 +121,9 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
 ---Computes reciprocal rank: 1 / rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if
----this rank is greater than k (default: no limit).
+---this rank is greater than k (default: no limit). Row i has the rank r_i:
+---
+---   $RR = max_(relevant i) 1 / r_i$
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k; ties, empty, relevant
@@ -156,8 +176,13 @@ function M.r_precision(scores, lists, options) return given("r_precision", score
 function M.hit(scores, lists, options) return given("hit", scores, lists, options) end
 
 ---Computes expected reciprocal rank (Chapelle et al. 2009): a user reads down the ranking and stops
----at a row with probability (2^grade - 1) / 2^top. The option `top` is the largest possible grade
----(default: the largest grade of `lists`). Every grade above 0 counts.
+---at a row with a probability that rises with the grade.
+---
+---   $ERR = sum_i stop_i / r_i prod_(r_j < r_i) (1 - stop_j)$
+---
+---Row i has the grade y_i, the rank r_i, and the probability $stop_i = (2^(y_i) - 1) / 2^top$. The
+---option `top` is the largest possible grade (default: the largest grade of `lists`). Every grade
+---above 0 counts.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, top; ties, empty, relevant
@@ -166,7 +191,10 @@ function M.hit(scores, lists, options) return given("hit", scores, lists, option
 function M.err(scores, lists, options) return given("err", scores, lists, options) end
 
 ---Computes AUC: the share of pairs of a relevant row and another row that are in the right order. A
----tied pair counts half. The value is NaN if all rows are relevant.
+---tied pair counts half. The value is NaN if all rows are relevant. With N rows, of which P are
+---relevant, and ranks r:
+---
+---   $AUC = 1 / (P (N - P)) sum_(relevant i) sum_(other j) [r_i < r_j]$
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  ties, empty, relevant

@@ -8,9 +8,13 @@ local M = {}
 
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
 
----Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): R_i = 1 + sum over the other
----rows j of sigma(steepness (s_j - s_i)). The smooth ranks of a list with N rows add up to N (N +
----1) / 2.
+---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): 1 plus a smooth count of the
+---rows j whose scores s_j are larger than the row's own score s_i.
+---
+---   $R_i = 1 + sum_(j != i) sigma(steepness (s_j - s_i))$
+---
+---Here $sigma(x) = 1 / (1 + e^(-x))$ is the sigmoid. The smooth ranks of a list with N rows add up
+---to N (N + 1) / 2.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -21,8 +25,9 @@ function M.rank(scores, lists, options)
 end
 
 ---Computes the smooth rank of every row among only the relevant rows of its list, as in smooth AP
----(Westerborg 2022, Eq. 2.11): 1 + sum over the other relevant rows j of sigma(steepness (s_j -
----s_i)). The result is not differentiable.
+---(Westerborg 2022, Eq. 2.11). The result is not differentiable.
+---
+---   $Q_i = 1 + sum_(relevant j != i) sigma(steepness (s_j - s_i))$
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -33,9 +38,13 @@ function M.rank_among_relevant(scores, lists, options)
   return core.smooth_rank_among_relevant(scores, lists, o.steepness, o.relevant)
 end
 
----Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. It is nDCG with smooth ranks.
----The gain is 2^grade - 1, for grades up to 1000, and the ideal DCG is exact. A list without
----relevant rows has the value 0.
+---Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. It is nDCG with smooth ranks R
+---(mr.smooth.rank).
+---
+---   $1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
+---
+---Grades y are at most 1000, and the ideal DCG is exact. A list without relevant rows has the value
+---0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -46,7 +55,11 @@ function M.ndcg(scores, lists, options)
 end
 
 ---Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. It is AP with
----smooth ranks. A list without relevant rows has the value 0.
+---smooth ranks R (mr.smooth.rank), and Q among the P relevant rows (mr.smooth.rank_among_relevant).
+---
+---   $1/P sum_(relevant i) Q_i / R_i$
+---
+---A list without relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -58,7 +71,11 @@ function M.ap(scores, lists, options)
 end
 
 ---Computes smooth reciprocal rank of the first relevant row (Li et al. 2021, Eq. 16), to be
----maximized. A list without relevant rows has the value 0.
+---maximized. It uses smooth ranks R (mr.smooth.rank) and scores s.
+---
+---   $sum_(relevant i) 1 / R_i prod_(relevant j != i) (1 - sigma(steepness (s_j - s_i)))$
+---
+---A list without relevant rows has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options
@@ -99,9 +116,12 @@ function M.log_rr(scores, lists, options)
   return core.smooth_log_rr(scores, lists, o.steepness, o.relevant)
 end
 
----Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: the sum of sigma(s_j
----- s_i) over relevant rows i and other rows j. A list without relevant rows has the value 0. This
----loss is not the metric nRBP(p).
+---Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: a smooth count of the
+---pairs of a relevant row i and another row j that are in the wrong order.
+---
+---   $sum_(relevant i) sum_(other j) sigma(steepness (s_j - s_i))$
+---
+---A list without relevant rows has the value 0. This loss is not the metric nRBP(p).
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

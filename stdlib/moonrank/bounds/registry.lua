@@ -12,7 +12,7 @@ M.about = declare("mr.bounds.About", {
 })
 
 local distribution_text = [[The probability that a random ranking of the list is no better than M, smoothed:
-F~(M) = E sigma(a (M - X)). X is the metric of a random ranking, and a = kappa / sd.
+$F~(M) = E sigma(a (M - X))$. X is the metric of a random ranking, and $a = kappa / sd$.
 `mr.bounds.distribution_bound` has options (kappa, samples, a ranker better than random).
 ]]
 
@@ -79,6 +79,12 @@ function M.builtin(name) return builtin[name] ~= nil end
 ---@return string[]
 ---Example: `require "moonrank.bounds.registry".names()[1]   --> distribution`
 function M.names() return check.names(entries) end
+
+---Returns the formula of a bound of the library as `moonrank.manual.formula` reads it.
+---@param name string
+---@return string
+---Example: `require "moonrank.bounds.registry".formula "minmax"   --> (M - min) / (max - min)`
+function M.formula(name) return builtin[name].formula end
 
 ---Returns the text that `moonrank doc NAME` prints for a bound, or nil if no bound has that name.
 ---@param name string

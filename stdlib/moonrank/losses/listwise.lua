@@ -16,18 +16,25 @@ local function made(name, options, values)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "any", values = values }, o)
 end
 
----Makes the ListNet loss (Cao et al. 2007) in its top-one form: - sum softmax(y) log softmax(f),
----one value per list, for grades y and scores f. A list whose grades are all equal counts in means,
----too, unless there is a bound: its loss is smallest at equal scores.
+---Makes the ListNet loss (Cao et al. 2007) in its top-one form, one value per list, for grades y
+---and scores f.
+---
+---   $- sum_i softmax(y)_i log(softmax(f)_i)$
+---
+---A list whose grades are all equal counts in means, too, unless there is a bound: its loss is
+---smallest at equal scores.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listnet()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`
 function M.listnet(options) return made("listnet", options, core.listnet_loss) end
 
----Makes the softmax cross entropy loss (Bruch et al. 2019): - sum y log softmax(f), one value per
----list, for grades y and scores f. Unlike ListNet, the grades are used as they are, not divided by
----their sum. A list without a grade above 0 has the value 0. All lists with rows count in means,
----unless there is a bound.
+---Makes the softmax cross entropy loss (Bruch et al. 2019), one value per list, for grades y and
+---scores f.
+---
+---   $- sum_i y_i log(softmax(f)_i)$
+---
+---Unlike ListNet, the grades are used as they are, not divided by their sum. A list without a grade
+---above 0 has the value 0. All lists with rows count in means, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.softmax_cross_entropy()(mr.tensor{0, 0}, mr.lists{{0, 3}}):item() / math.log(2)   --> 3.0`
@@ -36,8 +43,13 @@ function M.softmax_cross_entropy(options)
 end
 
 ---Makes the ListMLE loss (Xia et al. 2008), one value per list: the negative log likelihood of the
----order by grade under the Plackett-Luce model. Among rows of equal grade, the row with the lower
----number comes first. All lists with rows count in means, unless there is a bound.
+---order by grade under the Plackett-Luce model. With f_k the score of the row at position k of this
+---order:
+---
+---   $- sum_k log(e^(f_k) / (sum_(m >= k) e^(f_m)))$
+---
+---Among rows of equal grade, the row with the lower number comes first. All lists with rows count
+---in means, unless there is a bound.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() / math.log(6)   --> 1.0`
@@ -46,7 +58,7 @@ function M.listmle(options)
 end
 
 ---Makes the p-ListMLE loss (Lan et al. 2014), one value per list. It is ListMLE where position k of
----n has the weight (2^(n-k) - 1) / (2^(n-1) - 1), so that errors at the top cost most.
+---n has the weight $(2^(n - k) - 1) / (2^(n - 1) - 1)$, so that errors at the top cost most.
 ---@param options? mr.losses.ListwiseOptions
 ---@return mr.Loss
 ---Example: `mr.losses.p_listmle()(mr.tensor{0, 0, 0}, mr.lists{{2, 1, 0}}):item() - math.log(2) / 3   --> 1.0986`

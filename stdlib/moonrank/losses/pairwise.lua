@@ -50,9 +50,13 @@ local function lambda_metric(where, o)
 end
 
 ---Makes the LambdaRank loss (Burges 2010; for AP, RR and nRBP Li, Urbano & Hanjalic 2021, Eqs. 8 to
----10). It is the sum over pairs of rows with grades y_i > y_j of |change of the metric if rows i
----and j swap ranks| log(1 + exp(-steepness (s_i - s_j))). The change is taken at the current scores
----and has no gradient. Among rows with equal scores, the row with the lower number comes first.
+---10). It is a sum over pairs of rows with scores s and grades y.
+---
+---   $sum_(y_i > y_j) |Delta_(i j)| log(1 + exp(-steepness (s_i - s_j)))$
+---
+---Here $Delta_(i j)$ is the change of the metric if rows i and j swap ranks. The change is taken at
+---the current scores and has no gradient. Among rows with equal scores, the row with the lower
+---number comes first.
 ---
 ---For nDCG, all grades count, and the change is divided by the list's ideal DCG. For other metrics,
 ---a row is relevant from grade 1. Changes are those of the normalized metric: divided by P for AP,
@@ -102,8 +106,12 @@ local function of_pairs(name, o, option, values, curvature, counted)
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
 
----Makes the RankNet loss (Burges et al. 2005): the sum over pairs of rows with grades y_i > y_j of
----log(1 + exp(-steepness (s_i - s_j))). A bound multiplies a list's loss by the bound's slope for
+---Makes the RankNet loss (Burges et al. 2005): a sum over pairs of rows with scores s and unequal
+---grades y.
+---
+---   $sum_(y_i > y_j) log(1 + exp(-steepness (s_i - s_j)))$
+---
+---A bound multiplies a list's loss by the bound's slope for
 ---`metric`. The default metric is the number of wrongly ordered pairs of unequal grades
 ---(mr.metrics.wrong_pairs). With it, "minmax" makes the loss a mean over these pairs.
 ---@param options? mr.losses.CountedPairOptions
@@ -118,10 +126,13 @@ function M.ranknet(options)
 end
 
 ---Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1). It
----is RankNet with a hyperbolic tangent before the sigmoid: the sum over pairs of rows with grades
----y_i > y_j of log(1 + exp(-tanh(steepness (s_i - s_j)))). A pair's loss is between log(1 + 1/e)
----and log(1 + e). Köppel et al. (2019), who named the ranker, use a squared loss instead. A bound
----multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
+---is RankNet with a hyperbolic tangent before the sigmoid.
+---
+---   $sum_(y_i > y_j) log(1 + exp(-tanh(steepness (s_i - s_j))))$
+---
+---Rows i and j have the scores s and the grades y. A pair's loss is between log(1 + 1/e) and log(1
+---+ e). Köppel et al. (2019), who named the ranker, use a squared loss instead. A bound multiplies
+---a list's loss by the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example:
@@ -136,10 +147,13 @@ local hinge_options = declare("mr.losses.HingeOptions", {
   shared.factor("margin", 1, "smallest difference s_i - s_j that costs nothing, for y_i > y_j"),
 }, pair_metric_options)
 
----Makes the pairwise hinge loss (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): the
----sum over pairs of rows with grades y_i > y_j of max(0, margin - (s_i - s_j)). For RankSVM's L2
----term, use the optimizer's `weight_decay`. A bound multiplies a list's loss by the bound's slope,
----as for mr.losses.ranknet.
+---Makes the pairwise hinge loss (RankSVM; Herbrich, Graepel & Obermayer 2000, Joachims 2002): a sum
+---over pairs of rows with scores s and unequal grades y.
+---
+---   $sum_(y_i > y_j) max(0, margin - (s_i - s_j))$
+---
+---For RankSVM's L2 term, use the optimizer's `weight_decay`. A bound multiplies a list's loss by
+---the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.HingeOptions
 ---@return mr.Loss
 ---Example: `mr.losses.hinge()(mr.tensor{1, 0.25, 3}, mr.lists{{1, 0, 1}}):item()   --> 0.25`

@@ -23,8 +23,12 @@ local function made(name, shown, o, values, parameters)
     parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 
----Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): the mean of (f -
----y)^2 over a list's rows, for scores f and grades y. `mr.fit{reduction = "rows"}` takes the mean
+---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): a mean over a
+---list's N rows, for scores f and grades y.
+---
+---   $1/N sum_i (f_i - y_i)^2$
+---
+---`mr.fit{reduction = "rows"}` takes the mean
 ---over all rows of a batch instead of over its lists. The loss is defined at any grades: all lists
 ---with rows count in means. With a bound, a list counts only if an ordering of its rows can change
 ---the option `metric`.
@@ -36,10 +40,13 @@ function M.mse(options)
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
----Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's
----rows of the cross entropy of sigma(f), for score f, and whether the row is relevant (option
----`relevant`, default grade 1). Means over rows, lists that count, and bounds are as for
----mr.losses.mse.
+---Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's N
+---rows of the cross entropy of sigma(f), for score f, and whether the row is relevant.
+---
+---   $- 1/N (sum_(relevant i) log(sigma(f_i)) + sum_(other i) log(1 - sigma(f_i)))$
+---
+---A row is relevant if its grade is at least the option `relevant`, 1 by default. Means over rows,
+---lists that count, and bounds are as for mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss
 ---Example: `mr.losses.bce()(mr.tensor{0, 0}, mr.lists{{0, 1}}):item() / math.log(2)   --> 1.0`

@@ -80,18 +80,24 @@ local function of_own_scores(name, metric, values, options)
 end
 
 ---Makes the CLiMF loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
----The objective is the sum over relevant rows i of log sigma(f_i) plus, over the other relevant
----rows j, the sum of log(1 - sigma(f_j - f_i)). Scores of rows that are not relevant are ignored. A
----bound multiplies the loss by the bound's slope for RR.
+---It is a sum over relevant rows, for scores f.
+---
+---   $- sum_(relevant i) (log(sigma(f_i)) + sum_(relevant j != i) log(1 - sigma(f_j - f_i)))$
+---
+---Scores of rows that are not relevant are ignored. A bound multiplies the loss by the bound's
+---slope for RR.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
 function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, options) end
 
 ---Makes the TFMAP loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
----The objective is 1/P times the sum over relevant rows i of sigma(f_i) times the sum over relevant
----rows j, including i, of sigma(f_j - f_i). Scores of rows that are not relevant are ignored. A
----bound multiplies the loss by the bound's slope for AP.
+---It is a sum over the P relevant rows, for scores f.
+---
+---   $- 1/P sum_(relevant i) sigma(f_i) sum_(relevant j) sigma(f_j - f_i)$
+---
+---Scores of rows that are not relevant are ignored. A bound multiplies the loss by the bound's
+---slope for AP.
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.tfmap()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`

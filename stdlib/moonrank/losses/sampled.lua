@@ -55,10 +55,14 @@ local function made(name, o, values, curvature, rest)
   }, o)
 end
 
----Makes the BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): the sum over
----relevant rows i of - log sigma(s_i - s_j). Row j is drawn uniformly from the rows of the list
----that are not relevant. The expected loss, times the number of rows that are not relevant, is
----RankNet over all pairs of a relevant and another row.
+---Makes the BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): a sum over
+---relevant rows i, for scores s.
+---
+---   $- sum_(relevant i) log(sigma(s_i - s_j))$
+---
+---Row j is drawn uniformly from the rows of the list that are not relevant. The expected loss,
+---times the number of rows that are not relevant, is RankNet over all pairs of a relevant and
+---another row.
 ---
 ---A loss does not see a model's factors. With `regularize`, mr.fit therefore adds BPR's two
 ---regularizers for each list of a batch and for each of its rows, whether drawn or not. The
@@ -87,8 +91,8 @@ local warp_options = declare("mr.losses.WarpOptions", {
 ---draws, which is this loss with n = Y - 1. With several relevant rows, each is compared only with
 ---rows that are not relevant. A pair at s_j = s_i - margin costs 0 in both forms. The loss has no
 ---limits on the norms of embeddings, which the paper has. (It was written from the definition as
----other papers quote it, not from the paper itself. LightFM, for example, uses log(n / k) instead of
----L.)
+---other papers quote it, not from the paper itself. LightFM, for example, uses log(n / k) instead
+---of L.)
 ---@param options? mr.losses.WarpOptions
 ---@return mr.Loss
 ---Example: `mr.losses.warp()(mr.tensor{0, 0, 0, -3}, mr.lists{{1, 0, 0, 1}}):item() >= 2.5   --> true`
@@ -113,8 +117,8 @@ local lambdafm_options = declare("mr.losses.LambdaFmOptions", {
 ---This is the paper's dynamic sampler (LFM-D), as in LibRec's DLambdaFMRecommender. The paper also
 ---has a static sampler by popularity (LFM-S) and weights by an estimated rank (LFM-W), which this
 ---loss does not use; mr.losses.warp has such weights. The first author's later code
----(CIKM2016-LambdaFM, LambdaFM.py) chooses the highest of 5 candidates, which is candidates = 5 with
----a small rho. (The loss was written without access to the paper.)
+---(CIKM2016-LambdaFM, LambdaFM.py) chooses the highest of 5 candidates, which is candidates = 5
+---with a small rho. (The loss was written without access to the paper.)
 ---@param options? mr.losses.LambdaFmOptions
 ---@return mr.Loss
 ---Example: `mr.losses.lambdafm()(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 1}}):item() / math.log(2)   --> 2.0`

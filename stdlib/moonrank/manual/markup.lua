@@ -1,7 +1,9 @@
--- Converts the Markdown of the manual to HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong** and
--- [links](to). Names of the library in the text become links to their description.
+-- Converts the Markdown of the manual to HTML: headings, paragraphs, lists, tables, fenced code, `code`, **strong**,
+-- $formulas$ and [links](to). Names of the library in the text become links to their description.
 local escape = require("moonrank.table").escape_html
 local code = require "moonrank.manual.code"
+local figures = require "moonrank.manual.figures"
+local formula = require "moonrank.manual.formula"
 
 local M = {}
 
@@ -26,34 +28,35 @@ local function styled(text, links)
   return with_names(text, links)
 end
 
--- Converts Markdown text without `code` to HTML. Links are split off first, because the label and the address of a link
--- are converted separately.
-local function prose(text, links)
+-- Returns `text` converted to HTML. `found` converts the captures of each match of `pattern`, and `rest` the text
+-- between the matches.
+local function split(text, pattern, found, rest)
   local parts, from = {}, 1
-  for at, label, target, after in text:gmatch "()%[([^%]\n]+)%]%(([^)%s]+)%)()" do
-    parts[#parts + 1] = styled(text:sub(from, at - 1), links)
-    parts[#parts + 1] = ('<a href="%s">%s</a>'):format(escape(target), styled(label, {}))
-    from = after
+  while true do
+    local first, last, one, two = text:find(pattern, from)
+    parts[#parts + 1] = rest(text:sub(from, first and first - 1))
+    if not first then return table.concat(parts) end
+    parts[#parts + 1] = found(one, two)
+    from = last + 1
   end
-  parts[#parts + 1] = styled(text:sub(from), links)
-  return table.concat(parts)
 end
 
----Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong** and links.
+---Converts the Markdown text of a paragraph or table cell to HTML: `code`, **strong**, $formulas$
+---and links.
 ---@param text string
 ---@param links? table<string, string>  link to the description of each name of the library
 ---@return string
 ---Example: `require "moonrank.manual.markup".inline "a `b` < c"   --> a <code>b</code> &lt; c`
 function M.inline(text, links)
   links = links or {}
-  local parts, from = {}, 1
-  for at, inside, after in text:gmatch "()`([^`\n]+)`()" do
-    parts[#parts + 1] = prose(text:sub(from, at - 1), links)
-    parts[#parts + 1] = "<code>" .. with_names(escape(inside), links) .. "</code>"
-    from = after
+  local function words(part) return styled(part, links) end
+  local function link(label, target) return ('<a href="%s">%s</a>'):format(escape(target), styled(label, {})) end
+  local function with_links(part) return split(part, "%[([^%]\n]+)%]%(([^)%s]+)%)", link, words) end
+  local function with_formulas(part)
+    return split(part, formula.pattern, function(inside) return formula.html(inside) end, with_links)
   end
-  parts[#parts + 1] = prose(text:sub(from), links)
-  return table.concat(parts)
+  local function mono(inside) return "<code>" .. with_names(escape(inside), links) .. "</code>" end
+  return split(text, "`([^`\n]+)`", mono, with_formulas)
 end
 
 ---Returns the text of a heading in the form of the HTML attribute `id`, which follows # in an
@@ -114,14 +117,30 @@ local function kind_of(line)
   return "text"
 end
 
+-- Returns a paragraph as HTML. A formula that is a paragraph of its own is centred.
+local function paragraph(text, links)
+  local alone = text:match("^%s*" .. formula.pattern .. "$")
+  if alone then return ('<p class="formula">%s</p>\n'):format(formula.html(alone, true)) end
+  return "<p>" .. M.inline(text, links) .. "</p>\n"
+end
+
 local function finished(kind, lines, links)
   if kind == "table" then return table_html(lines, links) end
   if kind == "list" then return list_html(lines, links) end
-  return "<p>" .. M.inline(table.concat(lines, "\n"), links) .. "</p>\n"
+  return paragraph(table.concat(lines, "\n"), links)
+end
+
+-- Returns a fenced block as HTML. `info` is the text after the opening fence: a language, or "figure" and a caption.
+local function fenced(lines, info, links)
+  local text, caption = table.concat(lines, "\n"), info:match "^figure%s+(.*)"
+  if not caption then return M.block(text, info, links) end
+  return figures.html(text, M.inline(caption, links), caption)
+    .. ("<details><summary>Code of the figure</summary>%s</details>\n"):format(M.block(text, "lua", links))
 end
 
 ---Converts Markdown to HTML. Returns the HTML, the headings, and the title if a line begins with `#
----`.
+---`. A fenced block that begins with "```figure Caption" has Lua code that returns a figure, and
+---becomes the figure.
 ---@param text string
 ---@param links? table<string, string>  link to the description of each name of the library
 ---@return string html
@@ -137,13 +156,13 @@ function M.html(text, links)
     local marks, heading = line:match "^(#+) (.*)"
     if fence then
       if line:match "^```" then
-        parts[#parts + 1], fence, lines = M.block(table.concat(lines, "\n"), fence, links), nil, {}
+        parts[#parts + 1], fence, lines = fenced(lines, fence, links), nil, {}
       else
         lines[#lines + 1] = line
       end
     elseif line:match "^```" then
       flush()
-      fence = line:match "^```(%w*)"
+      fence = line:match "^```(.*)"
     elseif heading and #marks == 1 then
       title = heading
     elseif heading then
@@ -173,7 +192,9 @@ end
 function M.paragraphs(text, links)
   local parts = {}
   for part in (text .. "\n\n"):gmatch "%s-\n*(.-)\n\n+" do
-    if part:match "^  " and not ("\n" .. part):find "\n[^ ]" then
+    if part:match("^%s*" .. formula.pattern .. "$") then
+      parts[#parts + 1] = paragraph(part)
+    elseif part:match "^  " and not ("\n" .. part):find "\n[^ ]" then
       parts[#parts + 1] = M.block(part, "")
     elseif part:find "%S" then
       parts[#parts + 1] = M.html(part, links)

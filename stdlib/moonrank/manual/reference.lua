@@ -6,6 +6,8 @@ local docs = require "moonrank.help.docs"
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
 local escape = require("moonrank.table").escape_html
+local figures = require "moonrank.manual.figures"
+local formula = require "moonrank.manual.formula"
 local markup = require "moonrank.manual.markup"
 
 local M = {}
@@ -197,15 +199,25 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
--- Adds a section to a page that describes every name in a registry: all bounds or all metrics.
-local function registered(self, page, title, what, of)
+-- Adds a section to a page that describes every name in a registry: all bounds or all metrics. `above(name)` is HTML
+-- that precedes the text.
+local function registered(self, page, title, what, of, above)
   section(page, title)
   for _, name in ipairs(of.names()) do
     local id, text = what .. "." .. name, of.written(name):gsub("^[^\n]*\n*", "")
+    if above then text = text:gsub("^  bounded value: [^\n]*\n", "") end
     heading(page, 3, name, id)
     put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)),
-      markup.paragraphs(text, self.links), "</section>\n")
+      above and above(name) or "", markup.paragraphs(text, self.links), "</section>\n")
   end
+end
+
+-- Returns the formula and the figure of a bound as HTML, which is empty for a bound of a script.
+local function drawn_bound(name)
+  if not bounds.builtin(name) then return "" end
+  local caption = ("Values of %s for lists with P relevant rows and 2 P other rows"):format(name)
+  return ('<p class="formula">%s</p>\n'):format(formula.html(bounds.formula(name), true))
+    .. figures.html(("return mr.bounds.plot(%q, { nsr = { 2 } })"):format(name), caption, caption)
 end
 
 function Book:module_page(page)
@@ -222,7 +234,7 @@ function Book:module_page(page)
   put(page, '<div class="wide"><table>\n', table.concat(rows), "</table></div>\n")
   section(page, "Functions")
   for _, entry in ipairs(page.functions) do self:entry(page, entry) end
-  if path == "mr.bounds" then registered(self, page, "Bounds by name", "bound", bounds) end
+  if path == "mr.bounds" then registered(self, page, "Bounds by name", "bound", bounds, drawn_bound) end
   if path == "mr.metrics" then registered(self, page, "Metrics by name", "metric", metrics) end
   if #page.classes > 0 then section(page, "Tables of options and other types") end
   for _, name in ipairs(page.classes) do

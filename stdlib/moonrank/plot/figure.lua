@@ -172,6 +172,10 @@ function Figure:text_script(columns, rows)
   return table.concat(page.lines, "\n") .. "\n"
 end
 
+---Returns the figure as SVG, as in an .svg file.
+---@return string
+function Figure:to_svg() return corrected(core.gnuplot(self:script "svg")) end
+
 ---Writes the figure to an .svg, .png or .pdf file, and returns the figure. The file is written
 ---whole or not at all. Missing folders are made. An existing regular file is replaced. If `path` is
 ---a link, the file that the link points to is replaced. A folder, a pipe or a device is never
@@ -183,9 +187,7 @@ function Figure:save(path)
   local extension = path:match("%.(%w+)$")
   if not extension then check.fail("save: '%s' has no extension, expected .svg, .png or .pdf", path) end
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
-  local script = self:script(kind)
-  local picture = core.gnuplot(script)
-  if kind == "svg" then picture = corrected(picture) end
+  local picture = kind == "svg" and self:to_svg() or core.gnuplot(self:script(kind))
   core.make_folder(path)
   core.write_file(path, picture)
   return self

@@ -1,0 +1,46 @@
+-- Draws the figures of the manual while its pages are built. A page names the code that draws a figure:
+--
+--   ```figure Caption
+--   return mr.bounds.plot("minmax")
+--   ```
+--
+-- The picture is a part of the page, because pages work without other files.
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+local escape = require("moonrank.table").escape_html
+
+local M = {}
+
+local width, height = 480, 320  -- pixels of a figure with one panel: its words can be read on a phone
+
+local function figure_of(code)
+  local run = assert(load('local mr = require "moonrank" ' .. code, "=figure", "t"))
+  local figure = run()
+  if figure.kind ~= "facets" then figure.width, figure.height = width, height end
+  return figure
+end
+
+-- Returns a picture as an address that contains the whole picture.
+local function address(svg)
+  return "data:image/svg+xml," .. svg:gsub("%s+", " "):gsub('[%%#"<>&\128-\255]', function(byte)
+    return ("%%%02X"):format(byte:byte())
+  end)
+end
+
+---Returns a figure as HTML. Without gnuplot it says in one line that the figure is missing, and why.
+---@param code string     Lua code that returns a figure; `mr` is the library
+---@param caption string  HTML
+---@param text string     caption without HTML, for readers who do not see the figure
+---@return string
+function M.html(code, caption, text)
+  local figure = figure_of(code)
+  local ok, svg = check.attempt(figure.to_svg, figure)
+  if not ok then
+    return ('<p class="missing">Figure "%s" is missing: %s</p>\n'):format(caption,
+      escape(check.reason(core.error_text(svg))))
+  end
+  return ('<figure><img alt="%s" width="%d" height="%d" src="%s"><figcaption>%s</figcaption></figure>\n'):format(
+    escape(text), figure.width, figure.height, address(svg), caption)
+end
+
+return M
