@@ -77,10 +77,12 @@ function M.block(text, language, links)
   return ("<pre%s><code>%s</code></pre>\n"):format(class, language == "lua" and code.html(text, links) or escape(text))
 end
 
+-- Returns the cells of a table's line. A formula may contain the mark | for an absolute value.
 local function cells(line)
   local found = {}
+  line = line:gsub(formula.pattern, function(inside) return "$" .. inside:gsub("|", "\0") .. "$" end)
   for cell in line:gsub("^%s*|", ""):gsub("|%s*$", ""):gmatch "[^|]+" do
-    found[#found + 1] = cell:match "^%s*(.-)%s*$"
+    found[#found + 1] = cell:match "^%s*(.-)%s*$":gsub("%z", "|")
   end
   return found
 end
