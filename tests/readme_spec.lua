@@ -100,3 +100,31 @@ it("README.md says of bounding what the results files have", function()
   equal({ mq2008[2], mq2008[3] }, { "none", "none" })
   check(shown:find(("on MQ2008 none of %s"):format(mq2008[1]), 1, true), shown)
 end)
+
+-- Rows of the first table after a heading, as lists of cells.
+local function rows_after(page, heading)
+  local rows, _, last = {}, page:find("\n## " .. heading .. "\n", 1, true)
+  check(last, "no heading " .. heading)
+  for line in page:sub(last + 1):gmatch "([^\n]*)\n?" do
+    if line:find "^|" then
+      local cells = {}
+      for cell in line:gmatch "|%s*([^|]-)%s*%f[|]" do cells[#cells + 1] = cell end
+      rows[#rows + 1] = cells
+    elseif #rows > 0 then
+      return rows
+    end
+  end
+  return rows
+end
+
+it("README.md's comparison has the cells of docs/comparison.md, where each was read", function()
+  local evidence = sweeps.read "docs/comparison.md"
+  local compared = rows_after(text, "How it compares")
+  check(#compared > 8, #compared)
+  for i = 3, #compared do
+    local row = compared[i]
+    local found = rows_after(evidence, row[1])
+    equal(#found - 2, #row - 1, row[1])
+    for j = 2, #row do equal({ found[j + 1][1], found[j + 1][2] }, { compared[1][j], row[j] }) end
+  end
+end)
