@@ -34,10 +34,15 @@ function M.scatter(options) return one("scatter", marks.scatter, options) end
 function M.ecdf(options) return one("ecdf", marks.ecdf, options) end
 
 ---Draws a bar chart with one group of bars per category. Bars get error bars if the options contain
----intervals (`errors`, or `low` and `high`).
+---intervals (`errors`, or `low` and `high`). `labels = true` writes each value at the end of its
+---bar.
 ---@param options mr.plot.Bars
 ---@return mr.Figure
----Example: `mr.plot.bars{categories = {"ap", "ndcg"}, values = {0.4, 0.6}}   --> mr.Figure bars: 1 series`
+---Example:
+---```lua
+---local o = {categories = {"ap", "ndcg"}, values = {0.4, 0.6}, labels = "%.1f"}
+---mr.plot.bars(o)   --> mr.Figure bars: 1 series
+---```
 function M.bars(options) return one("bars", grids.bars, options) end
 
 ---Draws points with one or two intervals each, such as confidence intervals, in one group per

@@ -5,6 +5,7 @@ local declare = require("moonrank.options").declare
 local marks = require "moonrank.plot.marks"
 local scale = require "moonrank.plot.scale"
 local series = require "moonrank.plot.series"
+local text = require "moonrank.plot.text"
 
 local M = {}
 
@@ -39,6 +40,8 @@ local bars_options = declare("mr.plot.Bars", {
   "Data",
   { "series", "mr.plot.Bar[]",
     help = "several series; the options of a single one may be given without this list" },
+  { "labels", "boolean|string", default = false,
+    help = "the value at the end of each bar: true, or a format such as \"%.2f\"" },
 }, category_options, bar_series, marks.scales, marks.common)
 
 local intervals_options = declare("mr.plot.Intervals", {
@@ -126,7 +129,7 @@ end
 -- Sets the two axes of a panel: one of categories, and one of numbers that covers the values in `extent`.
 local function set_axes(panel, o, axis, extent)
   local flip = o.horizontal
-  axis.name, axis.values, axis.pad = flip and "x" or "y", extent, 0.05
+  axis.name, axis.values, axis.pad = flip and "x" or "y", extent, axis.pad or 0.05
   axis.label = o[axis.name .. "label"]
   local values = scale.axis(panel.where, axis)
   local groups = category_axis(o.categories, o[flip and "ylabel" or "xlabel"], flip)
@@ -162,8 +165,15 @@ local function add_error(rows, center, cap, from, to)
   add_segment(rows, { center - cap, to }, { center + cap, to })
 end
 
--- Adds series k of `count` series to a bar chart: its bars as boxes {x, y, xlow, xhigh, ylow, yhigh}, and its error
--- bars.
+-- Adds the text of a value at the end of a bar, or of its error bar. `center` is the bar's place among the categories.
+local function add_label(panel, center, value, stop, flip)
+  local side = flip and (value < 0 and "left" or "right") or (value < 0 and "below" or "above")
+  panel.cells[#panel.cells + 1] =
+    { x = flip and stop or center, y = flip and center or stop, text = panel.label_of(value), side = side }
+end
+
+-- Adds series k of `count` series to a bar chart: its bars as boxes {x, y, xlow, xhigh, ylow, yhigh}, its error bars
+-- and labels.
 local function add_bars(panel, one, k, count, flip)
   local width, axis = 0.8 / count, flip and panel.x or panel.y
   local base = axis.log and axis.lo or 0
@@ -174,10 +184,13 @@ local function add_bars(panel, one, k, count, flip)
       local lo, hi = center - width * 0.46, center + width * 0.46
       local from, to = math.min(base, value), math.max(base, value)
       boxes[#boxes + 1] = flip and { value, center, from, to, lo, hi } or { center, value, lo, hi, from, to }
+      local stop = value
       if has_interval(one, i) then
         local low = axis.log and math.max(one.low[i], axis.lo) or one.low[i]
         add_error(errors, center, math.min(width * 0.15, 0.04), low, one.high[i])
+        stop = value < 0 and math.min(value, low) or math.max(value, one.high[i])
       end
+      if panel.label_of then add_label(panel, center, value, stop, flip) end
     end
   end
   local entry = { name = one.name, rgb = one.rgb, mark = "box" }
@@ -209,6 +222,10 @@ function M.bars(given)
   local panel, list = marks.panel(where, "bars", o), read_series(where, o, bar_series)
   local log = o[flip and "xlog" or "ylog"]
   local axis = { log = log, range = o[flip and "xrange" or "yrange"] }
+  if o.labels then
+    -- the axis is longer, so that labels fit beyond the ends of the longest bars
+    panel.label_of, panel.cells, axis.pad = text.number_format(where, o.labels), {}, flip and 0.15 or 0.1
+  end
   local values, groups = set_axes(panel, o, axis, bars_extent(list, log))
   for k, one in ipairs(list) do add_bars(panel, one, k, #list, flip) end
   add_zero(panel, values, groups, flip)
@@ -232,9 +249,9 @@ local function add_intervals(panel, one, k, count, flip)
   end
   local using, shape = flip and "2:1" or "1:2", marks.shapes[(k - 1) % #marks.shapes + 1]
   local entry = { name = one.name, rgb = one.rgb, shape = shape, mark = "point" }
-  local function add(rows, text, look)
+  local function add(rows, mark, look)
     panel.layers[#panel.layers + 1] = { rows = rows, using = using, entry = rows == points and entry or nil,
-      text = text, with = ("%s %s lc rgb '%s'"):format(text, look, one.rgb) }
+      text = mark, with = ("%s %s lc rgb '%s'"):format(mark, look, one.rgb) }
   end
   add(wide, "lines", "lw 1.3")
   add(near, "lines", "lw 2.2")
@@ -338,14 +355,8 @@ local function label_of(where, labels, rows)
     end
     return function(r, c) return tostring(labels[r][c]) end
   end
-  local format = labels == true and "%.3g" or labels
-  if format and not (type(format) == "string" and pcall(string.format, format, 0.5)) then
-    check.fail("%s: labels is %s, expected true, a format such as \"%%.2f\" or rows of texts", where, tostring(format))
-  end
-  return function(_, _, value)
-    -- a negative number that is rounded to 0 is written without its minus sign
-    return scale.finite(value) and ((format or "%.3g"):format(value):gsub("^%-([0.]+)$", "%1")) or ""
-  end
+  local written = text.number_format(where, labels)
+  return function(_, _, value) return scale.finite(value) and written(value) or "" end
 end
 
 ---Builds the panel of a heat map. Returns the panel and the checked options.
@@ -366,11 +377,11 @@ function M.heatmap(given)
   local boxes, cells = {}, {}
   for r, row in ipairs(rows) do
     for c, value in ipairs(row) do
-      local finite, text = scale.finite(value), label(r, c, value)
+      local finite, words = scale.finite(value), label(r, c, value)
       if finite then boxes[#boxes + 1] = { c, r, c - 0.5, c + 0.5, r - 0.5, r + 0.5, value } end
-      if text ~= "" then
+      if words ~= "" then
         local dark = finite and is_dark(panel.palette, scale.position(panel.z, value))
-        cells[#cells + 1] = { x = c, y = r, text = text, dark = dark }
+        cells[#cells + 1] = { x = c, y = r, text = words, dark = dark }
       end
     end
   end

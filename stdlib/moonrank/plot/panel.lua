@@ -167,6 +167,17 @@ local function colors(page, panel, plan, box)
   end
 end
 
+-- gnuplot's words for a text beside the end of a bar; offsets are in characters.
+local sides = { left = "right offset -0.5,0", right = "left offset 0.5,0", above = "center offset 0,0.6",
+  below = "center offset 0,-0.6" }
+
+local function bar_labels(page, panel)
+  for _, cell in ipairs(panel.cells or {}) do
+    page.add("set label %s at first %s, first %s %s tc rgb '#222222' front", quote(cell.text), number(cell.x),
+      number(cell.y), sides[cell.side])
+  end
+end
+
 local function axes(page, panel, plan, o, box)
   local heat = panel.z ~= nil
   page.add("set border %d lc rgb '#555555' lw 1", heat and 0 or 3)
@@ -240,6 +251,7 @@ function M.draw(page, panel, region, plan, o)
   references(page, panel, box)
   axes(page, panel, plan, o, box)
   if panel.z then colors(page, panel, plan, box) end
+  if panel.kind == "bars" then bar_labels(page, panel) end
   if panel.over then panel.over(page, panel, box) end
   plot_command(page, panel, box)
 end
@@ -257,7 +269,7 @@ function M.draw_text(page, panel)
   axis(page, "y", panel.y, scale.ticks(panel.y, page.height // 4), "nomirror")
   reference_lines(page, panel, "")
   for _, cell in ipairs(panel.cells or {}) do
-    page.add("set label %s at first %d, first %d center", quote(cell.text), cell.x, cell.y)
+    page.add("set label %s at first %s, first %s center", quote(cell.text), number(cell.x), number(cell.y))
   end
   plot_command(page, panel)
 end

@@ -49,6 +49,21 @@ function M.number(x)
   return (math.type(x) == "integer" and "%d" or "%.10g"):format(x)
 end
 
+---Returns a function that writes numbers as the option `labels` of a figure says: a format such as
+---"%.2f", or anything else for three digits.
+---@param where string  name of the called function, for errors
+---@param labels string|boolean|nil
+---@return fun(value: number): string
+---Example: `require("moonrank.plot.text").number_format("mr.plot.bars", "%.1f s")(0.25)   --> 0.2 s`
+function M.number_format(where, labels)
+  local format = type(labels) == "string" and labels or "%.3g"
+  if not pcall(string.format, format, 0.5) then
+    check.fail("%s: labels is %s, expected true or a format such as \"%%.2f\"", where, format)
+  end
+  -- a negative number that is rounded to 0 is written without its minus sign
+  return function(value) return (format:format(value):gsub("^%-([0.]+)$", "%1")) end
+end
+
 -- Patterns of narrow and wide letters, for estimating the width of text in DejaVu Sans. Of the usual fonts, DejaVu Sans
 -- is the widest, so text in Arial or Helvetica fits as well.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"

@@ -232,6 +232,34 @@ describe("mr.plot.bars", function()
     raises(function() mr.plot.bars{ categories = { "a" }, values = { 1 }, horizontal = true, yrange = { 0, 1 } } end,
       "mr.plot.bars", "axis")
   end)
+
+  draws("writes each value beyond the end of its bar, or of its error bar", function()
+    local o = { categories = { "a", "b", "c" }, values = { 8, -3, nan }, labels = "%.2f" }
+    local function places(horizontal, errors)
+      o.horizontal, o.errors = horizontal, errors
+      local svg, words = svg_of(mr.plot.bars(o))
+      check(not words.nan, "NaN has no label")
+      local x, y = svg:match 'translate%(([%d.]+),([%d.]+)%)"[^>]*>%s*<text>8%.00<'
+      local x2, y2 = svg:match 'translate%(([%d.]+),([%d.]+)%)"[^>]*>%s*<text>%-3%.00<'
+      return { tonumber(x), tonumber(x2) }, { tonumber(y), tonumber(y2) }, svg
+    end
+    local _, y, svg = places(false)
+    local ys = {}
+    for points in svg:gmatch "<polygon fill = 'rgb[^']*'[^>]-points = '([^']*)'" do
+      for each in points:gmatch ",([%d.]+)" do ys[#ys + 1] = tonumber(each) end
+    end
+    check(y[1] < math.min(table.unpack(ys)) and y[2] > math.max(table.unpack(ys)), "above and below the bars")
+    local x = places(true)
+    check(x[1] > x[2], "right and left of the bars")
+    o.yrange = { -9, 12 }
+    local near_bar, near_error = select(2, places(false)), select(2, places(false, { 2, 2, 2 }))
+    check(near_error[1] < near_bar[1] - 5 and near_error[2] > near_bar[2] + 5, "beyond the error bars")
+  end)
+
+  test.it("refuses labels that are not a format", function()
+    raises(function() mr.plot.bars{ categories = { "a" }, values = { 1 }, labels = "%q %d" } end, "mr.plot.bars",
+      "labels")
+  end)
 end)
 
 describe("mr.plot.heatmap", function()
