@@ -1,30 +1,26 @@
 -- All benchmarks one after the other, peers in the same run, and at the end one table: results/bench/bench.txt and
 -- bench.csv, and the time of smooth AP against the number of rows with the machine's limits,
 -- results/bench/time_against_n.svg and .png. Says how far it is.
--- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--limits PROGRAM]. `--quick` takes few sizes and
+-- Usage: moonrank tests/bench/all.lua [--quick] [--no-peers] [--cpu] [--parts NAME,NAME]. `--quick` takes few sizes and
 -- repeats: a few minutes. `--cpu` is for a machine that others use too: one thread, and the time that it computed.
+-- `--parts` measures some parts only. The tables then have the other parts' rows of earlier runs in the same folder.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
-
-local args = mr.args{
-  quick = { default = false, help = "few sizes, data sets and repeats" },
-  peers = { default = true, help = "the libraries that python3 has; --no-peers: ours alone" },
-  cpu = { default = false, help = "one thread and its CPU time, instead of one and two and the clock" },
-  limits = { default = "build/release/moonrank_bench", help = "the program that measures what the machine can do" },
-  out = { default = "results/bench", help = "the folder for the results" },
-}
 
 -- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left.
 -- `as`: what its files are called; `alone`: without peers. The epochs of a full run are those of one loss and of one
 -- negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
-  { "kernels", "--most 2048",
+  { "kernels", "--most 512",
     "--rows 32,512,8192,222472 --shapes normal,spread --forms padded,approxndcg --most 512 --repeats 3", 600, 40 },
   { "losses", "",
     "--losses ranknet,listnet,bce,top_n_rank --total 4096 --threads 1 --forms plain --repeats 3", 1500, 40 },
-  { "epochs", "--nsr 1 --losses ap --peer_epochs 1 --warm 1",
-    "--sets movielens,mq2008 --nsr 1 --losses ap --epochs 5 --forms relevant --peer_epochs 1 --warm 1", 900, 45 },
+  { "epochs", "--sets movielens --nsr 1 --losses ap", "--sets movielens --nsr 1 --losses ap --epochs 5 "
+    .. "--forms relevant --peer_epochs 1 --warm 1", 300, 25, as = "movielens" },
+  { "epochs", "--sets citeulike --losses ap", nil, 400, 0, as = "citeulike" },
+  { "epochs", "--sets mq2008 --losses ap", "--sets mq2008 --losses ap --epochs 5 --forms relevant --peer_epochs 1 "
+    .. "--warm 1", 200, 20, as = "mq2008" },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
@@ -37,19 +33,45 @@ local parts = {
   { "scale", "", "--times 0.05 --epochs 1", 600, 30 },
   { "start", "", "--repeats 10", 30, 10 },
 }
+local names = {}
+for i, part in ipairs(parts) do names[i] = part.as or part[1] end
+
+local args = mr.args{
+  quick = { default = false, help = "few sizes, data sets and repeats" },
+  peers = { default = true, help = "the libraries that python3 has; --no-peers: ours alone" },
+  cpu = { default = false, help = "one thread and its CPU time, instead of one and two and the clock" },
+  parts = { default = names, choices = names, help = "which parts are measured" },
+  limits = { default = "build/release/moonrank_bench", help = "the program that measures what the machine can do" },
+  out = { default = "results/bench", help = "the folder for the results" },
+}
+
+if args.cpu then bench.clock = os.clock end
+
+local chosen = {}
+for _, name in ipairs(args.parts) do chosen[name] = true end
+for i, name in ipairs(names) do chosen[i] = chosen[name] and not (args.quick and not parts[i][3]) end
 
 local function time_left(from)
   local left = 0
-  for i = from, #parts do left = left + parts[i][args.quick and 5 or 4] end
+  for i = from, #parts do left = left + (chosen[i] and parts[i][args.quick and 5 or 4] or 0) end
   return left < 100 and left .. " s" or math.ceil(left / 60) .. " min"
+end
+
+-- The rows of a part's file.
+local function rows_in(path)
+  local rows = bench.read(io.lines(path))
+  for _, row in ipairs(rows) do
+    for c = 3, 7 do row[c] = tonumber(row[c]) end
+  end
+  return rows
 end
 
 -- Runs one part, whose own output goes to a file, and returns its rows.
 local function run(number)
   local name, full, quick = table.unpack(parts[number])
-  print(("[%d/%d] %s; about %s left"):format(number, #parts, name, time_left(number)))
+  print(("[%d/%d] %s; about %s left"):format(number, #parts, names[number], time_left(number)))
   local part = parts[number]
-  local path = ("%s/%s"):format(args.out, part.as or name)
+  local path = ("%s/%s"):format(args.out, names[number])
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
   local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ")
     .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
@@ -60,11 +82,7 @@ local function run(number)
     print(("  it failed: %s.log says why"):format(path))
     return {}
   end
-  local rows = bench.read(io.lines(path .. ".csv"))
-  for _, row in ipairs(rows) do
-    for c = 3, 7 do row[c] = tonumber(row[c]) end
-  end
-  return rows
+  return rows_in(path .. ".csv")
 end
 
 -- One core's limits: bytes copied, divisions and multiply-adds per second; empty without the program.
@@ -121,14 +139,17 @@ end
 core.make_folder(args.out .. "/x")
 local rows = {}
 for number = 1, #parts do
-  local found = run(number)
+  local path, found = ("%s/%s.csv"):format(args.out, names[number]), {}
+  if chosen[number] then found = run(number) elseif core.is_file(path) then found = rows_in(path) end
   table.move(found, 1, #found, #rows + 1, rows)
 end
 local most = limits()
 plot(rows, most)
-bench.finish("All benchmarks.", rows, args.out .. "/bench.csv")
+local versions = args.peers and bench.peer_lines("versions.py")[1] or ""
+io.write(bench.write("All benchmarks.", rows, args.out .. "/bench.csv",
+  bench.where() .. (versions ~= "" and ", " .. versions or "")))
 if most.copy then
   print(("Limits of one core: %.1f GB/s copied, %.2f divisions and %.2f multiply-adds per ns, "
     .. "single precision."):format(most.copy / 1e9, most.division / 1e9, most.multiply_add / 1e9))
 end
-os.execute(("'%s' '%sdevices.lua'"):format(arg[-1], bench.folder))
+if #args.parts == #parts then os.execute(("'%s' '%sdevices.lua'"):format(arg[-1], bench.folder)) end

@@ -132,13 +132,13 @@ function M.collect()
   return rows, add
 end
 
----The day, the processor and the numerics: what numbers of a benchmark belong to. Programs from before numerics had a
----name run this as well, for before_after.lua.
+---The day, the processor, the numerics version and, where times are processor time, the clock: what numbers of a
+---benchmark belong to. Programs without a numerics version run this as well, for before_after.lua.
 function M.where()
   local processor
   for line in io.lines "/proc/cpuinfo" do processor = processor or line:match "^model name%s*:%s*(.*)$" end
-  return ("%s, %s, %s, numerics %s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd(),
-    core.numerics and core.numerics() or "without a name")
+  return ("%s, %s, %s, numerics %s%s"):format(os.date "%Y-%m-%d", processor or "unknown processor", core.simd(),
+    core.numerics and core.numerics() or "without a name", M.clock == os.clock and ", processor time" or "")
 end
 
 ---The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the
@@ -168,7 +168,7 @@ local function fields(line)
   return found
 end
 
----The fields of the lines of a CSV file, the first line left out.
+---The fields of the lines of a CSV file. The first line is left out.
 function M.read(lines)
   local rows = {}
   for line in lines do rows[#rows + 1] = fields(line) end

@@ -11,8 +11,9 @@ local args = bench.args{
   shapes = { default = { "normal", "equal", "heavy-tailed", "spread" },
     choices = { "normal", "equal", "heavy-tailed", "spread" }, help = "of the scores" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
-  forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "approxndcg", "approxndcg compiled",
-    "neuralndcg", "neuralndcg compiled" }, help = "of the peers, for normal scores; or none" },
+  forms = { default = { "padded", "padded compiled", "lists", "lists compiled", "relevant", "relevant compiled",
+    "approxndcg", "approxndcg compiled", "neuralndcg", "neuralndcg compiled" },
+    help = "of the peers, for normal scores; or none" },
   most = { default = 8192, help = "rows up to which peers are tried: they keep matrices of rows x rows" },
   repeats = { default = 9, help = "each is measured so often; the median counts" },
 }

@@ -1,23 +1,25 @@
--- The README's table: how many times longer the peers took than Moonrank, from results/bench/bench.csv, which
--- tests/bench/all.lua writes; per kind of work, peer and number of threads the least and the largest ratio, or why
--- there is none; and where and when. Usage: moonrank tests/bench/ratios.lua [FILE]
+-- A table of how many times longer the peers took than Moonrank, from results/bench/bench.csv, which
+-- tests/bench/all.lua writes: per kind of work, peer and number of threads the least and the largest ratio, or why
+-- there is none; and where and when. Peers with another loss are left out, because the work differs.
+-- Usage: moonrank tests/bench/ratios.lua [FILE]
 local mr = require "moonrank"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
--- "MovieLens NSR 1 epoch, ap" and "MovieLens NSR 1 epoch, ndcg" are one kind: what follows the comma or of the list's
--- size is left out.
+local losses = { ap = "AP", ndcg = "nDCG", nrbp = "nRBP" }
+
+-- Steps of lists of any number of rows are one kind of work, as are LETOR files of any size.
 local function kind_of(workload)
   if workload:find "^AP step" then return "a step of smooth AP of one list, by its rows" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end
   if workload:find " LETOR " then return "LETOR text" end
-  return (workload:gsub(" epoch, .*$", ", one epoch, by the loss"))
+  return (workload:gsub(" epoch, (.*)$", function(loss) return ", one epoch of smooth " .. losses[loss] end))
 end
 
 local path = arg[1] or "results/bench/bench.csv"
 local rows, places = {}, {}
 for _, row in ipairs(bench.read(io.lines(path))) do
   local ratio, note = tonumber(row[7]), row[8] ~= "" and row[8] or nil
-  if (ratio or note) and not row[2]:find "^moonrank" then
+  if (ratio or note) and not row[2]:find "^moonrank" and not row[2]:find "another loss" then
     local kind = kind_of(row[1])
     local key = kind .. "/" .. row[2] .. "/" .. row[3]
     if not places[key] then

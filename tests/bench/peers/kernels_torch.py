@@ -1,6 +1,7 @@
 # One step (value and derivative by the scores) of smooth AP of lists of N rows, every second relevant, as PyTorch users write it: "padded", an N x N
-# sigmoid for all lists at once; "lists", one list after the other; or of allRank's losses: "approxndcg", "neuralndcg"; each also with
-# " compiled": through torch.compile. Prints N and the seconds per list of every run. Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
+# sigmoid for all lists at once; "lists", one list after the other; "relevant", one list after the other, one P x N sigmoid of its relevant rows; or of
+# allRank's losses: "approxndcg", "neuralndcg"; each also with " compiled": through torch.compile. Prints N and the seconds per list of every run.
+# Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
 import os
 import sys
 import time
@@ -30,12 +31,18 @@ else:
         among = torch.matmul(sigmoids, relevance.unsqueeze(-1)).squeeze(-1) + 1 - 0.5 * relevance
         return -(relevance * among / ranks).sum(-1) / relevance.sum(-1)
 
+    def relevant_ap(scores, of, relevance):
+        sigmoids = torch.sigmoid(scores.unsqueeze(0) - scores[of].unsqueeze(1))
+        return -((sigmoids @ relevance + 0.5) / (sigmoids.sum(1) + 0.5)).sum() / len(of)
+
     if compiled:
-        smooth_ap = torch.compile(smooth_ap, dynamic=True)
+        smooth_ap, relevant_ap = (torch.compile(f, dynamic=True) for f in (smooth_ap, relevant_ap))
 
     def loss(scores, relevance):
         if form == "lists":
             return torch.stack([smooth_ap(s, y) for s, y in zip(scores, relevance)]).mean()
+        if form == "relevant":
+            return torch.stack([relevant_ap(s, torch.nonzero(y).squeeze(1), y) for s, y in zip(scores, relevance)]).mean()
         return smooth_ap(scores, relevance).mean()
 
 

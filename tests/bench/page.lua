@@ -1,0 +1,58 @@
+-- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, and times on a GPU.
+-- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
+-- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+
+local args = mr.args{
+  page = { default = "docs/speed.md", help = "the page" },
+  folder = { default = "docs/speed", help = "the folder of cpu.csv and h200.csv" },
+}
+
+local works = {
+  ["smooth AP step 4096 x 256"] = "smooth AP and its gradient, 4,096 lists of 256 rows",
+  ["smooth nDCG 4096 x 256"] = "smooth nDCG, 4,096 lists of 256 rows",
+  ["layer 262144 x 64"] = "a layer of 64 x 64 with ReLU, 262,144 rows",
+  ["Adam 67 million"] = "a step of Adam, 67 million parameters",
+  ["product 8192"] = "product of two 8,192 x 8,192 matrices (both by cuBLAS)",
+  ["factor scores"] = "scores of a factor model, 1,048,576 rows of 32 factors",
+  ["exact order 4096 x 1024"] = "exact order, 4,096 lists of 1,024 rows",
+  ["copy 1 GiB"] = "a copy of 1 GiB",
+}
+
+-- Milliseconds of ours and of PyTorch, with the largest ratio first.
+local function gpu_table()
+  local rows = {}
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/h200.csv"))) do
+    local ours, theirs = tonumber(row[2]), tonumber(row[5])
+    rows[#rows + 1] = { works[row[1]] or row[1], ours * 1e3, theirs * 1e3, theirs / ours }
+  end
+  table.sort(rows, function(a, b) return a[4] > b[4] end)
+  local formats = { ms = "%.3f", ["PyTorch, ms"] = "%.3f", ratio = "%.1f" }
+  return mr.table{ columns = { "work", "ms", "PyTorch, ms", "ratio" }, rows = rows, formats = formats }:to_markdown()
+end
+
+local function cpu_table()
+  local pipe = assert(io.popen(("'%s' '%sratios.lua' '%s/cpu.csv'"):format(arg[-1], bench.folder, args.folder)))
+  local text = pipe:read("a")
+  assert(pipe:close(), "ratios.lua failed")
+  local measured, rest = text:match "^([^\n]*)(.*)$"
+  local lines = { "" }
+  for word in measured:gmatch "%S+" do
+    if #lines[#lines] + #word > 98 then lines[#lines + 1] = "" end
+    lines[#lines] = lines[#lines] .. (lines[#lines] == "" and "" or " ") .. word
+  end
+  return table.concat(lines, "\n") .. rest
+end
+
+local file <close> = assert(io.open(args.page))
+local page = file:read("a")
+for name, text in pairs{ cpu = cpu_table(), gpu = gpu_table() } do
+  local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
+  local _, from = page:find(first, 1, true)
+  local to = page:find(last, 1, true)
+  if not (from and to) then error(("%s has no lines '%s' and '%s'"):format(args.page, first, last), 0) end
+  page = page:sub(1, from) .. text:gsub("\n*$", "\n") .. page:sub(to)
+end
+core.write_file(args.page, page)
