@@ -263,6 +263,20 @@ local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):cl
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }
 
+---Returns the options that a script passed to an export such as x:to_csv. A text is an error that
+---says how to write the exported text to a file.
+---@param where string  "evaluation:to_csv"
+---@param options any
+---@return any options
+---Example: `require("moonrank.check").export_options("x:to_csv", {lists = true}).lists   --> true`
+function M.export_options(where, options)
+  if type(options) == "string" then
+    M.fail("%s: options is '%s', expected a table%s", where, core.safe_text(options),
+      to_file:format(where:match "[%a_]+$"))
+  end
+  return options
+end
+
 -- Raises an error if an argument after the first `most` arguments is not nil. A surplus nil has no effect and is
 -- accepted.
 local function refuse_surplus(name, f, most, ...)

@@ -1,15 +1,16 @@
 -- mr.evaluate computes several metrics of the same scores. Metrics that rank rows by the same rules share one
 -- ranking.
+local bounded = require "moonrank.evaluate.bounded"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
-local list_stats = require "moonrank.bounds.list_stats"
+local declare = require("moonrank.options").declare
 local metric = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 
-local M = {}
+local M = { is_bounded = bounded.is, same_metric = bounded.same, under_bound = bounded.of }
 
 ---Result of mr.evaluate and fold:evaluate: metrics of each list, and their means over lists.
 ---`mean`, `counted` and `skipped` have one number per metric, by its name.
@@ -32,61 +33,6 @@ Evaluation.__index = function(self, name)
   local own = rawget(Evaluation, name) or rawget(self, metric.our_name(name))
   if own ~= nil then return own end
   check.unknown("metric in this evaluation", name, { table.unpack(self.names) })
-end
-
--- A metric under an affine bound. It has the fields and methods of mr.Metric that evaluations use.
-local Bounded = check.class("mr.BoundedMetric")
-function Bounded:ranking(...) return self.metric:ranking(...) end
-function Bounded:check_gains(lists) return self.metric:check_gains(lists) end
-function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
-function Bounded:better(a, b) return self.metric:better(a, b) end
-
--- Returns the bounded metric of each list, from ranked rows. It is NaN for a list on which no ordering changes the
--- metric, because the best and the worst value are equal.
-function Bounded:of_ranking(ranking, lists, _)
-  local values = self.metric:of_ranking(ranking, lists, "zero")
-  local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)
-  local counts = list_stats.weights(self.metric, lists, values.dtype, values.device)
-  return counts:gt(0):where(values * slope + offset, 0 / 0)
-end
-
-local function line_of(name)
-  local known = {}
-  for _, line in ipairs(core.affine_bounds()) do
-    if line.name == name then return line end
-    known[#known + 1] = line.name
-  end
-  check.unknown("affine bound", name, known)
-end
-
----Returns the metric under an affine bound that `given` stands for, such as {"ndcg@10", bound =
----"minmax"} or "ndcg@10[minmax]". Returns nil if `given` has neither form. An unknown bound is an
----error.
----@param where string  function name for error messages
----@param given any
----@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
----@return mr.BoundedMetric?
-function M.under_bound(where, given, parse)
-  local text, bound = (type(given) == "string" and given or ""):match "^(.-)%[([^%[%]]*)%]$"
-  if text then given = { text, bound = bound } end
-  if type(given) ~= "table" then return nil end
-  for key in pairs(given) do
-    if key ~= 1 and key ~= "bound" then check.unknown("field of a metric under a bound", key, { "1", "bound" }) end
-  end
-  if given[1] == nil or given.bound == nil then
-    local missing = given[1] == nil and "the name" or "bound"
-    check.fail("%s: a table among the metrics has the form {name, bound = name}, but %s is missing", where, missing)
-  end
-  local inner = parse(given[1])
-  return setmetatable({
-    metric = inner,
-    line = line_of(given.bound),
-    name = ("%s[%s]"):format(inner.name, given.bound),
-    empty = "skip",
-    options = inner.options,
-    minimize = inner.minimize,
-    script = inner.script,
-  }, Bounded)
 end
 
 -- Returns the metric that `given` stands for: a name, a metric, or a table with a metric and a bound. `options` apply
@@ -306,21 +252,6 @@ function M.take(into, from, name)
   for _, field in ipairs{ "mean", "counted", "skipped" } do into[field][name] = from[field][name] end
 end
 
----Returns true if two metrics are the same metric with the same options and, if any, the same
----bound.
----@param a mr.Metric
----@param b mr.Metric
----@return boolean
-function M.same_metric(a, b)
-  local under = getmetatable(a) == Bounded
-  if under ~= (getmetatable(b) == Bounded) then return false end
-  if under then return a.line.name == b.line.name and M.same_metric(a.metric, b.metric) end
-  return a.number == b.number and a.ties == b.ties and a.empty == b.empty and a.relevant == b.relevant
-end
-
----Returns true if `x` is a metric under a bound, as made from {"ndcg", bound = "minmax"}.
-function M.is_bounded(x) return getmetatable(x) == Bounded end
-
 ---Returns true if `x` is an evaluation, as mr.evaluate returns.
 function M.is(x) return getmetatable(x) == Evaluation end
 
@@ -365,6 +296,28 @@ function Evaluation:table()
   for i, name in ipairs(self.names) do rows[i] = { name, self.mean[name], self.counted[name], self.skipped[name] } end
   return tables.new{ columns = { "metric", "mean", "lists", "skipped" }, formats = { mean = "%.4f" }, rows = rows,
     notes = self:notes() }
+end
+
+local csv_options = declare("mr.EvaluationCsvOptions", {
+  { "lists", "boolean", default = false, help = "write a row for each list instead of a row for each metric" },
+})
+
+---Returns the evaluation as comma-separated values: by default the mean of each metric, as in `table`
+---at full precision. With `lists`, there is a row for each list: the name of its user or query (its
+---number if lists have no names), N (its rows), P (its rows with grade 1 or higher), and each metric
+---in float64 with the fewest digits that read back as the same number. A list that a metric leaves
+---out has "nan".
+---@param options? mr.EvaluationCsvOptions
+---@return string
+---Example:
+---```lua
+---local found = mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr", "ndcg"})
+---found:to_csv{lists = true}:gsub("\n", "; ")   --> list,N,P,rr,ndcg; 1,3,1,0.5,0.6309297535714575; , 2
+---```
+function Evaluation:to_csv(options)
+  local where = "evaluation:to_csv"
+  local o = csv_options:read(where, check.export_options(where, options))
+  return o.lists and require("moonrank.evaluate.per_list").csv(self, M) or self:table():to_csv()
 end
 
 tables.add_exports(Evaluation)

@@ -9,6 +9,7 @@ local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local known_items = require "moonrank.data.known_items"
 local novelty = require "moonrank.data.novelty"
+local per_list = require "moonrank.evaluate.per_list"
 local phase = require "moonrank.system.phase"
 local registry = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
@@ -285,18 +286,18 @@ end
 ---@param metrics mr.Metric[]
 ---@return mr.Evaluation
 function Candidates:measure(model, metrics)
-  local o, device, parts, users = self._options, M.device_of(model), {}, {}
+  local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
   local whole = o.candidates == "catalogue"
   M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, device, function(block)
     local number = #parts + 1
     local made = lists_of(self, block, number, device)
     local scores = M.scores(model, made, device)
-    users[number] = made.users
+    users[number], lists[number] = made.users, per_list.shapes_of(made.lists)
     parts[number] = o.correct and corrections.evaluate(metrics, made, scores:to("cpu"), o, self._estimates)
       or evaluate.measure_by(scores, made.lists, metrics, whole)
   end)
   local result = evaluate.joined(parts)
-  result._set = self.data
+  result._set, result._shapes = self.data, per_list.joined(lists)
   result.users, result.part, result.data, result.candidates =
     core.cat(users, 1), self.part, self.data.fingerprint, self:words()
   result._ranked, result._novelty = self:words(true), self:tables().novelty

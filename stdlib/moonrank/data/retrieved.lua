@@ -6,6 +6,7 @@ local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metric = require "moonrank.metrics.registry"
+local per_list = require "moonrank.evaluate.per_list"
 local seen = require "moonrank.data.seen"
 
 local M = {}
@@ -258,7 +259,7 @@ function M.evaluate(where, called, run, judgments, queries, metrics, given)
   for i, each in ipairs(metrics) do handles[i] = M.metric(each, given) end
   metric.check_read(where, given or {}, handles)
   local result = evaluate.of_values(r.lists.count, handles, function(m) return values_of(m, r) end)
-  result.ids = queries
+  result.ids, result._shapes = queries, per_list.shapes_of(r.lists)
   return result, r.lists.relevance:ge(given and given.relevant or 1):sum():item()
 end
 

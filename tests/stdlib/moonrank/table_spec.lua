@@ -169,7 +169,9 @@ it("objects with a table export like it, and their exports refuse arguments", fu
     for _, name in ipairs{ "to_csv", "to_json", "to_markdown", "to_latex", "to_html" } do
       local whole = object:table()
       equal(object[name](object), whole[name](whole))
-      raises(function() return object[name](object, "file") end, ("mr.%s:%s: argument 1"):format(class, name))
+      local takes_options = name == "to_csv" and class == "Evaluation"
+      raises(function() return object[name](object, "file") end,
+        takes_options and "options is 'file'" or ("mr.%s:%s: argument 1"):format(class, name))
     end
   end
 end)

@@ -1,0 +1,68 @@
+-- The values of an evaluation list by list, as comma-separated values.
+local core = require "moonrank.core"
+local tables = require "moonrank.table"
+
+local M = {}
+
+local least_normal <const> = 2 ^ -1022
+
+---Returns a number with the fewest decimal digits that read back as the same float64.
+---@param value number
+---@return string
+---Example: `require("moonrank.evaluate.per_list").shortest(0.1)   --> 0.1`
+---Example: `require("moonrank.evaluate.per_list").shortest(1 / 3)   --> 0.3333333333333333`
+function M.shortest(value)
+  if value ~= value then return "nan" end
+  local first = math.abs(value) < least_normal and 1 or 15  -- every normal number of at most 15 digits reads back
+  for digits = first, 16 do
+    local text = ("%." .. digits .. "g"):format(value)
+    if tonumber(text) == value then return text end
+  end
+  return ("%.17g"):format(value)
+end
+
+---@class mr.evaluate.Shapes
+---@field sizes mr.Tensor     number of rows of each list
+---@field relevant mr.Tensor  number of rows of each list with grade 1 or higher
+
+---Returns the shapes of lists, on the CPU, for evaluations that do not keep the lists themselves.
+---@param lists mr.Lists
+---@return mr.evaluate.Shapes
+---Example: `require("moonrank.evaluate.per_list").shapes_of(mr.lists{{0, 1, 1}}).relevant:item()   --> 2`
+function M.shapes_of(lists) return { sizes = lists.sizes:to("cpu"), relevant = lists.relevant:to("cpu") } end
+
+---Returns the shapes of the lists of several parts, one part after another.
+---@param parts mr.evaluate.Shapes[]
+---@return mr.evaluate.Shapes
+function M.joined(parts)
+  local joined = {}
+  for _, field in ipairs{ "sizes", "relevant" } do
+    local columns = {}
+    for i, part in ipairs(parts) do columns[i] = part[field] end
+    joined[field] = core.cat(columns, 1)
+  end
+  return joined
+end
+
+---Returns the values of each list as comma-separated values: its name or number, N, P, and each
+---metric.
+---@param evaluation mr.Evaluation
+---@param evaluations table  the module moonrank.evaluate
+---@return string
+function M.csv(evaluation, evaluations)
+  local names, lists = evaluations.units(evaluation), rawget(evaluation, "_lists")
+  local shapes = lists and M.shapes_of(lists) or rawget(evaluation, "_shapes")
+  local sizes, relevant = shapes and core.integers(shapes.sizes) or {}, shapes and core.integers(shapes.relevant) or {}
+  local columns, rows, values = { "list", "N", "P" }, {}, {}
+  for i, name in ipairs(evaluation.names) do
+    columns[i + 3], values[i] = name, core.numbers(evaluations.exact(evaluation, name):to("cpu"))
+  end
+  for list = 1, evaluation.count do
+    local row = { names and names[list] or list, sizes[list], relevant[list] }
+    for i, column in ipairs(values) do row[i + 3] = M.shortest(column[list]) end
+    rows[list] = row
+  end
+  return tables.new{ columns = columns, rows = rows }:to_csv()
+end
+
+return M
