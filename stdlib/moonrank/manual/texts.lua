@@ -1,6 +1,7 @@
 -- Texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and contains
 -- its own output.
 local core = require "moonrank.core"
+local wrap = require "moonrank.help.wrap"
 
 local M = {}
 
@@ -39,15 +40,27 @@ local function without_links(text)
   end))
 end
 
+-- Returns a page as it is read in a terminal: without links, and with the captions of figures instead of their code.
+local function for_terminal(text)
+  text = text:gsub("```figure ([^\n]*)\n.-\n```", "Figure in the pages of `moonrank doc --html`: %1.")
+  local parts = {}
+  for part in (text:gsub("\n*$", "\n\n")):gmatch "(.-)\n\n" do
+    local plain = without_links(part)
+    local is_prose = not ("\n" .. plain):find "\n[-|#`%d]"
+    parts[#parts + 1] = plain ~= part and is_prose and wrap.text(plain:gsub("\n", " "), 100) or plain
+  end
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
 ---Returns a Markdown page of the manual by its name, or nil if no page has this name. The text is for
----a terminal: links to other pages are replaced by their labels.
+---a terminal: links are replaced by their labels, and figures by their captions.
 ---@param name string
 ---@return { name: string, title: string, text: string }?
 ---Example: `require "moonrank.manual.texts".page("guide/sweeps").title   --> Sweeps`
 function M.page(name)
   for _, each in ipairs(M.pages()) do
     if each == name then
-      local text = without_links(M.read(name .. ".md"))
+      local text = for_terminal(M.read(name .. ".md"))
       if name == "formats" then text = ("%s\n%s\n"):format(text, require("moonrank.manual.schema").text()) end
       return { name = name, title = text:match "^#+ ([^\n]*)" or name, text = text }
     end

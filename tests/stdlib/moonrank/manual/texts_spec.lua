@@ -125,6 +125,18 @@ for _, name in ipairs(texts.guide) do
   end)
 end
 
+it("a page in the terminal has labels instead of links and captions instead of figures, and keeps its words", function()
+  for _, name in ipairs(texts.pages()) do
+    local text = texts.page(name).text
+    check(not text:find "%]%([%w_]*%.html" and not text:find "%]%(#" and not text:find("```figure", 1, true), name)
+  end
+  local page, drawn = texts.page("guide/glossary").text, texts.page("guide/losses_and_bounds").text
+  check(page:gsub("%s+", " "):find("The chapter Losses and bounds uses these terms.", 1, true), page)
+  for caption in texts.read "guide/losses_and_bounds.md":gmatch "```figure ([^\n]*)" do
+    check(drawn:find(caption, 1, true), caption)
+  end
+end)
+
 it("mr.help finds recipes by name and by words", function()
   check(help.text "top_ten":find("Which items should a user see?", 1, true), "by name")
   check(help.text "tied scores worth":find('recipe "ties"', 1, true), "by words")
