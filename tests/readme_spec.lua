@@ -128,3 +128,19 @@ it("README.md's comparison has the cells of docs/comparison.md, where each was r
     for j = 2, #row do equal({ found[j + 1][1], found[j + 1][2] }, { compared[1][j], row[j] }) end
   end
 end)
+
+it("README.md's rows of speed are rows of docs/speed.md", function()
+  local known = {}
+  for line in sweeps.read "docs/speed.md":gmatch "[^\n]+" do
+    local work, peer, ratio = line:match "^| ([^|]+) | ([^|]+) |.*| ([^|]+) |$"
+    if work then known[work .. "/" .. ratio] = peer end
+  end
+  local rows = rows_after(text, "Speed")
+  equal(#rows - 2, 6)
+  for i = 3, #rows do
+    local work, against, ratio = table.unpack(rows[i])
+    local peer = known[work .. "/" .. ratio]
+    check(peer and (tonumber(peer) or peer == against), work)
+    check(tonumber(ratio:match "[%d.]+$") <= 1000, work)
+  end
+end)
