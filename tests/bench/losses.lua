@@ -2,7 +2,7 @@
 -- grades as often as in a public collection of graded documents; and the same lists in the forms of
 -- tests/bench/peers/losses_torch.py in the same run: PyTorch's and allRank's. A peer whose value or derivative is
 -- another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
--- least and the largest ratio of every peer, and the losses at which it is faster: what the README says.
+-- least and the largest ratio of every peer, and the losses at which it is faster.
 -- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
 local mr = require "moonrank"
 local core = require "moonrank.core"
