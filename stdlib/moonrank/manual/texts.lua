@@ -46,7 +46,7 @@ local function for_terminal(text)
   local parts = {}
   for part in (text:gsub("\n*$", "\n\n")):gmatch "(.-)\n\n" do
     local plain = without_links(part)
-    local is_prose = not ("\n" .. plain):find "\n[-|#`%d]"
+    local is_prose = not (("\n" .. plain):find "\n[-|#]" or plain:find "^%d+%. " or plain:find("```", 1, true))
     parts[#parts + 1] = plain ~= part and is_prose and wrap.text(plain:gsub("\n", " "), 100) or plain
   end
   return table.concat(parts, "\n\n") .. "\n"
