@@ -99,13 +99,13 @@ bounds. A test compares every statement below with the file that it is made from
 - Most models are trained with one seed. Tests and intervals over users or queries take the trained
   models as given.
 - Epochs and learning rates are chosen on validation, unless a statement says otherwise.
-- A change is significant where p < 0.05 by a permutation test, paired by user or query, after Holm's
-  correction over its table or column.
+- A change is significant where p < 0.05 by a permutation test, paired by user or query, after
+  Holm's correction over its table or column.
 - Most numbers are of one numerics version. [What numerics versions differ in](notes/numerics.md).
 
-`moonrank scripts/all.lua --results docs/results` makes the files, the pages and this page. `moonrank
-scripts/thesis/all.lua` makes all tables and figures of the thesis and one report of them. The
-sentences are in `claims.lua`.
+`moonrank scripts/all.lua --results docs/results` makes the files, the pages and this page.
+`moonrank scripts/thesis/all.lua` makes all tables and figures of the thesis and one report of them.
+The sentences are in `claims.lua`.
 
 %s## What a file says beside a value
 
@@ -115,8 +115,10 @@ sentences are in `claims.lua`.
 - `runs` is the number of training runs whose results are in the value. Runs that choose a rate or
   another setting do not count. A change is made from two sets of runs. Printed numbers, and those
   that need no training, have 0. It is empty where the script does not say.
-- `data` is the fingerprint of the test data, and of all data where a study has none under that name.
-- The text file beside a CSV file has a line for each of its tables, which says what the columns are.
+- `data` is the fingerprint of the test data, and of all data where a study has none under that
+  name.
+- The text file beside a CSV file has a line for each of its tables, which says what the columns
+  are.
 
 No interval is given for:
 

@@ -97,9 +97,9 @@ end
 local head = [[
 # %s
 
-This page is made from the CSV files in `%s/`, with them, by `moonrank scripts/all.lua --results docs/results`.
-Every table says which command made it, under which numerics version and from which data.
-
+`moonrank scripts/all.lua --results docs/results` makes this page and the CSV files in `%s/`, of
+which it has the tables. Every table says which command made it, under which numerics version and
+from which data.
 ]]
 
 ---Returns a Markdown page with all results files of a document (paper), or nil if there are no files.
