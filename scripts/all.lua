@@ -5,7 +5,7 @@
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local kept, report = dofile(here .. "kept_runs.lua"), dofile(here .. "report.lua")
+local experiment, report = mr.experiment, dofile(here .. "report.lua")
 local sections = dofile(here .. "sections.lua")
 local results_file, pages = dofile(here .. "results_file.lua"), dofile(here .. "results_pages.lua")
 local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
@@ -40,9 +40,9 @@ local of_runs = {
   smoke = args.smoke,
 }
 local options = {
-  kept = kept.words(of_runs, { retry = args.retry > 0 and args.retry }),
-  data = kept.words{ data = args.data, device = args.device, smoke = args.smoke },
-  none = kept.words{ device = args.device, smoke = args.smoke },
+  kept = experiment.words(of_runs, { retry = args.retry > 0 and args.retry }),
+  data = experiment.words{ data = args.data, device = args.device, smoke = args.smoke },
+  none = experiment.words{ device = args.device, smoke = args.smoke },
 }
 
 local function section_of(script)
@@ -68,7 +68,7 @@ local function document_of(name)
     text = not found.failed and found.text or nil, sections = found.sections }
 end
 
-kept.check_stores(args, args.documents)
+experiment.check_stores(args, args.documents)
 -- The report's folder is made first, so that an impossible path raises an error before hours of training.
 core.make_folder(args.out)
 local documents, made = {}, {}

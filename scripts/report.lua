@@ -68,7 +68,7 @@ end
 ---@field tables mr.Table[]
 ---@field captions? string[]  heading of each table; "" for none
 ---@field legends? string[]  meaning of each table's columns; "" for none
----@field cells? scripts.Cells[]  intervals and numbers of runs for the cells of each table (intervals.lua)
+---@field cells? mr.experiment.Cells[]  intervals and numbers of runs for the cells of each table
 ---@field trainings? integer  number of models that a script trained without storing its runs
 ---@field figure? string     path of a figure's SVG file
 ---@field figures? string[]  paths of further figures

@@ -1,10 +1,8 @@
 -- Runs scripts that make tables and figures, one after another, as sections of a report (report.lua).
+local experiment = require("moonrank").experiment
 local core = require "moonrank.core"
 local definitions = require "moonrank.definitions"
 local seen = require "moonrank.data.seen"
-
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "kept_runs.lua")
 
 local M = {}
 
@@ -26,7 +24,7 @@ end
 
 ---Returns the list of a document's scripts for a report. A row of `rows` is {name, title, words,
 ---takes}: the script's name, the title of its section, the options to pass, and which options it
----takes ("kept": those of kept_runs.lua, "data": --data, "none").
+---takes ("kept": those of mr.experiment.args, "data": --data, "none").
 ---@param folder string  folder of the scripts, with a slash at the end
 ---@param rows any[][]
 ---@return { path: string, title: string, words: string[], takes?: string }[]
@@ -151,7 +149,7 @@ end
 function M.run(script)
   print(("\n== %s\n"):format(script.title))
   local ok, section = pcall(made, script)
-  local lacked = not ok and kept.lacked(section)
+  local lacked = not ok and experiment.lacked(section)
   if not ok and not lacked then error(section, 0) end
   if lacked then
     print(lacked)
@@ -161,8 +159,8 @@ function M.run(script)
       lacking = true,
     }
   end
-  section.lacking = section.lacking or kept.lacks(section.studies)
-  section.forced = #kept.forced(section.studies) > 0
+  section.lacking = section.lacking or experiment.lacks(section.studies)
+  section.forced = #experiment.forced(section.studies) > 0
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
   section.made_by = M.command{
     path = script.path:match "scripts/.*$" or script.path,

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
 
 local M = { systems = systems }
@@ -41,7 +41,7 @@ function M.args(own, o)
   end
   local sets = { features = own.features and "" or nil }
   for name, value in pairs(smoke) do sets[name] = value end
-  local args = kept.args(own, { document = "cmu", smoke = sets })
+  local args = experiment.args(own, { document = "cmu", smoke = sets })
   args.table_3 = o and o.features or false
   if not args.table_3 then args.features = "" end
   return args
@@ -122,7 +122,7 @@ local function study(args, name, wanted)
   local settings = { images = args.images, features = args.features, rate = args.rate,
     widths = table.concat(args.widths, " ") }
   for _, each in ipairs{ "count", "size", "pairs", "kernel", "epochs" } do settings[each] = args[each] end
-  return kept.study(args, {
+  return experiment.study(args, {
     name = (args.table_3 and "table 3" or "table 2") .. name, settings = settings, space = space,
     run = function(trial)
       data[trial.split] = data[trial.split] or data_of(args, trial.split)
@@ -225,7 +225,8 @@ end
 ---read.
 function M.finish(o)
   local list = rawget(o.args, "studies")
-  local text = kept.with_forced(o.text, list)
+  local forced = table.concat(experiment.forced(list), "\n")
+  local text = forced == "" and o.text or o.text .. "\n\n" .. forced
   for i, each in ipairs(o.tables) do
     local legend = o.legends and o.legends[i]
     print(("%s\n%s\n"):format(o.title, each) .. (legend and legend .. "\n" or ""))

@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), queries.protocol
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
@@ -52,7 +52,7 @@ end
 -- Number of training runs behind each row of the table, by data set, network and training. Cells are means over a row's
 -- runs, with Student's intervals if there are several runs.
 local counted = {}
-local cells = intervals.cells("Student's t over folds and seeds",
+local cells = experiment.cells("Student's t over folds and seeds",
   function(row) return counted[row[1] .. row[2] .. row[3]] end)
 local function note(r, results, where, best)
   local values, trials = { {}, {}, {}, {}, {} }, scores.trials(results, where)
@@ -64,7 +64,7 @@ local function note(r, results, where, best)
   local row = lines[r]
   counted[row[1] .. row[2] .. row[3]] = #trials
   for c, column in ipairs{ "loss, first", "loss, last", "nDCG@10, first", "best", "last" } do
-    cells:note(r, column, intervals.over_runs(values[c]))
+    cells:note(r, column, experiment.over_runs(values[c]))
   end
 end
 

@@ -2,7 +2,7 @@
 -- images that are ordered right or wrong.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local faces, pictures = dofile(here .. "faces.lua"), dofile(here .. "pictures.lua")
 
 local M = {}
@@ -30,13 +30,13 @@ function M.coefficients()
   local args = args_of(3, {})
   local results, size = faces.results(args), args.size
   local row, lines = {}, {}
-  local cells = intervals.cells("bootstrap over test pairs, some of which share an image", 1)
+  local cells = experiment.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, system in ipairs(coefficients) do
     local chosen = faces.chosen(results, system, 1)
     local weights = chosen.results:per_list(chosen.number, "weights")
     local x = weights:reshape(weights:numel() // size ^ 2 // 1, size, size)
     row[i] = { image = pictures.centred(x), text = system }
-    cells:note(i, "accuracy", intervals.over_lists(faces.right(results, system)))
+    cells:note(i, "accuracy", experiment.over_lists(faces.right(results, system)))
     lines[i] = { system, chosen.values.accuracy, weights:eq(0):double():mean():item(), likeness(x) }
   end
   pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
@@ -89,7 +89,7 @@ each of the learning rates that were tried. The rate %g was chosen, by its best 
     tables = { mr.table{
       columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },
       rows = lines, formats = { ["loss, epoch 1"] = "%.4f", ["loss, last"] = "%.4f", ["accuracy, epoch 1"] = "%.4f",
-        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { intervals.cells(nil, 1) },
+        ["accuracy, best"] = "%.4f", ["accuracy, last"] = "%.4f" } } }, cells = { experiment.cells(nil, 1) },
     legends = { [[
 loss: on training pairs; accuracy: on validation pairs; epoch 1, last, best: after the first, the last and the best
 epoch.]] } }
@@ -116,7 +116,7 @@ local bands = { { 5, 10 }, { 10, 20 }, { 20, 40 }, { 40, math.huge } }
 -- Returns the accuracy on test pairs by the age difference of the two faces, as rows of a table, and the confidence
 -- intervals of the accuracies.
 local function by_difference(all)
-  local lines, cells = {}, intervals.cells("bootstrap over test pairs, some of which share an image", 1)
+  local lines, cells = {}, experiment.cells("bootstrap over test pairs, some of which share an image", 1)
   for i, band in ipairs(bands) do
     local count, right, values = 0, 0, {}
     for _, pair in ipairs(all) do
@@ -125,7 +125,7 @@ local function by_difference(all)
         values[count] = pair.right and 1 or 0
       end
     end
-    cells:note(i, "accuracy", count > 0 and intervals.over_lists(values) or nil)
+    cells:note(i, "accuracy", count > 0 and experiment.over_lists(values) or nil)
     lines[i] = {
       band[2] == math.huge and ("more than %d"):format(band[1]) or ("%d to %d"):format(band[1], band[2]),
       count, count > 0 and right / count or 0 / 0 }

@@ -4,7 +4,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local folds_of = require "moonrank.data.fold"
-local kept, protocol = dofile(here .. "../kept_runs.lua"), dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
 local M = { protocol = protocol }
 
@@ -34,15 +34,15 @@ function M.args(own)
   own.trees = { default = 300, least = 1, help = "of the random forest" }
   own.data = { path = "data folder", default = "",
     help = "folder of mslr-web-slice, mq2008, MSLR-WEB10K", shown = "where the program looks for data" }
-  local args = kept.args(own, { document = "cmu",
+  local args = experiment.args(own, { document = "cmu",
     smoke = { sets = { "mslr" }, seeds = { 1 }, epochs = 2, rounds = 3, trees = 5 } })
   return args
 end
 
-local opened, made = kept.cache(), kept.cache()
+local opened, made = experiment.cache(), experiment.cache()
 
--- Opens a data set by its name. Trials use this local function and not `M`, because `M` also reaches the functions of
--- kept_runs.lua, which would then count as code of the trials.
+-- Opens a data set by its name. Trials use this local function and not `M`, because all functions of `M`
+-- would then count as code of the trials.
 local function set_of(args, name)
   if not opened[name] then
     local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name].folder
@@ -85,7 +85,7 @@ function M.tuning(args, name)
     space[#space + 1] = mr.when("optimiser", optimiser, {
       rate = mr.choice(args.smoke and { 0.01 } or protocol.rates[optimiser]) })
   end
-  return kept.study(args, {
+  return experiment.study(args, {
     name = "rates, " .. name, settings = { epochs = args.epochs, seed = seed }, space = space,
     run = function(trial)
       return protocol.or_diverged(function()
@@ -127,7 +127,7 @@ function M.runs(args, name)
   for key, rate in pairs(best) do text[#text + 1] = ("%s %g"):format(key, rate) end
   table.sort(text)
   local seeds = mr.choice(args.seeds)
-  local results = kept.study(args, {
+  local results = experiment.study(args, {
     name = "systems, " .. name,
     settings = { epochs = args.epochs, rounds = args.rounds, trees = args.trees, rates = table.concat(text, ", ") },
     space = { system = mr.choice(systems), split = mr.range(1, M.set(args, name).folds),

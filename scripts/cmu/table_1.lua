@@ -13,7 +13,7 @@ local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis
 local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua").table_1
 
 local args, protocol = queries.args{}, queries.protocol
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 -- Systems (rankers and classifiers) in the order of the table: kind (ranking or classification), name, and for
 -- networks the training recipe (optimizer and how its learning rate is chosen).
@@ -136,13 +136,13 @@ for _, name in ipairs(args.made_up and {} or args.sets) do
   end
 end
 local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. beside,
-  figure.named("Test nDCG@10", levels, intervals.cells("bootstrap over queries", function(row, column)
+  figure.named("Test nDCG@10", levels, experiment.cells("bootstrap over queries", function(row, column)
     return not column:find "^printed" and (counted[row[1] .. row[3]] or 0) or 0
   end), ([[
 nDCG@10: mean over test queries, where labels of 2 and more are relevant%s; rate: learning rate; sd of runs: standard
 deviation of the runs' means; queries: that have a value%s.]]):format(
     of_seeds, args.made_up and "" or "; printed (WEB10K): in the paper")),
-  figure.named("Differences in test nDCG@10", differences, intervals.cells("bootstrap over queries", function(row)
+  figure.named("Differences in test nDCG@10", differences, experiment.cells("bootstrap over queries", function(row)
     return counted[row[1] .. row[2]] + counted[row[1] .. row[3]]
   end), [[
 a - b: difference of the means of the two systems of the row, paired by query; p: of a permutation test; p, Holm:

@@ -2,7 +2,7 @@
 -- faces is older, by family (regression, ranking, classification), and the findings in words.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local faces, published = dofile(here .. "faces.lua"), dofile(here .. "published.lua")
 
 local M = {}
@@ -118,7 +118,7 @@ function M.make(number)
   local results, of_table = faces.results(args), published["table_" .. number]
   local rows, lines = {}, {}
   local by = args.seeds > 1 and "Student's t over seeds" or "bootstrap over test pairs, some of which share an image"
-  local cells = intervals.cells(by, function(_, column) return column == "printed" and 0 or args.seeds end)
+  local cells = experiment.cells(by, function(_, column) return column == "printed" and 0 or args.seeds end)
   for _, system in ipairs(faces.systems.of(args.table_3)) do
     local row = measured(args, results, system)
     row.family, rows[#rows + 1] = system.family, row
@@ -129,9 +129,9 @@ function M.make(number)
     if args.seeds > 1 then line[#line + 1] = mr.stats.summary(row.accuracy).sd end
     lines[#lines + 1] = line
     for name, column in pairs{ accuracy = "by score", both = "by labels", r2 = "R^2" } do
-      cells:note(#lines, column, intervals.over_runs(row[name]))
+      cells:note(#lines, column, experiment.over_runs(row[name]))
     end
-    if args.seeds == 1 then cells:note(#lines, "by score", intervals.over_lists(faces.right(results, system.name))) end
+    if args.seeds == 1 then cells:note(#lines, "by score", experiment.over_lists(faces.right(results, system.name))) end
   end
   local text = how:format(faces.sentence_of(args), args.pairs * 9 // 12, args.pairs // 12, args.pairs * 2 // 12,
     rows_are(args), args.table_3 and "" or widths:format(args.kernel, args.kernel, table.concat(args.widths, ", ")),

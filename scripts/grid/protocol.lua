@@ -2,8 +2,7 @@
 -- decision behind its numbers, as a function or a value that the scripts use. Where a comment names a section, the
 -- decision is that of this thesis.
 local mr = require "moonrank"
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local cache = dofile(here .. "../kept_runs.lua").cache
+local cache = mr.experiment.cache
 
 local M = {}
 

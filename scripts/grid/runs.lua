@@ -4,7 +4,7 @@
 -- cap ended it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local data, kept, protocol = dofile(here .. "data.lua"), dofile(here .. "../kept_runs.lua"),
+local data, experiment, protocol = dofile(here .. "data.lua"), mr.experiment,
   dofile(here .. "protocol.lua")
 
 local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
@@ -19,14 +19,15 @@ function M.args(own, smoke)
   own.cap = { default = 30.0, least = 0.1,
     help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
   own.full = { default = false, ignores = { "cap" }, help = "no run ends by a cap" }
-  return kept.args(own, { document = "grid", smoke = smoke })
+  return experiment.args(own, { document = "grid", smoke = smoke })
 end
 
 ---Turns the options of `M.args` into command line words with which another script is run with the same options.
 ---@param args table  parsed command line (`M.args`)
 ---@return string[]
 function M.words(args)
-  return kept.words(args, { full = args.full, cap = not args.full and args.cap, sets = table.concat(args.sets, ",") })
+  local sets = table.concat(args.sets, ",")
+  return experiment.words(args, { full = args.full, cap = not args.full and args.cap, sets = sets })
 end
 
 ---Names of the losses of the grid experiment. With --smoke these are four: a smooth metric, a loss of rows, one of
@@ -35,7 +36,7 @@ end
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
-local opened = kept.cache()
+local opened = experiment.cache()
 
 ---Opens a setting (data set and model) by its name, with the options of --data and --smoke. Its files are read only
 ---once.
@@ -98,7 +99,7 @@ end
 
 -- Runs that fail because an epoch would take longer than the cap, or because training diverges, are results: their
 -- cells and learning rates are left out.
-local function accepts(reason) return reason:find("and the cap is", 1, true) ~= nil or kept.diverged(reason) end
+local function accepts(reason) return reason:find("and the cap is", 1, true) ~= nil or experiment.diverged(reason) end
 
 local function cap_of(args) return not args.full and args.cap or nil end
 
@@ -121,7 +122,7 @@ function M.at_rate(args, set, rate, names, round)
     if not bounds[loss] then losses[#losses + 1], bounds[loss] = loss, {} end
     table.move(own, 1, #own, #bounds[loss] + 1, bounds[loss])
   end
-  return kept.study(args, {
+  return experiment.study(args, {
     name = ("rates of %s%s, round %d, %g"):format(set.name, args.full and ", full" or "", round, rate),
     settings = settings_of(args, set), space = space_of(losses, function(loss) return bounds[loss] end),
     accepts = accepts,
@@ -186,8 +187,8 @@ function M.of(args, name)
       return train(set, { loss = trial.loss, bound = trial.bound, number = trial.split, cap = cap,
         rate = rates[protocol.rate_name(trial.loss, trial.bound)] })
     end }
-  if args.kept then return kept.there(args, study) end
-  return kept.study(args, study)
+  if args.kept then return experiment.there(args, study) end
+  return experiment.study(args, study)
 end
 
 ---A sentence on how many training runs of a setting are in the store, for scripts that only read it (--kept); nil if no
@@ -197,14 +198,15 @@ end
 ---@return string?
 function M.left(set, results)
   if not results then return ("There are no runs of %s yet."):format(set.title) end
-  local ended, planned = kept.progress(results)
+  local ended, planned = experiment.progress(results)
   return ended < planned and ("Of %s there are %d of %d runs yet."):format(set.title, ended, planned) or nil
 end
 
 ---Ends the script with an error, if the store that it should only read (--kept) has no training runs at all.
 ---@param args table  parsed command line (`M.args`)
 function M.lack(args)
-  kept.lack(("%s has no runs of %s; without --kept they are made"):format(args.store, table.concat(args.sets, ", ")))
+  experiment.lack(("%s has no runs of %s; without --kept they are made"):format(args.store,
+    table.concat(args.sets, ", ")))
 end
 
 return M

@@ -1,6 +1,6 @@
 -- The scripts of S. Seguí's lecture, for a report (../sections.lua). A row has the script's path, its title, the
 -- options that the report passes, and which options the script also takes beside --smoke: "kept" (all options of
--- kept_runs.lua), "data" (only --data) or "none" (the script needs no data).
+-- mr.experiment.args), "data" (only --data) or "none" (the script needs no data).
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {

@@ -7,8 +7,8 @@
 -- RMSE for methods that predict ratings and by recall(10) for all others.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local kept_runs, data, predictors = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"),
-  dofile(here .. "predictors.lua")
+local experiment = mr.experiment
+local data, predictors = dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local own = figure.options("cremonesi", {
@@ -19,8 +19,7 @@ local own = figure.options("cremonesi", {
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
 })
 own.out.default = "results/lecture/cremonesi.svg"
-local args = kept_runs.args(own, { document = "lecture" })
-local intervals = dofile(here .. "../intervals.lua")
+local args = experiment.args(own, { document = "lecture" })
 local deepest, folds = protocol.deepest, args.smoke and 1 or protocol.folds
 local ratings, title = data.ratings(args)
 
@@ -46,7 +45,7 @@ local settings = { unseen = args.unseen, seed = args.seed }
 -- Returns, by name of the predictor (method that ranks items), the setting that is best on the validation part of
 -- the first fold.
 local function chosen()
-  local results = kept_runs.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed),
+  local results = experiment.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed),
     settings = settings,
     space = { setting = mr.choice(names) },
     run = function(trial)
@@ -80,7 +79,8 @@ settings.head, settings.chosen = args.head, table.concat(said, "; ")
 
 -- Runs every predictor (method that ranks items) on every fold. A result has recall(N) for all items and for the
 -- long tail, with the number of test items of each, and RMSE if the predictor predicts ratings.
-local results = kept_runs.study(args, { name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
+local results = experiment.study(args, {
+  name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
   space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
   run = function(trial)
     local each, fold = by_name[trial.predictor], fold_of(trial.split)
@@ -106,11 +106,11 @@ local function pooled(name, what, weight)
   return protocol.pooled(parts)
 end
 
-local cells = intervals.cells("Student's t over folds", folds)
+local cells = experiment.cells("Student's t over folds", folds)
 local function spread(name, what)
   local values, of_folds = columns:column("runs", what), {}
   for i, row in ipairs(columns:rows("runs", { predictor = name })) do of_folds[i] = values[row] end
-  return intervals.over_runs(of_folds)
+  return experiment.over_runs(of_folds)
 end
 
 local panels, rows = { columns = 2, width = 1000, height = 720, title = figure.title(args) }, {}

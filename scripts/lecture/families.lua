@@ -11,7 +11,7 @@ local args = learners.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
 }
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local protocol, reference = learners.protocol, learners.protocol.reference
 
 -- Makes a table row for each learner (a loss with its model, or a model without training). `measures` are the
@@ -22,7 +22,7 @@ local function rows_of(set, measures, measure, heads)
   local base, pairs_of = values(reference, measure), {}
   local _, folds = learners.describe(args, set)
   local by = "bootstrap over " .. (set == "movielens" and "users" or "queries")
-  local cells = intervals.cells(by, function(row, column)
+  local cells = experiment.cells(by, function(row, column)
     local own = row[1] == "untrained" and 0 or folds
     return (column == "change" or column == "p, Holm") and own + folds or own
   end)
@@ -32,10 +32,11 @@ local function rows_of(set, measures, measure, heads)
     for m, metric in ipairs(measures) do
       local of = values(each.name, metric)
       row[#row + 1] = mr.stats.mean(of)
-      cells:note(i, heads[4 + m], intervals.over_lists(of))
+      cells:note(i, heads[4 + m], experiment.over_lists(of))
     end
     rows[i] = row
-    if each.name ~= reference then cells:note(i, "change", intervals.over_lists{ values(each.name, measure), base }) end
+    local change = each.name ~= reference and experiment.over_lists{ values(each.name, measure), base } or nil
+    cells:note(i, "change", change)
     pairs_of[i] = { values = values(each.name, measure), base = each.name ~= reference and base or nil }
   end
   for i, each in ipairs(protocol.compare(pairs_of)) do

@@ -9,7 +9,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local protocol = dofile(here .. "protocol.lua")
 
 local args = mr.args{
@@ -60,10 +60,10 @@ local function measured(ranker)
 end
 
 local rows, columns = {}, { "trees by", "nDCG@10", "LETOR", "MAP", "nDCG@10 skip" }
-local cells = intervals.cells("Student's t over folds", #folds)
+local cells = experiment.cells("Student's t over folds", #folds)
 for i, ranker in ipairs(rankers) do
   local means, of_folds = measured(ranker)
-  for c, values in ipairs(of_folds) do cells:note(i, columns[1 + c], intervals.over_runs(values)) end
+  for c, values in ipairs(of_folds) do cells:note(i, columns[1 + c], experiment.over_runs(values)) end
   rows[i] = { ranker[1], table.unpack(means) }
 end
 local best = rows[1]

@@ -4,7 +4,7 @@
 -- (protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept_runs, data = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua")
+local experiment, data = mr.experiment, dofile(here .. "data.lua")
 local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
 
 local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
@@ -68,7 +68,7 @@ local function trained(args, set, own)
 end
 
 ---Parses the command line of a script that uses these training runs: its own options `own`, options of
----the store (kept_runs.lua), --losses and --folds.
+---the store (mr.experiment.args), --losses and --folds.
 function M.args(own)
   local names = {}
   for _, each in ipairs(M.learners) do names[#names + 1] = each.loss and each.name end
@@ -76,10 +76,10 @@ function M.args(own)
     help = "which losses are trained, beside squared error; another choice takes another store" }
   own.folds = { default = protocol.folds, least = 1, most = protocol.folds,
     help = "how many of the five folds are run" }
-  return kept_runs.args(own, { document = "lecture", smoke = { folds = 1 } })
+  return experiment.args(own, { document = "lecture", smoke = { folds = 1 } })
 end
 
-local opened = kept_runs.cache()
+local opened = experiment.cache()
 
 -- Opens a data set ("movielens" or "mq2008"); later calls return the same object. It has the title, the number of
 -- folds, a function that makes a fold, and the kind of model to train.
@@ -150,7 +150,7 @@ function M.rates(args, set, seed)
     if each.model == "cml" then space[#space + 1] = mr.when("learner", each.name, { rate = rates }) end
   end
   space[#space + 1] = mr.when("learner", trained(args, set, true), { rate = rates, decay = mr.choice(protocol.decays) })
-  return kept_runs.study(args, {
+  return experiment.study(args, {
     name = ("families, rates on %s, seed %d"):format(set, seed), settings = protocol.training[set],
     space = space,
     run = function(trial)
@@ -186,7 +186,7 @@ local function runs(args, set, seed)
     local b = best[name]
     parts[#parts + 1] = ("%s %s %s %s"):format(name, b.rate or "-", b.decay or "-", b.eta or "-")
   end
-  return kept_runs.study(args, {
+  return experiment.study(args, {
     name = ("families on %s, seed %d"):format(set, seed),
     settings = { epochs = protocol.training[set].epochs, every = protocol.training[set].every,
       chosen = table.concat(parts, ", ") },

@@ -8,12 +8,11 @@
 -- profits, by profit@10 for all others. Changes are paired by user.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local kept_runs, data, figure = dofile(here .. "../kept_runs.lua"), dofile(here .. "data.lua"),
-  dofile(here .. "../thesis/figure.lua")
+local experiment = mr.experiment
+local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
 local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
-local intervals = dofile(here .. "../intervals.lua")
 
-local args = kept_runs.args({
+local args = experiment.args({
   seed = { default = 1, help = "seed of splits, negatives, models and profits" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" },
 }, { document = "lecture", smoke = { folds = 1 } })
@@ -27,7 +26,7 @@ local order, kinds = protocol.rankers, { "at random", "more for rare movies" }
 -- Returns the learning rate and number of epochs that validation chose, by kind of profits and ranker, with keys
 -- such as "at random: relevance".
 local function chosen()
-  local results = kept_runs.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
+  local results = experiment.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
     settings = { epochs = args.smoke and 2 or 30, seed = args.seed },
     space = { ranker = mr.choice(order), profits = mr.choice(kinds), rate = mr.choice(protocol.profit_rates) },
     run = function(trial)
@@ -56,7 +55,7 @@ local function per_list(found)
   return lists
 end
 
-local results = kept_runs.study(args, { name = ("profit, seed %d"):format(args.seed),
+local results = experiment.study(args, { name = ("profit, seed %d"):format(args.seed),
   settings = { chosen = table.concat(said, "; ") },
   space = { ranker = mr.choice(order), profits = mr.choice(kinds), split = mr.range(1, args.folds) },
   run = function(trial)
@@ -84,7 +83,7 @@ local function untrained(kind, times)
 end
 
 local rows, pairs_of, gains = {}, {}, {}
-local cells = intervals.cells("bootstrap over users", function(row, column)
+local cells = experiment.cells("bootstrap over users", function(row, column)
   local own = row[2]:find "^most liked" and 0 or args.folds
   return (column == "change" or column == "p, Holm") and own + args.folds or own
 end)
@@ -94,9 +93,9 @@ for _, kind in ipairs(kinds) do
     local values = of "profit_10"
     rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values),
       mr.stats.mean(of "recall@10") }
-    cells:note(#rows, "profit@10", intervals.over_lists(values))
-    cells:note(#rows, "recall@10", intervals.over_lists(of "recall@10"))
-    cells:note(#rows, "change", name ~= "relevance" and intervals.over_lists{ values, plain } or nil)
+    cells:note(#rows, "profit@10", experiment.over_lists(values))
+    cells:note(#rows, "recall@10", experiment.over_lists(of "recall@10"))
+    cells:note(#rows, "change", name ~= "relevance" and experiment.over_lists{ values, plain } or nil)
     pairs_of[#pairs_of + 1] = { values = values, base = name ~= "relevance" and plain or nil }
     if name == "profit" then
       gains[#gains + 1] = { kind = kind, now = mr.stats.mean(values), before = mr.stats.mean(plain), row = #rows }

@@ -8,7 +8,7 @@ local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
   dofile(here .. "published.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local view_of = dofile(here .. "table_paper.lua").view
 
 local args = runs.args({
@@ -63,7 +63,7 @@ end
 local function cells()
   local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
   local of_line = {}
-  local about = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
+  local about = experiment.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
   local function add(name, title, cell, ends)
     local row = { name, title }
     for _, metric in ipairs(published.metrics) do
@@ -102,7 +102,7 @@ text and at the one that is best on validation.]]):format(args.queries, document
     found.pairs * (2 * 136 + 1) * 4 / 1e9,
     found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, figure.said(set.title), few,
     #set.folds == 1 and "fold" or "folds"),
-  figure.named("An epoch over made-up queries", times, intervals.cells(nil, 1), [[
+  figure.named("An epoch over made-up queries", times, experiment.cells(nil, 1), [[
 seconds: of the clock; processor seconds: of all threads; GB at most: most memory that the process had.]]),
   figure.named(set.title .. ": the metrics of the two cells", metrics, about, [[
 nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:

@@ -7,7 +7,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
@@ -46,7 +46,7 @@ for _, name in ipairs(args.sets) do runs.set(args, name) end
 
 local counted = {}  -- number of training runs behind a row of the table, by data set and algorithm
 local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
-local cells = intervals.cells(by, function(row) return counted[row[2] .. row[3]] end)
+local cells = experiment.cells(by, function(row) return counted[row[2] .. row[3]] end)
 
 -- Adds to row `r` of the table the intervals over training runs (`trials`) of five values: the first and last training
 -- loss, and the first, lowest (epoch `at`) and last held-out loss.
@@ -58,7 +58,7 @@ local function note(r, results, trials, at)
     for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
   end
   for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
-    cells:note(r, name, intervals.over_runs(values[c]))
+    cells:note(r, name, experiment.over_runs(values[c]))
   end
 end
 

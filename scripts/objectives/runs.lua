@@ -3,7 +3,7 @@
 -- protocol.lua defines what a run does.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
+local experiment = mr.experiment
 local protocol, data = dofile(here .. "protocol.lua"), dofile(here .. "data.lua")
 local measures, published = protocol.measures, dofile(here .. "published.lua").table_1
 
@@ -19,10 +19,10 @@ function M.args(own, more)
     help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" }
   own.seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" }
   for _, name in ipairs(more and more.without or {}) do own[name] = nil end
-  return kept.args(own, { document = "objectives", smoke = more and more.smoke })
+  return experiment.args(own, { document = "objectives", smoke = more and more.smoke })
 end
 
-local opened = kept.cache()
+local opened = experiment.cache()
 
 ---Opens a data set by its name, with the options of --data and --smoke. Its files are read only once.
 ---@param args table  parsed command line (`M.args`)
@@ -127,7 +127,7 @@ local function study(args, name, o)
   local set = M.set(args, name)
   o.space.algorithm = mr.choice(M.algorithms_of(args, set))
   local run = o.run
-  return kept.study(args, {
+  return experiment.study(args, {
     name = ("%s, recipe %s%s, seed %d"):format(name, args.recipe, o.what or "", args.seed),
     settings = { recipe = args.recipe, filter = set.least }, metric = o.metric, space = o.space,
     run = function(trial) return run(args, set, trial) end })

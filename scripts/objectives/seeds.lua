@@ -9,9 +9,9 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, kept, figure = dofile(here .. "runs.lua"), dofile(here .. "../kept_runs.lua"),
-  dofile(here .. "../thesis/figure.lua")
-local trainings, intervals = dofile(here .. "seeds_runs.lua"), dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+local trainings = dofile(here .. "seeds_runs.lua")
 local protocol = runs.protocol
 
 local args = runs.args({
@@ -56,8 +56,8 @@ local function study(version, algorithm, start, seed)
   local o = trainings.study(set, {
     algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
     short = args.smoke })
-  if version == core.numerics() and not args.kept then return kept.study(args, o) end
-  return kept.there(args, o)
+  if version == core.numerics() and not args.kept then return experiment.study(args, o) end
+  return experiment.there(args, o)
 end
 
 local function group(version, title, algorithm, start)
@@ -65,7 +65,7 @@ local function group(version, title, algorithm, start)
     values = {}, trials = {} }
   for seed = args.seed, args.seed + args.seeds - 1 do
     local results = study(version, algorithm, start, seed)
-    if results and kept.progress(results) == #protocol.rates * #set.folds then
+    if results and experiment.progress(results) == #protocol.rates * #set.folds then
       local trials = runs.trials(results, algorithm)
       own.seeds[#own.seeds + 1], own.trials[seed], own.values[seed] = seed, trials, pooled(results, trials)
       own.cells[seed] = mr.stats.mean(own.values[seed])
@@ -182,7 +182,7 @@ end
 
 -- Intervals of the first table, and how many training runs a cell is from: one per fold and seed. A change against the
 -- base network (MseNetBatched) is from twice as many.
-local of_groups = intervals.cells("Student's t over seeds", function(row, column)
+local of_groups = experiment.cells("Student's t over seeds", function(row, column)
   return row[4] * #set.folds
     * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
 end)
@@ -198,7 +198,7 @@ if not base and not args.kept then
   error(core.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, protocol.base,
     args.versions)), 0)
 end
-if not base then kept.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
+if not base then experiment.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
 for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
@@ -209,7 +209,7 @@ for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
   local own = {}
   for s, seed in ipairs(one.seeds) do own[s] = one.cells[seed] end
-  of_groups:note(i, "nDCG", intervals.over_runs(own))
+  of_groups:note(i, "nDCG", experiment.over_runs(own))
   local has_next = false
   for j = i + 1, #groups do
     local other = groups[j]
@@ -234,7 +234,7 @@ local twins = pairs_of[1] and figure.named(
       "root mean square", "of two seeds", "largest", "mean change" },
     formats = { ["median epoch apart"] = "%.0f", largest = four, ["root mean square"] = four,
       ["of two seeds"] = four } },
-  intervals.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end), [[
+  experiment.cells("Student's t over runs or seeds", function(row) return 2 * row[5] end), [[
 trainings: pairs of equal seed, fold and rate; differ: how many in any bit of the held-out loss; apart: in how many
 nDCG on validation comes apart by 0.001; median epoch apart: of that; root mean square, largest, mean change: of the
 change of test nDCG; of two seeds: root mean square between two seeds (the standard deviation over seeds times the

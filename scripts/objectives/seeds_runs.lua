@@ -31,7 +31,7 @@ end
 ---Describes a study: the training runs of one algorithm with one seed, at every learning rate on every fold.
 ---@param set objectives.Data
 ---@param o objectives.Study
----@return table  the options of kept.study, which makes the runs
+---@return table  the options of experiment.study, which makes the runs
 function M.study(set, o)
   local change = o.start == "last bit" and M.change_last_bit or nil
   return {
@@ -49,7 +49,7 @@ function M.study(set, o)
   }
 end
 
-M.distribution = dofile(here .. "../intervals.lua").distribution
+M.distribution = mr.experiment.distribution
 
 ---The first epoch at which two learning curves differ by more than `least`, or which only one of them has; nil if there
 ---is no such epoch. `a` and `b` have a value per epoch.

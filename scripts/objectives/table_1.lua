@@ -12,7 +12,7 @@ local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
   dofile(here .. "published.lua")
 
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
@@ -49,7 +49,7 @@ end
 -- algorithm, and at the end a row of random orders. Also returns the intervals of the cells.
 local function rows_of(name, view)
   local rows, set, of_line = {}, runs.set(args, name), {}
-  local cells = intervals.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
+  local cells = experiment.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
   local function noted(column, of) cells:note(#rows + 1, column, of) end
   for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
     for _, line in ipairs(view.lines(algorithm)) do

@@ -2,7 +2,7 @@
 -- that code evaluates a wrong ranking by mistake, the result of the intended ranking is shown beside it.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
@@ -104,7 +104,7 @@ function M.view(args, runs, name)
     end,
     random = function(metric) return (spread(trials[names[1]], "random " .. metric)) end,
     by = "least and largest of the seeds",
-    table = counts_table(names, trials), cells = intervals.cells(nil, function(row, column)
+    table = counts_table(names, trials), cells = experiment.cells(nil, function(row, column)
       return not column:find "^random" and #trials[row[1]] or 0
     end), about = "queries, and random orders of those evaluated", legend = [[
 trained on, evaluated, skipped: numbers of queries, means over seeds (skipped: without relevant documents); random: the

@@ -4,7 +4,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
 
 local M = {}
@@ -73,19 +73,19 @@ end
 
 local function second_table(results, chosen, found)
   local rows, base = {}, pooled(results, chosen[protocol.base], "ndcg")
-  local cells = intervals.cells("bootstrap over queries", function(row, name)
+  local cells = experiment.cells("bootstrap over queries", function(row, name)
     return #chosen[row[1]] * ((name == "change" or name == "p") and 2 or 1)
   end)
   for i, each in ipairs(found) do
     local folds, first = chosen[each.name], each.p ~= each.p
     local function at(k)
       local values = pooled(results, folds, "ndcg@" .. k)
-      cells:note(i, "nDCG@" .. k, intervals.over_lists(values))
+      cells:note(i, "nDCG@" .. k, experiment.over_lists(values))
       return mr.stats.mean(values)
     end
     local own = pooled(results, folds, "ndcg")
-    cells:note(i, "nDCG", intervals.over_lists(own))
-    cells:note(i, "change", not first and intervals.over_lists{ own, base } or nil)
+    cells:note(i, "nDCG", experiment.over_lists(own))
+    cells:note(i, "change", not first and experiment.over_lists{ own, base } or nil)
     rows[i] = { each.name, listed(column(folds, "rate")), listed(column(folds, "epoch")),
       listed(column(folds, "trained_on")), each.mean,
       #folds > 1 and mr.stats.summary(column(folds, "ndcg")).sd or nil, at(2), at(4), at(6), each.p_random,
@@ -159,7 +159,7 @@ function M.view(args, runs, name)
   local random = random_values(runs, set)
   local function line(title, folds)
     return { title = title, cell = function(metric) return mr.stats.mean(pooled(results, folds, metric)) end,
-      ends = function(metric) return intervals.over_lists(pooled(results, folds, metric)) end, runs = #folds }
+      ends = function(metric) return experiment.over_lists(pooled(results, folds, metric)) end, runs = #folds }
   end
   local found = comparisons(results, chosen, random.ndcg)
   local text, finding = words(found, mr.stats.mean(random.ndcg), at_the_edge(chosen))
@@ -169,7 +169,7 @@ function M.view(args, runs, name)
       return { line("rate of the text", of_text[algorithm]), line("rate chosen", chosen[algorithm]) }
     end,
     random = function(metric) return mr.stats.mean(random[metric]) end,
-    random_ends = function(metric) return intervals.over_lists(random[metric]) end, by = "bootstrap over queries",
+    random_ends = function(metric) return experiment.over_lists(random[metric]) end, by = "bootstrap over queries",
     table = second, cells = cells, about = "what was chosen, nDCG, and its change against MseNetBatched",
     met = function() return "" end,
     text = text, finding = finding, legend = legend,

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
-local figure, intervals = dofile(here .. "../thesis/figure.lua"), dofile(here .. "../intervals.lua")
+local figure, experiment = dofile(here .. "../thesis/figure.lua"), mr.experiment
 
 local args = runs.args({
   seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
@@ -77,11 +77,11 @@ end
 
 -- Collects confidence intervals for the cells of the table of all models. The interval of a difference treats the
 -- published number as exact.
-local cells = intervals.cells("bootstrap over users",
+local cells = experiment.cells("bootstrap over users",
   function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
 local function note(r, model, less)
   for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
-    local title, ends = runs.title_of[metric], intervals.over_lists(of_users(model, metric))
+    local title, ends = runs.title_of[metric], experiment.over_lists(of_users(model, metric))
     cells:note(r, title, ends)
     if less and ends then
       local printed = model.scores[metric] - less[metric]
@@ -263,7 +263,7 @@ NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, 
 local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells,
   legend) }
 if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss(),
-  intervals.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end), ([[
+  experiment.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end), ([[
 models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
 the published means; all seven near: how many are near by all seven metrics.]]):format(close))) end
 local section = figure.finish(args, nil, text, table.unpack(tables))

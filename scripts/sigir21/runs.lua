@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
+local experiment = mr.experiment
 local data, protocol = dofile(here .. "data.lua"), dofile(here .. "protocol.lua")
 local losses = protocol.losses
 
@@ -73,7 +73,7 @@ function M.args(own, more)
   local smoke = { nsr = { 1 }, epochs = 2 }
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
-  local args = kept.args(own, { document = "sigir21", smoke = smoke })
+  local args = experiment.args(own, { document = "sigir21", smoke = smoke })
   for name, value in pairs(more.without or {}) do args[name] = value end
   -- Runs under --smoke are shorter than the start of worker processes, so they run in this process.
   if args.smoke and not args.workers then args.workers = 0 end
@@ -97,7 +97,7 @@ function M.losses_of(args, kind)
   return found
 end
 
-local opened = kept.cache()
+local opened = experiment.cache()
 
 ---Opens a data set by the name that --sets takes. Later calls return the same object.
 ---@return sigir21.Data
@@ -144,7 +144,7 @@ M.train = train
 
 ---Ends a script with an error: with --kept no training is done, and the store lacks the runs that
 ---`what` names.
-function M.lack(args, what) kept.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
+function M.lack(args, what) experiment.lack(("%s has no %s; without --kept they are made"):format(args.store, what)) end
 
 ---Ends a script with an error if `found`, which was collected from training runs, is empty. Either no
 ---run matches the options, or --kept is given and the store lacks the runs.
@@ -174,7 +174,7 @@ function M.of(args, o)
   local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(o.set == "folder" and args.folder or o.set, o.nsr,
     o.kind, o.loss, factors, o.rate, args.recipe) .. (seed > 1 and (", seed %d"):format(seed) or "")
   -- At some large learning rates training diverges, which is a result.
-  local study = { name = name, accepts = kept.diverged, space = { split = mr.choice(set.splits) },
+  local study = { name = name, accepts = experiment.diverged, space = { split = mr.choice(set.splits) },
     settings = { epochs = how.epochs, batch = how.batch, optimizer = how.optimizer,
       negatives = protocol.recipes[args.recipe].negatives },
     run = function(trial)
@@ -188,8 +188,8 @@ function M.of(args, o)
         factors = factors,
         seed = 1000 * (seed - 1) + trial.split + 1 })
     end }
-  if args.kept then return kept.there(args, study) end
-  return kept.study(args, study)
+  if args.kept then return experiment.there(args, study) end
+  return experiment.study(args, study)
 end
 
 ---Returns a sentence on an incomplete store: "Of 90 runs 60 have been made so far, MORE (a WHAT)."
@@ -212,7 +212,7 @@ local function count_kept(args, visit)
         for _, nsr in ipairs(args.nsr) do
           for _, rate in ipairs(M.training(args, kind, loss).rates) do
             local results = M.of(args, { set = set, nsr = nsr, kind = kind, loss = loss, rate = rate })
-            there, planned = there + (results and kept.progress(results) or 0), planned + #M.set(args, set).splits
+            there, planned = there + (results and experiment.progress(results) or 0), planned + #M.set(args, set).splits
           end
         end
       end

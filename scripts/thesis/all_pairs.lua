@@ -4,13 +4,13 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
 local set, results = runs.set(args, "movielens"), runs.of(args, "movielens", args.seed)
 
 local rows, wins, cells = {}, 0, 0
-local about = intervals.cells("bootstrap over users",
+local about = experiment.cells("bootstrap over users",
   function(_, column) return set.folds * (column:find ", change$" and 2 or 1) end)
 local column_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP(0.95)" }
 for _, nsr in ipairs(set.values) do
@@ -30,15 +30,15 @@ for _, nsr in ipairs(set.values) do
         row[#row + 1] = loss == measured and ("%.4f"):format(found)
           or ("%.4f (%+.4f)"):format(found, found - own[measured])
         local metric = runs.metric_of[measured]
-        about:note(#rows + 1, column_of[measured], intervals.over_lists(by_list(loss, metric)))
+        about:note(#rows + 1, column_of[measured], experiment.over_lists(by_list(loss, metric)))
         if loss ~= measured then
           about:note(#rows + 1, column_of[measured] .. ", change",
-            intervals.over_lists{ by_list(loss, metric), by_list(measured, metric) })
+            experiment.over_lists{ by_list(loss, metric), by_list(measured, metric) })
         end
         if loss ~= measured then cells, wins = cells + 1, wins + (found > own[measured] and 1 or 0) end
       end
       row[#row + 1] = mean(loss, "rr")
-      about:note(#rows + 1, "RR", intervals.over_lists(by_list(loss, "rr")))
+      about:note(#rows + 1, "RR", experiment.over_lists(by_list(loss, "rr")))
       rows[#rows + 1] = row
     end
   end

@@ -6,7 +6,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local better = dofile(here .. "better.lua")
 
 local args = runs.args(
@@ -42,7 +42,7 @@ for _, names in ipairs(changes) do
 end
 local rows, tests = {}, { {}, {} }
 local sets = {}  -- data sets by title
-local cells = intervals.cells(
+local cells = experiment.cells(
   function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
   function(row, column) return sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 for _, study in ipairs(better.studies(args)) do
@@ -53,14 +53,14 @@ for _, study in ipairs(better.studies(args)) do
         local values = scores.by_list(all, { loss = loss, bound = bound }, "own")
         local mean = mr.stats.mean(values)
         sets[study.set.title] = study.set
-        cells:note(#rows + 1, "mean", intervals.over_lists(values))
+        cells:note(#rows + 1, "mean", experiment.over_lists(values))
         local row = { study.set.title, runs.setting_text(study.set, study.value), runs.title_of[loss], form, beta, mean,
           "", "", "", "" }
         for i, other in ipairs{ better.bound(form, 0), "none" } do
           if other ~= bound then
             table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) })
             cells:note(#rows + 1, changes[i][1],
-              intervals.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
+              experiment.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
           end
         end
         rows[#rows + 1] = row

@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 
 local args = runs.args({
   sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
@@ -54,8 +54,8 @@ local function comparisons(set, all)
         ps[#ps + 1] = each.p
         found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
           found = each, runs = runs_better(all, where, other), count = set.folds * #all,
-          ends = { mean = intervals.over_lists(a), ["its mean"] = intervals.over_lists(b),
-            change = intervals.over_lists{ a, b } } }
+          ends = { mean = experiment.over_lists(a), ["its mean"] = experiment.over_lists(b),
+            change = experiment.over_lists{ a, b } } }
       end
     end
   end
@@ -103,8 +103,8 @@ end
 local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
 -- How many training runs a cell of the table of verdicts is from: one per fold and seed, for the bound named by --bound
 -- and for each bound that it is compared with.
-local verdict_cells = intervals.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
-local cells = intervals.cells(
+local verdict_cells = experiment.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
+local cells = experiment.cells(
   function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
   function(row, column) return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2) end)
 for _, name in ipairs(args.sets) do

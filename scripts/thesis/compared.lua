@@ -6,7 +6,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
 
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 
 local M = { runs = runs }
 
@@ -25,13 +25,13 @@ local function row_of(results, o, set, value, loss, bound)
   -- Averages the scores that a user has in several folds, so that every user counts once in the interval of the mean.
   local users = scores.means_by(scores.lists(results, where, "list"), protocol.filled(own, o.empty))
   local row = { value = value, loss = runs.title_of[loss], bound = bound, mean = all.mean, published = printed,
-    ends = { mean = intervals.over_lists(users) },
+    ends = { mean = experiment.over_lists(users) },
     ["sd of folds"] = mr.stats.summary(scores.folds(results, where, "own")).sd,
     difference = printed and all.mean - printed, lists = all.n, skipped = counted(own, "skip").skipped }
   if bound ~= "none" then
     local against = scores.compare({ results }, at, bound, "none")
     row.change, row.p, row.d, row.n = against.change, against.p, against.d, against.n
-    row.ends.change = intervals.over_lists{ scores.by_list({ results }, where, "own"),
+    row.ends.change = experiment.over_lists{ scores.by_list({ results }, where, "own"),
       scores.by_list({ results }, scores.with(at, "none"), "own") }
   end
   return row
@@ -126,7 +126,7 @@ end
 -- without the bound; a cell of another column is from one.
 local change = { change = true, p = true, ["p, Holm"] = true, d = true }
 local function cells_of(set, rows)
-  local cells = intervals.cells("bootstrap over " .. runs.lists_of(set), function(_, column)
+  local cells = experiment.cells("bootstrap over " .. runs.lists_of(set), function(_, column)
     return column == "published" and 0 or set.folds * (change[column] and 2 or 1)
   end)
   for r, row in ipairs(rows) do

@@ -1,10 +1,6 @@
 -- Shared code of the scripts that draw the thesis' figures: options, the three losses, example lists (the thesis calls
--- them instances), panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7), and output of figure and
--- tables.
+-- them instances), and panels of bounded against unbounded loss (Figures 3.1, 3.3, 3.4 and 3.7).
 local mr = require "moonrank"
-local core = require "moonrank.core"
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
 
 local M = {}
 
@@ -264,56 +260,6 @@ end
 ---A number and its verb, as text: "none is", "1 is", "3 are".
 function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
----Gives a table a caption, intervals of its cells, and the meaning of its columns (`legend`), for `M.finish`.
----@param caption string  "" for the only table of a section
----@param one mr.Table
----@param cells? scripts.Cells  intervals and numbers of runs of the cells (../intervals.lua)
----@param legend? string  "d: mean change in its standard deviations; n: users compared"
----@return table
-function M.named(caption, one, cells, legend)
-  return { caption = caption, table = one, cells = cells, legend = legend }
-end
-
-local made_up = "Made-up data, to see that the script runs (--smoke): none of the numbers is a result."
-
--- Splits the tables given to `M.finish` into four arrays: the tables, their captions ("" for none), the 95 % intervals
--- of their cells, and their legends ("" for none).
-local function apart(given)
-  local tables, captions, cells, legends = {}, {}, {}, {}
-  for i, each in ipairs(given) do
-    local named = rawget(each, "table")
-    tables[i], captions[i], cells[i] = named or each, named and each.caption or "", named and each.cells or {}
-    legends[i] = named and each.legend or ""
-  end
-  return tables, captions, cells, legends
-end
-
----Ends a script: prints its tables and its text, saves the figure to the file of --out, and shows it with --show.
----Returns tables, text and figure as a section of the report. The tables (`...`) are plain or made by `M.named`.
----@param args table  parsed command line of the script
----@param fig? mr.Figure  nil if the script has no figure
----@param caption string  the text
----@return report.Section
-function M.finish(args, fig, caption, ...)
-  local tables, captions, cells, legends = apart{ ... }
-  if rawget(args, "made_up") then
-    caption = made_up .. "\n" .. caption
-  end
-  caption = kept.with_forced(caption, rawget(args, "studies"))
-  for i, each in ipairs(tables) do
-    local own = captions[i] ~= "" and captions[i] .. "\n" or ""
-    local legend = legends[i] ~= "" and "\n" .. legends[i] or ""
-    print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. legend .. "\n")
-  end
-  print(caption)
-  if fig then
-    core.make_folder(args.out)
-    fig:save(args.out)
-    print("Saved as " .. args.out)
-    if args.show then fig:show() end
-  end
-  return { figure = fig and args.out, text = caption, tables = tables, captions = captions, cells = cells,
-    legends = legends, studies = rawget(args, "studies") }
-end
+M.named, M.finish = mr.experiment.named, mr.experiment.finish
 
 return M

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local M = {}
 
@@ -91,20 +91,20 @@ local function finish(args, panels, caption, columns, lines, formats, cells, leg
     figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells, legend))
 end
 
--- Makes the object that collects the intervals of a table's cells (../intervals.lua). `by` says how intervals are
+-- Makes the object that collects the intervals of a table's cells. `by` says how intervals are
 -- computed, e.g. "bootstrap over %s", where "%s" becomes "users" or "queries". `single(column)` is true for columns of
 -- the table about one bound; cells of other columns compare two bounds and are from twice as many training runs.
 local function cells_of(by, columns, single)
   local sets = {}
   for _, column in ipairs(columns) do sets[column.title] = column.set end
-  return intervals.cells(function(row) return by:format(runs.lists_of(sets[row[1]])) end,
+  return experiment.cells(function(row) return by:format(runs.lists_of(sets[row[1]])) end,
     function(row, column) return sets[row[1]].folds * (single(column) and 1 or 2) end)
 end
 
 -- The 95 % interval {low, high} of the change of the mean test score by a bound, against no bound, paired by user or
 -- query.
 local function change_ends(column, loss, bound)
-  return intervals.over_lists{ by_list(column, loss, bound), by_list(column, loss, "none") }
+  return experiment.over_lists{ by_list(column, loss, bound), by_list(column, loss, "none") }
 end
 
 ---Draws Figure 5.1: test nDCG@k against k, with a row of panels for each loss and a line for each bound. Parses the
@@ -128,7 +128,7 @@ function M.curves(number)
         for _, k in ipairs{ 1, 5, 10, 50 } do
           local name = "ndcg@" .. k
           cells:note(#lines, "nDCG@" .. k,
-            intervals.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
+            experiment.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
         end
         if bound ~= "distribution" then lo, hi = math.min(lo, table.unpack(y)), math.max(hi, table.unpack(y)) end
       end

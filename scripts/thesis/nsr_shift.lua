@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } },
@@ -17,7 +17,7 @@ local most = levels[#levels]
 -- training NSR, and the change from training at the test's NSR to training at the largest NSR.
 local rows, better, worse, ps = {}, 0, 0, {}
 local folds = runs.set(args, "movielens").folds
-local cells = intervals.cells("bootstrap over users",
+local cells = experiment.cells("bootstrap over users",
   function(_, column) return folds * (column:find "^trained at" and 1 or 2) end)
 for _, loss in ipairs(runs.losses) do
   for _, bound in ipairs(thinning.bounds) do
@@ -26,13 +26,13 @@ for _, loss in ipairs(runs.losses) do
       for i, trained in ipairs(levels) do
         of[i] = scores.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
         row[#row + 1] = mr.stats.mean(of[i])
-        cells:note(#rows + 1, "trained at " .. trained, intervals.over_lists(of[i]))
+        cells:note(#rows + 1, "trained at " .. trained, experiment.over_lists(of[i]))
       end
       if tested < most then
         local test = protocol.compare(of[#levels], of[tested])
         row[#levels + 4], row[#levels + 5] = test.change, test.p
         ps[#rows + 1] = test.p
-        cells:note(#rows + 1, "change", intervals.over_lists{ of[#levels], of[tested] })
+        cells:note(#rows + 1, "change", experiment.over_lists{ of[#levels], of[tested] })
       end
       rows[#rows + 1] = row
     end

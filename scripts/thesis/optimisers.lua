@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local descent = dofile(here .. "descent.lua")
 
 local args = runs.args(figure.options("optimisers", {
@@ -63,14 +63,14 @@ local function cells_of(name)
         if bound ~= "none" then
           local against = scores.compare({ results }, { loss = loss, optimiser = optimiser }, bound, "none")
           cell.change[optimiser], cell.p[optimiser] = against.change, against.p
-          cell.ends["change, " .. title[optimiser]] = intervals.over_lists{ values[optimiser],
+          cell.ends["change, " .. title[optimiser]] = experiment.over_lists{ values[optimiser],
             scores.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own") }
         end
       end
       local test = protocol.compare(values.sgd, values.adam)
       cell.difference, cell.between = test.change, test.p
-      cell.ends["SGD - Adam"] = intervals.over_lists{ values.sgd, values.adam }
-      for optimiser, name_of in pairs(title) do cell.ends[name_of] = intervals.over_lists(values[optimiser]) end
+      cell.ends["SGD - Adam"] = experiment.over_lists{ values.sgd, values.adam }
+      for optimiser, name_of in pairs(title) do cell.ends[name_of] = experiment.over_lists(values[optimiser]) end
       found[#found + 1] = cell
     end
   end
@@ -94,7 +94,7 @@ end
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
 local sets = {}  -- data sets by title
-local about = intervals.cells(
+local about = experiment.cells(
   function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
   function(row, column) return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2) end)
 
@@ -182,6 +182,6 @@ SGD: plain stochastic gradient descent; SGD - Adam: difference of the means, p: 
 optimizer's name: by the bound, against no bound; p, with the optimizer's name: of that change. All are paired by user
 or query and corrected by Holm over the column of a data set.]]),
   figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
-    intervals.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end), [[
+    experiment.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end), [[
 rate: learning rate that validation chose on the first fold, "(edge)" at the end of those tried; near the best: how
 many of the powers of ten that were tried come within 0.01 of it there; epoch: mean of the best ones.]]))

@@ -3,7 +3,7 @@
 -- bound and fold, with the test scores of every list. A script trains only what the store lacks.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local kept = dofile(here .. "../kept_runs.lua")
+local experiment = mr.experiment
 local data = dofile(here .. "data.lua")
 local rates, protocol = dofile(here .. "rates.lua"), dofile(here .. "protocol.lua")
 
@@ -40,7 +40,7 @@ function M.args(own, more)
   own.samples = { default = usual.samples, least = 1,
     help = "random orders per list shape for the thesis' distribution bound" }
   for _, name in ipairs(without) do own[name], smoke[name] = nil, nil end
-  return kept.args(own, { document = "thesis", smoke = smoke })
+  return experiment.args(own, { document = "thesis", smoke = smoke })
 end
 
 ---Turns the options of `M.args` into command line words with which one script runs another. Options at their defaults
@@ -52,7 +52,7 @@ function M.words(args, without)
   local more = { recipe = args.recipe ~= usual.recipe and args.recipe or nil,
     samples = not args.smoke and args.samples ~= usual.samples and args.samples or nil }
   for _, name in ipairs(without or {}) do more[name] = nil end
-  return kept.words(args, more)
+  return experiment.words(args, more)
 end
 
 -- Makes the bound with this name. The thesis' distribution bound is estimated from as many random rankings as --samples
@@ -122,7 +122,7 @@ function M.rates_text(name)
   return table.concat(parts, ", ")
 end
 
-local opened = kept.cache()
+local opened = experiment.cache()
 
 ---Opens a data set by its name, with the options of --data and --smoke. Its files are read only once.
 ---@param args table  parsed command line (`M.args`)
@@ -133,7 +133,7 @@ function M.set(args, name)
   return opened[name]
 end
 
-M.study, M.cache = kept.study, kept.cache
+M.study, M.cache = experiment.study, experiment.cache
 
 ---The name under which a study (a set of training runs) is stored. It contains the values of --recipe and --samples if
 ---the runs depend on these options and the options are not at their defaults, so that each value has its own study.

@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local drawn = dofile(here .. "drawn.lua")
 
 local args = runs.args({
@@ -46,7 +46,7 @@ end
 
 local rows, ps = {}, {}
 local sets = {}  -- data sets by title
-local cells = intervals.cells(
+local cells = experiment.cells(
   function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
   function(row, column) return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 local largest = {}
@@ -63,7 +63,7 @@ for _, name in ipairs(args.sets) do
         local row = { set.title, runs.title_of[loss], bound, samples == 0 and "exact" or samples }
         local values = samples == 0 and exact or lists(samples)
         row[7], sets[set.title] = mr.stats.mean(values), set
-        cells:note(#rows + 1, "mean", intervals.over_lists(values))
+        cells:note(#rows + 1, "mean", experiment.over_lists(values))
         if samples > 0 then
           row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)
           local test, interval = protocol.compare(values, exact), mr.stats.bootstrap{ values, exact }

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
-local intervals = dofile(here .. "../intervals.lua")
+local experiment = mr.experiment
 
 local args = runs.args(
   { set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
@@ -46,7 +46,7 @@ for _, loss in ipairs(runs.losses) do
       or ("at size %s, by %.4f over the thesis' %d"):format(size, gain, set.size), table.concat(best_bound, ", "))
 end
 return figure.finish(args, nil, table.concat(said, "\n"),
-  figure.named("", means, intervals.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values)), ([[
+  figure.named("", means, experiment.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values)), ([[
 Columns are the size of the model, its %s. Numbers are the loss's own metric on validation, the mean over settings and
 %d %s.]]):format(
     args.set == "mq2008" and "hidden units" or "factors", set.tuning, set.tuning == 1 and "fold" or "folds")))

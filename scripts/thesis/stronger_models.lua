@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
 local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } },
@@ -17,7 +17,7 @@ local names, bounds = stronger.names, stronger.bounds
 -- network (46 hidden units), and the change by each bound.
 local rows, ps = {}, {}
 local epochs, folds = stronger.extent(args)
-local cells = intervals.cells("bootstrap over queries",
+local cells = experiment.cells("bootstrap over queries",
   function(_, column) return folds * (column == "no bound" and 1 or 2) end)
 local function note(row, test)
   row[#row + 1] = test.change
@@ -32,12 +32,12 @@ for _, loss in ipairs(runs.losses) do
     local plain = scores.by_list({ results }, { model = name, loss = loss, bound = "none" }, "own")
     local row = { runs.title_of[loss], name, best[name .. " " .. loss].rate, mr.stats.mean(plain),
       mr.stats.mean(plain) - usual }
-    cells:note(#rows + 1, "no bound", intervals.over_lists(plain))
-    cells:note(#rows + 1, "against 46", name ~= "46" and intervals.over_lists{ plain, of_46 } or nil)
+    cells:note(#rows + 1, "no bound", experiment.over_lists(plain))
+    cells:note(#rows + 1, "against 46", name ~= "46" and experiment.over_lists{ plain, of_46 } or nil)
     for i = 2, #bounds do
       note(row, scores.compare({ results }, where, bounds[i], "none"))
       cells:note(#rows + 1, bounds[i],
-        intervals.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
+        experiment.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
     end
     rows[#rows + 1] = row
   end

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local persistence = dofile(here .. "persistence.lua")
 
 local args = runs.args{
@@ -29,11 +29,11 @@ local function cells_of(name)
         for _, metric in ipairs(metrics) do
           local lists = scores.lists(results, scores.with(at, bound), metric)
           local function by_list(under) return scores.by_list({ results }, scores.with(at, under), metric) end
-          cell[metric] = { mean = mr.stats.mean(lists), ends = intervals.over_lists(by_list(bound)) }
+          cell[metric] = { mean = mr.stats.mean(lists), ends = experiment.over_lists(by_list(bound)) }
           if bound ~= "none" then
             local against = scores.compare({ results }, at, bound, "none", metric)
             cell[metric].change = against.change
-            cell[metric].change_ends = intervals.over_lists{ by_list(bound), by_list "none" }
+            cell[metric].change_ends = experiment.over_lists{ by_list(bound), by_list "none" }
             ps[metric][#cells + 1] = against.p
           end
         end
@@ -49,7 +49,7 @@ end
 
 local function table_of(set, cells)
   local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
-  local about = intervals.cells("bootstrap over " .. runs.lists_of(set),
+  local about = experiment.cells("bootstrap over " .. runs.lists_of(set),
     function(_, column) return set.folds * (column:find "^n" and 1 or 2) end)
   for _, metric in ipairs(metrics) do
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
@@ -152,7 +152,7 @@ end
 tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
   columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
   "significant as at 0.95",
-    "opposite to 0.95" } }, intervals.cells(nil, function(row) return counted[row[1]] end), [[
+    "opposite to 0.95" } }, experiment.cells(nil, function(row) return counted[row[1]] end), [[
 changes: by bounds, at the persistence of the row; sign as at 0.95: how many have the same sign there; correlation:
 Spearman's, with those at 0.95; better, worse: how many are significant; significant as at 0.95: how many at both, to
 the same side; opposite to 0.95: to opposite sides.]])

@@ -10,7 +10,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local cutoffs, intervals = dofile(here .. "cutoffs.lua"), dofile(here .. "../intervals.lua")
+local cutoffs, experiment = dofile(here .. "cutoffs.lua"), mr.experiment
 
 local args = runs.args(figure.options("why_curves_differ", {
   seed = { default = 1, help = "seed of splits, negatives and models" },
@@ -220,7 +220,7 @@ panels[#panels + 1] = panel("f. made rankers", made_lines)
 local counted = {}
 for _, case in ipairs(cases) do counted[case.title] = case.runs end
 local function cells_of(key)
-  return intervals.cells(nil, function(row, column) return column:find "^random" and 0 or counted[row[key]] end)
+  return experiment.cells(nil, function(row, column) return column:find "^random" and 0 or counted[row[key]] end)
 end
 
 local a, b = apart[first], apart[other]
@@ -253,6 +253,6 @@ rankings.]]),
   [[
 lists: with so many relevant rows; change: of the mean nDCG@k from k = 1 to 10.]]),
   figure.named("Rankers and shapes exchanged", exchange,
-    intervals.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$"
+    experiment.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$"
     or row[2]] end),
     "AUC: probability that a relevant row is above another one; change: of the mean nDCG@k from k = 1 to 10."))

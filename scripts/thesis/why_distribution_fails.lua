@@ -7,7 +7,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
-local intervals, protocol = dofile(here .. "../intervals.lua"), runs.protocol
+local experiment, protocol = mr.experiment, runs.protocol
 local silence = dofile(here .. "silence.lua")
 
 local args = runs.args(
@@ -30,7 +30,7 @@ end
 -- The first table has test nDCG by NSR and bound, and the share of lists without a gradient at the start, after one
 -- epoch and at the end.
 local rows, ps = {}, {}
-local cells = intervals.cells(function(_, column)
+local cells = experiment.cells(function(_, column)
   return (column == "nDCG" or column == "change") and "bootstrap over users" or "Student's t over folds"
 end, function(_, column)
   return set.folds * ((column == "change" or column == "p, Holm") and 2 or 1)
@@ -45,9 +45,9 @@ for _, nsr in ipairs(set.values) do
       row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
     end
     local values = scores.by_list({ study }, { nsr = nsr, bound = bound }, "own")
-    cells:note(#rows + 1, "nDCG", intervals.over_lists(values))
+    cells:note(#rows + 1, "nDCG", experiment.over_lists(values))
     cells:note(#rows + 1, "change", bound ~= "none"
-      and intervals.over_lists{ values, scores.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
+      and experiment.over_lists{ values, scores.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
     local starts = {}
     for t, trial in ipairs(scores.trials(study, { nsr = nsr, bound = bound })) do
       local shares = study:reports(trial.number).silent.values
@@ -56,7 +56,7 @@ for _, nsr in ipairs(set.values) do
         starts[name][t] = shares[at]
       end
     end
-    for name, of_folds in pairs(starts) do cells:note(#rows + 1, name, intervals.over_runs(of_folds)) end
+    for name, of_folds in pairs(starts) do cells:note(#rows + 1, name, experiment.over_runs(of_folds)) end
     rows[#rows + 1] = row
   end
 end
@@ -118,6 +118,6 @@ NSR: negative sampling ratio; sd of folds: standard deviation of the folds' mean
 lists whose bounded nDCG has no gradient before training; after 1: share after one epoch; at the end: after the last;
 change: of nDCG against no bound, paired by user; p, Holm: of a permutation test, corrected over the table; users:
 that are compared.]]),
-  figure.named("Where lists start on the distribution function of a metric", places, intervals.cells(nil, 0), [[
+  figure.named("Where lists start on the distribution function of a metric", places, experiment.cells(nil, 0), [[
 10 %, median, 90 %: of the lists' values of the distribution function, the probability that a random ranking is no
 better, where all scores are equal; share below 1e-6: of lists whose value is less than that.]]))

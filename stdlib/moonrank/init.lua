@@ -15,7 +15,8 @@ for level = 2, math.huge do
 end
 
 -- Fields of `mr` that are whole modules (`modules`), and fields that are one function of a module (`functions`).
-local modules = { "bounds", "data", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth", "stats" }
+local modules = { "bounds", "data", "experiment", "losses", "metrics", "models", "optim", "plot", "schedule", "smooth",
+  "stats" }
 local functions = {
   gradcheck = "gradcheck",
   checkpoint = "checkpoint",

@@ -109,8 +109,8 @@ scripts.it("all.lua --kept shows the runs that exist and makes none, and says wh
   end
 end)
 
-scripts.it("kept_runs.study with --kept refuses a study that was interrupted", {}, function(folder)
-  local kept = ("local kept = dofile '%s/scripts/kept_runs.lua'\n"):format(here)
+scripts.it("mr.experiment.study with --kept refuses a study that was interrupted", {}, function(folder)
+  local kept = "local kept = require('moonrank').experiment\n"
   local study = [[
     local args = kept.args({ most = 3, epochs = 1 }, { document = "own" })
     local ok, found = pcall(kept.study, args, { name = "own", settings = { epochs = args.epochs },

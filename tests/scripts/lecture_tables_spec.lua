@@ -215,9 +215,9 @@ scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and
     local words = words_of(folder, "--data", folder, "--seed", "3", "--unseen", "10", "--head", "0.5",
       "--out", folder .. "/a.svg")
     local tried = {}
-    local shown = in_process.section("scripts/lecture/cremonesi.lua", words, { kept_runs = function(kept)
-      local study = kept.study
-      rawset(kept, "study", function(args, o)
+    local shown = in_process.section("scripts/lecture/cremonesi.lua", words, { experiment = function(experiment)
+      local study = experiment.study
+      rawset(experiment, "study", function(args, o)
         local results = study(args, o)
         tried[#tried + 1] = results:counts().done
         return results

@@ -279,8 +279,8 @@ it("seeds.lua shows changes at equal seed with p-values, and how far trainings o
     local section = section_of("seeds", { "--seeds", "2", "--algorithms", "ApproxNDCGBatched" }, {
       runs = function(runs) rawset(runs, "set", function() return two_folds "mq2008" end) end,
       seeds_runs = function(trainings) rawset(trainings, "study", function(_, o) return o end) end,
-      kept_runs = function(kept)
-        rawset(kept, "study", function(_, o)
+      experiment = function(experiment)
+        rawset(experiment, "study", function(_, o)
           studies = studies + 1
           return seeds_study(("%s/%d.db"):format(folder, studies), o)
         end)

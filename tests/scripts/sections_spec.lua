@@ -1,4 +1,5 @@
 -- Scripts that a report runs one after another (scripts/sections.lua) train in workers, as each does alone.
+local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -40,10 +41,9 @@ scripts.it("sections.run trains the studies of a section in workers, between tho
   check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
 end, whole)
 
-it("kept_runs.words passes --store, --retry, --workers, --force, --kept and --smoke on to another script", function()
-  local words =
-    dofile "scripts/kept_runs.lua".words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
+it("mr.experiment.words passes options on to another script", function()
+  local words = mr.experiment.words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
   equal(table.concat(words, " "), "--store s.db --retry 1 --workers 2 --force")
-  words = dofile "scripts/kept_runs.lua".words({ kept = true, smoke = true, data = "" })
+  words = mr.experiment.words({ kept = true, smoke = true, data = "" })
   equal(table.concat(words, " "), "--kept --smoke")
 end)

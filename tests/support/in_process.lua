@@ -1,4 +1,5 @@
 -- Scripts, and parts of them, that run in the process of a spec, which can then put stubs in place of trainings.
+local mr = require "moonrank"
 local sections = dofile "scripts/sections.lua"
 
 local M = {}
@@ -20,18 +21,34 @@ end
 ---@return T
 function M.with_words(words, body) return with_global("arg", { [0] = "script.lua", table.unpack(words) }, body) end
 
+-- Calls body(...) while the functions of mr.experiment are changed by `patch`.
+local function with_experiment(patch, body, ...)
+  local was, experiment = {}, mr.experiment
+  for name, value in pairs(experiment) do was[name] = value end
+  patch(experiment)
+  local results = table.pack(pcall(body, ...))
+  for name, value in pairs(was) do rawset(experiment, name, value) end
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
 ---Calls body(...) and returns its value, while modules are changed as they are loaded.
----@param patches table<string, function>  called with a module once it is loaded, by the name of its file
+---@param patches table<string, function>  called with a module once it is loaded, by the name of its file; `experiment`
+---   is called with mr.experiment
 ---@param body function
 ---@return any
 function M.patched(patches, body, ...)
   local load = dofile
-  return with_global("dofile", function(file)
-    local module = load(file)
-    local patch = patches[file:match "([^/]+)%.lua$"]
-    if patch then patch(module) end
-    return module
-  end, body, ...)
+  local function loading(...)
+    return with_global("dofile", function(file)
+      local module = load(file)
+      local patch = patches[file:match "([^/]+)%.lua$"]
+      if patch then patch(module) end
+      return module
+    end, body, ...)
+  end
+  if patches.experiment then return with_experiment(patches.experiment, loading, ...) end
+  return loading(...)
 end
 
 ---A module whose own modules are changed as they are loaded.

@@ -3,7 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
-local protocol, intervals = dofile(here .. "../protocol.lua"), dofile(here .. "../../intervals.lua")
+local protocol, experiment = dofile(here .. "../protocol.lua"), mr.experiment
 
 local M = {}
 
@@ -39,14 +39,14 @@ end
 ---@return report.Section
 function M.table(args, o)
   local rows, best = {}, nil
-  local cells = intervals.cells("Student's t over folds", function(row)
+  local cells = experiment.cells("Student's t over folds", function(row)
     return row[1] == "by chance" and 0 or o.folds
   end)
   for i, name in ipairs(o.names) do
     rows[i] = { name, o.means[name] }
     local of_folds = {}
     for number, part in ipairs(o.parts[i]) do of_folds[number] = part.mean end
-    cells:note(i, "ndcg@10", intervals.over_runs(of_folds))
+    cells:note(i, "ndcg@10", experiment.over_runs(of_folds))
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
   return figure.finish(args, nil, ([[

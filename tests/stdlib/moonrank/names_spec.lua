@@ -2,10 +2,10 @@
 local test = require "moonrank.test"
 local mr = require "moonrank"
 
-local parts = { bounds = "minmx", data = "movilens", losses = "ndgc", metrics = "ndgc", models = "lienar",
-  optim = "adm", plot = "lnes", smooth = "ndgc", stats = "wilcoxn" }
-local near = { data = "movielens", losses = "ndcg", metrics = "ndcg", models = "linear", optim = "adam",
-  plot = "lines", smooth = "ndcg", stats = "wilcoxon" }
+local parts = { bounds = "minmx", data = "movilens", experiment = "studdy", losses = "ndgc", metrics = "ndgc",
+  models = "lienar", optim = "adm", plot = "lnes", smooth = "ndgc", stats = "wilcoxn" }
+local near = { data = "movielens", experiment = "study", losses = "ndcg", metrics = "ndcg", models = "linear",
+  optim = "adam", plot = "lines", smooth = "ndcg", stats = "wilcoxon" }
 
 for part, name in pairs(parts) do
   test.it("mr." .. part .. "." .. name .. " raises an error at the script's line, with the nearest name", function()

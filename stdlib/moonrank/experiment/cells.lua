@@ -1,7 +1,7 @@
--- Computes confidence intervals of 95 % for cells of result tables, and stores them with the number of training runs
--- behind each cell. Results files (CSV) have both beside the cell's value.
-local mr = require "moonrank"
+-- Confidence intervals of 95 % for the cells of result tables, and the number of training runs behind each cell.
 local core = require "moonrank.core"
+local given = require "moonrank.experiment.given"
+local stats = require "moonrank.stats"
 
 local M = {}
 
@@ -10,13 +10,14 @@ local function ends(low, high)
   if low == low and high == high then return { low, high } end
 end
 
----Returns the bootstrap interval (95 %) of a mean over users or queries, as {low, high}. It does
----not include the variation between trainings: the trained models are taken as given. Returns nil
----for too few values.
+---Returns the bootstrap interval (95 %) of a mean over lists (users or queries), as {low, high}. It
+---does not include the variation between trainings: the trained models are taken as given. Returns
+---nil for too few values.
 ---@param x number[]|{ [1]: number[], [2]: number[] }  values, or two lists of values for their mean difference
 ---@return number[]?
+---Example: `#mr.experiment.over_lists{0.1, 0.4, 0.5}   --> 2`
 function M.over_lists(x)
-  local found = mr.stats.bootstrap(x)
+  local found = stats.bootstrap(x)
   return ends(found.low, found.high)
 end
 
@@ -25,8 +26,9 @@ end
 ---NaN for fewer than two numbers.
 ---@param values number[]
 ---@return { mean: number, sd: number, half: number, n: integer }  n: how many numbers are not NaN
+---Example: `("%.2f"):format(mr.experiment.distribution{1, 2, 3}.half)   --> 2.48`
 function M.distribution(values)
-  local found = mr.stats.summary(values)
+  local found = stats.summary(values)
   found.half = found.n > 1 and core.student_quantile(0.975, found.n - 1) * found.sd / math.sqrt(found.n) or 0 / 0
   return found
 end
@@ -35,14 +37,15 @@ end
 ---high}. Returns nil for fewer than two values.
 ---@param values number[]  one value per fold or seed
 ---@return number[]?
+---Example: `mr.experiment.over_runs{1} == nil   --> true`
 function M.over_runs(values)
   local found = M.distribution(values)
   return ends(found.mean - found.half, found.mean + found.half)
 end
 
 ---Confidence intervals of the cells of one table, and the numbers of training runs behind the cells.
----@class scripts.Cells
----@field runs? integer|"all"|function  training runs behind a cell; "all": all of the section; or of (row, column)
+---@class mr.experiment.Cells
+---@field runs? integer|"all"|function  training runs behind a cell; "all": all of the script; or of (row, column)
 ---@field by? string|function  how intervals were computed: "bootstrap over users"; or of (row, column)
 ---@field intervals table<string, table<integer, number[]>>  {low, high} by column and number of the row
 local Cells = {}
@@ -54,7 +57,13 @@ Cells.__index = Cells
 ---a row and a column's name.
 ---@param by? string|fun(row: any[], column: string): string
 ---@param runs? integer|"all"|fun(row: any[], column: string): integer?
----@return scripts.Cells
+---@return mr.experiment.Cells
+---Example:
+---```lua
+---local cells = mr.experiment.cells("bootstrap over users", 5)
+---cells:note(1, "mean", {0.4, 0.6})
+---cells.intervals.mean[1]   --> {0.4, 0.6}
+---```
 function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals = {} }, Cells) end
 
 ---Stores the confidence interval of a cell.
@@ -62,6 +71,8 @@ function M.cells(by, runs) return setmetatable({ by = by, runs = runs, intervals
 ---@param column string  name of the table's column
 ---@param of? number[]  {low, high}; nil if the cell has no interval
 function Cells:note(row, column, of)
+  given.need("Cells:note", "row", row, "number", "the number of a row")
+  given.need("Cells:note", "column", column, "string", "the name of a column")
   self.intervals[column] = self.intervals[column] or {}
   self.intervals[column][row] = of
 end

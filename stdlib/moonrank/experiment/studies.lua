@@ -1,10 +1,11 @@
--- Functions for scripts that keep their training runs in a store: declare the options of the store, pass options on
--- to another script, and make or read a study (a named set of training runs).
+-- Studies of experiments: makes or reads a study (a named set of training runs in a store), and says how many of its
+-- runs are there, which failed, and which were continued after a change.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local given = require "moonrank.experiment.given"
 local forced = require "moonrank.sweep.forced"
-local paths = require "moonrank.system.paths"
 local space, studies = require "moonrank.sweep.space", require "moonrank.sweep.study"
 
 local M = {}
@@ -15,113 +16,8 @@ local M = {}
 ---tables such as this one are ignored in this comparison. Text and number keys are never
 ---garbage-collected, so nothing is lost.
 ---@return table
+---Example: `mr.experiment.cache()   --> {}`
 function M.cache() return setmetatable({}, { __mode = "k" }) end
-
--- Returns the folder of stores, which survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the
--- user's data folder.
-local function results_folder()
-  local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
-  if own and own ~= "" then return own end
-  if data and data ~= "" then return data .. "/moonrank/results" end
-  return home and home ~= "" and home .. "/.local/share/moonrank/results" or "results"
-end
-
--- Returns the default path of the store of a document's (paper's) training runs. Runs on made-up data (--smoke) are
--- kept in results/ beside the figures, real runs in the folder of stores.
-local function store_of(args, document)
-  if args.smoke then return ("results/%s/smoke.db"):format(document) end
-  return ("%s/%s/runs.db"):format(results_folder(), document)
-end
-
--- Returns why a store cannot be written at a path, or nil if it can. A missing store can be written if a file can be
--- made in the nearest folder above it that exists.
-local function against_writing(path)
-  local above = path
-  while not core.file_exists(above) do above = above:match "^(.*)/[^/]*$" or "." end
-  if above == "" then above = "/" end
-  local is_there = above == path
-  local own = core.sha256(("%.17g"):format(core.clock())):sub(1, 8)
-  local probe = is_there and path or ("%s/.moonrank-%s"):format(above, own)
-  local file, why = io.open(probe, is_there and "r+b" or "wb")
-  if not file then return ("%s: cannot be written (%s)"):format(path, tostring(why):match "[^:]*$":sub(2)) end
-  file:close()
-  if not is_there then os.remove(probe) end
-end
-
--- Ends the script if the path of its store is not the path of a file, or if the store cannot be written although runs
--- may be made. Scripts call this before they read data. `source` is what chose the path.
-local function check_store(path, source, only_reads)
-  local objection = paths.objection("new file", path) or not only_reads and against_writing(path)
-  if objection then
-    error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
-  end
-end
-
----Ends the script if the default stores of documents cannot be written, or not read under --kept.
----@param args table  with `smoke` and `kept`
----@param documents string[]
-function M.check_stores(args, documents)
-  for _, document in ipairs(documents) do
-    check_store(store_of(args, document), args.smoke and "results" or "MOONRANK_RESULTS", args.kept)
-  end
-end
-
----Parses the command line of a script: its own options, and those of the store of training runs
----(--store, --kept, --workers, ...). Returns the values of all options.
----@param own table  declarations of the script's own options, as in mr.args; the store's options are added to it
----@param o { document: string, smoke?: table<string, any> }  document: short name, "thesis", which names the store;
----   smoke: values of options under --smoke
----@return table
-function M.args(own, o)
-  own.store = { path = "new file", type = "string", placement = true,
-    help = "where runs are kept; missing ones are made", shown = o.document .. "/runs.db in MOONRANK_RESULTS" }
-  own.workers = { type = "integer", least = 0, placement = true,
-    help = "processes for runs that are missing; 0: this one", shown = "one per core" }
-  own.data = own.data or { path = "data folder", default = "",
-    help = "folder of ml-latest-small, mq2008 and others", shown = "where the program looks for data" }
-  own.force = { default = false, placement = true,
-    help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
-  own.retry = { default = 0, least = 0, placement = true,
-    help = "how often runs that failed or were killed are tried again" }
-  own.mix_numerics = { default = false, placement = true,
-    help = "go on with kept runs although they were made under other numerics" }
-  own.kept = { default = false, placement = true, ignores = { "workers", "force", "retry", "mix_numerics" },
-    help = "read the runs that are there, and make none" }
-  own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
-    help = "made-up data, one fold, two epochs: to see that it runs" }
-  if own.out then own.out.placement = true end
-  local args = mr.args(own)
-  if args.store then
-    check_store(args.store, "--store", args.kept)
-  else
-    M.check_stores(args, { o.document })
-  end
-  args.store = args.store or store_of(args, o.document)
-  args.made_up = args.smoke
-  args.studies = {}
-  return args
-end
-
----Returns the store's options (--store, --data, --workers, ...) with the values that `M.args` read,
----as words of a command line, for a script that this script runs. Without --store, the other script
----uses its own default store.
----@param args table  option values, as from M.args
----@param more? table<string, any>  further options of the other script, by name; false ones are left out
----@return string[]
-function M.words(args, more)
-  local words, asked = args.store and { "--store", args.store } or {}, { workers = args.workers, device = args.device }
-  asked.data = not args.smoke and args.data ~= "" and args.data or nil
-  asked.retry = args.retry and args.retry > 0 and args.retry or nil
-  for name, value in pairs(more or {}) do asked[name] = value or nil end
-  local names = {}
-  for name in pairs(asked) do names[#names + 1] = name end
-  table.sort(names)
-  for _, name in ipairs(names) do table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
-  for _, name in ipairs{ "force", "mix_numerics", "kept", "smoke" } do
-    if args[name] then words[#words + 1] = "--" .. name:gsub("_", "-") end
-  end
-  return words
-end
 
 -- Returns the name under which the store has a study (a set of training runs). The name says so if the data are made
 -- up.
@@ -131,11 +27,13 @@ local function name_of(args, name) return name .. (args.made_up and ", made-up d
 ---failure is a result of a learning rate, because another attempt would fail, too.
 ---@param reason string  first line of the run's error
 ---@return boolean
+---Example: `mr.experiment.diverged "mr.fit: the loss is NaN in epoch 1"   --> true`
 function M.diverged(reason)
+  given.need("diverged", "reason", reason, "string", "the first line of an error")
   return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
 end
 
--- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` in M.study); 0 if
+-- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` of a study); 0 if
 -- the study accepts none.
 local function accepted(results)
   local accepts, count = rawget(results, "_accepts"), 0
@@ -147,13 +45,15 @@ local function accepted(results)
 end
 
 ---Returns how many runs of a study have a result, and how many are planned. Runs that failed or
----were killed have no result, except failures that the study accepts as a result (M.study). The
----third value says how many have none, as "2 failed, 1 killed"; it is nil if there are none.
----@param results mr.Results
+---were killed have no result, except failures that the study accepts as a result (`accepts` in
+---`mr.experiment.study`). The third value says how many have none, as "2 failed, 1 killed"; it is nil
+---if there are none.
+---@param results mr.Results  from `mr.experiment.study` or `mr.experiment.there`
 ---@return integer ended
 ---@return integer planned
 ---@return string? lost
 function M.progress(results)
+  given.results("progress", results)
   local counts, failures = results:counts(), accepted(results)
   local ended, parts = (counts.done or 0) + (counts.pruned or 0) + failures, {}
   for _, state in ipairs{ "failed", "killed" } do
@@ -179,18 +79,24 @@ local function check_lost(results)
     :format(results.name, results.path, planned, lost, results.path, again(results))), 0)
 end
 
--- Prefix of the error for missing training runs under --kept, which forbids to make them. A report that includes the
--- script recognises the error by this prefix (sections.lua).
+-- Prefix of the error for missing training runs under --kept, which forbids to make them.
 local lacking = "--kept: "
 
 ---Ends a script with an error because training runs are missing and --kept forbids to make them.
+---`mr.experiment.lacked` recognises this error.
 ---@param message string  what is missing
-function M.lack(message) error(core.exit(2, lacking .. message), 0) end
+---Example: `mr.experiment.lacked((select(2, pcall(mr.experiment.lack, "no runs"))))   --> no runs`
+function M.lack(message)
+  given.need("lack", "message", message, "string", "a text")
+  error(core.exit(2, lacking .. message), 0)
+end
 
----Returns the message given to `M.lack` if `problem` is the error that `M.lack` raised, and nil for
----other errors.
+---Returns the message given to `mr.experiment.lack` if `problem` is the error that it raised, and nil
+---for other errors. A report that runs scripts asks this, because a script whose runs are missing is
+---not a failure.
 ---@param problem any  error that ended a script
 ---@return string?
+---Example: `mr.experiment.lacked "another error"   --> nil`
 function M.lacked(problem)
   local text = tostring(problem)
   return text:sub(1, #lacking) == lacking and text:sub(#lacking + 1) or nil
@@ -210,8 +116,8 @@ local function found_in_store(args, name)
   end
 end
 
--- Adds a study to the list of studies that the script read, which figure.finish states below the results. `accepts` is
--- that of M.study. The list is marked if runs of the study are missing.
+-- Adds a study to the list of studies that the script read, which mr.experiment.finish puts into the script's section.
+-- `accepts` is an option of mr.experiment.study. The list is marked if runs of the study are missing.
 local function noted(args, results, accepts)
   rawset(results, "_accepts", accepts)
   local list = args.studies
@@ -223,19 +129,27 @@ local function noted(args, results, accepts)
   return results
 end
 
----Returns true if the store lacks runs of a study that a script asked for. Results files are not
----written from such studies.
+---Returns true if the store lacks runs of a study that a script asked for. Results files should not
+---be written from such studies.
 ---@param list? table  `args.studies`, or the field `studies` of a section
 ---@return boolean
-function M.lacks(list) return list ~= nil and list.lacks == true end
+---Example: `mr.experiment.lacks{lacks = true}   --> true`
+function M.lacks(list)
+  if list == nil then return false end
+  given.need("lacks", "list", list, "table", "the list of a script's studies")
+  return rawget(list, "lacks") == true
+end
 
 ---Returns a sentence for each study that was continued with --force after a change, without
----duplicates. Results files are not written from such studies.
+---duplicates. Results files should not be written from such studies.
 ---@param list? table  `args.studies`, or the field `studies` of a section
 ---@return string[]
+---Example: `#mr.experiment.forced{}   --> 0`
 function M.forced(list)
+  if list ~= nil then given.array("forced", "list", list, "table", "studies") end
   local found, seen = {}, {}
   for _, results in ipairs(list or {}) do
+    given.results("forced", results)
     local line = forced.line(results._store:study(results.name) or results.study)
     local said = line and ("Runs of '%s' are %s."):format(results.name, (line:gsub("force = true", "--force")))
     if said and not seen[said] then found[#found + 1], seen[said] = said, true end
@@ -243,27 +157,33 @@ function M.forced(list)
   return found
 end
 
----Returns a section's text with the sentences of `M.forced` below it.
----@param text string
----@param list? table  `args.studies`
----@return string
-function M.with_forced(text, list)
-  local said = table.concat(M.forced(list), "\n")
-  return said == "" and text or text .. "\n\n" .. said
-end
-
 -- Returns true if stored settings equal `settings`. Earlier versions of the program stored former names of options.
 local function has_settings(stored, settings)
   return stored == studies.settings_text(settings) or stored == studies.settings_text(settings, true)
 end
 
+local study_options = declare("mr.experiment.StudyOptions", {
+  { "name", "string", required = true, help = "name of the study in the store" },
+  { "space", "table", required = true, help = "parameters of the runs by name, as in mr.sweep" },
+  { "settings", "table", default = {}, shown = "none",
+    help = "values outside of the code on which results depend; other values are an error" },
+  { "run", "fun(trial: mr.Trial): any", shown = "none, to read runs only",
+    help = "makes one run and returns its numbers by name; `per_list` has values of every list" },
+  { "metric", "string", default = "valid", help = "number by which runs are compared; larger is better" },
+  { "accepts", "fun(reason: string): boolean", shown = "no failure",
+    help = "whether a failure with this reason is a result, such as mr.experiment.diverged" },
+})
+
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
----not exist. It does not matter which script made its runs. If the study has another search space or
----other settings, the script ends with an error, because it would show the study's results as its own.
----@param args table  option values, as from M.args
----@param o kept_runs.Study  without `run`
+---not exist. Runs may be missing: `mr.experiment.progress` says how many. It does not matter which
+---script made the runs. If the study has another search space or other settings, the script ends with
+---an error, because it would show the study's results as its own.
+---@param args table  option values, as from `mr.experiment.args`
+---@param o mr.experiment.StudyOptions  `run` is not needed
 ---@return mr.Results?
 function M.there(args, o)
+  given.args("there", args)
+  o = study_options:read("mr.experiment.there", o)
   local found = found_in_store(args, o.name)
   if not found then
     if args.studies then args.studies.lacks = true end
@@ -325,26 +245,30 @@ local function sweep(args, o, options)
   error(core.exit(1, store_error((without_place(found):gsub("^mr%.sweep: ", "")))), 0)
 end
 
----@class kept_runs.Study
----@field name string
----@field settings table  this field, `space`, `run` and `metric` are those of mr.sweep
----@field space table
----@field run fun(trial: mr.Trial): any
----@field metric? string  default: "valid"
----@field accepts? fun(reason: string): boolean  whether a failure with this reason is a result
-
 ---Returns a study: the results of a named set of training runs. Runs that are not in the store yet are
 ---made first. With --kept nothing is trained, and missing runs are an error. Runs that failed or were
----killed are an error, too, except failures for a reason that `accepts` takes as a result.
----@param args table  option values, as from M.args
----@param o kept_runs.Study
+---killed are an error, too, except failures for a reason that `accepts` takes as a result. Runs on
+---made-up data (--smoke) belong to a study of another name.
+---@param args table  option values, as from `mr.experiment.args`
+---@param o mr.experiment.StudyOptions
 ---@return mr.Results
+---Example:
+---```lua
+---local store = os.tmpname()
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local results = mr.experiment.study(args, {name = "rates", space = {rate = mr.choice{0.1, 0.2}},
+---  run = function(trial) return {valid = trial.rate} end})
+---os.remove(store)
+---results:best().params.rate   --> 0.2
+---```
 function M.study(args, o)
+  given.args("study", args)
+  o = study_options:read("mr.experiment.study", o)
   if args.kept then return whole(args, o) end
   if args.force then check_settings(args, o) end
   local results = noted(args, sweep(args, o, {
     name = name_of(args, o.name), store = args.store, workers = args.workers, force = args.force, retry = args.retry,
-    mix_numerics = args.mix_numerics, metric = o.metric or "valid", direction = "maximize", settings = o.settings,
+    mix_numerics = args.mix_numerics, metric = o.metric, direction = "maximize", settings = o.settings,
     space = o.space, run = o.run,
   }), o.accepts)
   check_lost(results)

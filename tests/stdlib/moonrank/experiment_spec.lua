@@ -1,17 +1,16 @@
--- Stores of scripts: runs on made-up data must not get the name or the store of real runs.
+-- mr.experiment: options, stores and studies of scripts.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, equal, raises, check = test.it, test.equal, test.raises, test.check
-local kept_runs = dofile "scripts/kept_runs.lua"
 
-it("kept_runs.study keeps runs on made-up data in a study of another name, also in the same store", function()
+it("mr.experiment.study keeps runs on made-up data in a study of another name, also in the same store", function()
   sweeps.in_folder(function(folder)
     local store = folder .. "/runs.db"
     local function study(made_up)
       local value = made_up and 0.25 or 0.5
-      return kept_runs.study({ store = store, workers = 0, retry = 0, made_up = made_up }, { name = "movielens",
+      return mr.experiment.study({ store = store, workers = 0, retry = 0, made_up = made_up }, { name = "movielens",
         settings = {}, space = { i = mr.range(1, 2) }, run = function() return { valid = value } end })
     end
     study(true)
@@ -22,29 +21,29 @@ it("kept_runs.study keeps runs on made-up data in a study of another name, also 
   end)
 end)
 
-scripts.it("kept_runs.args with --smoke sets made-up data and a store of their own", {}, function(folder)
-  sweeps.write(folder .. "/options.lua", ([[
-    local args = dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" })
-    print(args.made_up, args.store)]]):format(scripts.root))
+scripts.it("mr.experiment.args with --smoke sets made-up data and a store of their own", {}, function(folder)
+  sweeps.write(folder .. "/options.lua", [[
+    local args = require("moonrank").experiment.args({}, { document = "x" })
+    print(args.made_up, args.store)]])
   local function said(words) return (select(2, sweeps.run(folder, "options.lua", words))) end
   equal({ said "", said "--smoke", said "--smoke --store s.db" },
     { "false\tresults/x/runs.db\n", "true\tresults/x/smoke.db\n", "true\ts.db\n" })
 end)
 
-scripts.it("kept_runs.args puts stores into MOONRANK_RESULTS, or else into the user's data folder", {}, function(folder)
-  sweeps.write(folder .. "/options.lua", ([[
-    print(dofile "%s/scripts/kept_runs.lua".args({}, { document = "x" }).store)]]):format(scripts.root))
+scripts.it("mr.experiment.args puts stores into MOONRANK_RESULTS, or the user's data folder", {}, function(folder)
+  sweeps.write(folder .. "/options.lua", [[
+    print(require("moonrank").experiment.args({}, { document = "x" }).store)]])
   local function said(before) return (select(2, sweeps.run(folder, "options.lua", "", before))) end
   equal({ said "MOONRANK_RESULTS=/r",
     said "MOONRANK_RESULTS= XDG_DATA_HOME=/d", said "MOONRANK_RESULTS= XDG_DATA_HOME= HOME=/h" },
     { "/r/x/runs.db\n", "/d/moonrank/results/x/runs.db\n", "/h/.local/share/moonrank/results/x/runs.db\n" })
 end)
 
-it("kept_runs.study with force keeps runs after a change of the script, and refuses changed settings", function()
+it("mr.experiment.study with force keeps runs after a change of the script, and refuses changed settings", function()
   sweeps.in_folder(function(folder)
     local store, value = folder .. "/runs.db", 0.5
     local function study(force, epochs)
-      return kept_runs.study({ store = store, workers = 0, retry = 0, force = force },
+      return mr.experiment.study({ store = store, workers = 0, retry = 0, force = force },
         { name = "movielens", settings = { epochs = epochs }, space = { i = mr.range(1, 2) },
         run = function() return { valid = value } end }):best().value
     end
@@ -67,7 +66,7 @@ local function with_study(body)
       local options = { name = "movielens", settings = {}, space = { i = mr.range(1, 4) },
         run = run or function(trial) return { valid = trial.i } end }
       for name, value in pairs(o or {}) do options[name] = value end
-      return kept_runs.study(args, options), args
+      return mr.experiment.study(args, options), args
     end)
   end)
 end
@@ -83,14 +82,14 @@ end
 it("a study with failed runs is not complete: an error names it, how many failed and the option that tries again",
   function()
     with_study(function(_, study)
-      local luck = kept_runs.cache()  -- may change between attempts
+      local luck = mr.experiment.cache()  -- may change between attempts
       local function failing(trial)
         if trial.i <= 2 and not luck[1] then error("no luck", 0) end
         return { valid = trial.i }
       end
       refuses(function() study({}, failing) end, "movielens", "2 failed", "--retry 1")
       local problem = refuses(function() study({ kept = true }) end, "movielens", "2 of 4 runs", "2 failed")
-      check(kept_runs.lacked(problem), "runs that failed count as missing ones")
+      check(mr.experiment.lacked(problem), "runs that failed count as missing ones")
       refuses(function() study({ retry = 1 }, failing) end, "2 failed", "--retry 2")
       luck[1] = true
       equal(study({ retry = 2 }, failing):counts(), { done = 4 })
@@ -102,7 +101,7 @@ it("a study with killed runs is not complete, with and without --kept", function
     study()
     sweeps.change(folder .. "/runs.db", "UPDATE trials SET state = 'killed' WHERE study = ?1 AND number <= 2")
     local problem = refuses(function() study{ kept = true } end, "movielens", "2 of 4 runs", "2 killed")
-    check(kept_runs.lacked(problem), tostring(problem))
+    check(mr.experiment.lacked(problem), tostring(problem))
     refuses(function() study() end, "movielens", "of 4 runs 2 killed", "--retry")
     equal(study{ retry = 1 }:counts(), { done = 4 })
   end)
@@ -115,9 +114,9 @@ it("failures that a study accepts are results, other failures are not", function
       if trial.i == 1 then error(why, 0) end
       return { valid = trial.i }
     end
-    local o = { accepts = kept_runs.diverged }
+    local o = { accepts = mr.experiment.diverged }
     equal(study({}, failing, o):counts(), { done = 3, failed = 1 })
-    equal({ kept_runs.progress((study({ kept = true }, failing, o))) }, { 4, 4 })
+    equal({ mr.experiment.progress((study({ kept = true }, failing, o))) }, { 4, 4 })
     refuses(function() study({ kept = true }, failing) end, "3 of 4 runs")
   end)
 end)
@@ -125,13 +124,13 @@ end)
 it("a list of studies says whether runs are missing", function()
   with_study(function(folder, study)
     local _, args = study()
-    check(not kept_runs.lacks(args.studies))
+    check(not mr.experiment.lacks(args.studies))
     sweeps.change(folder .. "/runs.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")
     local o = { name = "movielens", settings = {}, space = { i = mr.range(1, 4) } }
     for _, name in ipairs{ "movielens", "another" } do
       o.name, args.studies = name, {}
-      kept_runs.there(args, o)
-      check(kept_runs.lacks(args.studies), name)
+      mr.experiment.there(args, o)
+      check(mr.experiment.lacks(args.studies), name)
     end
   end)
 end)
@@ -159,18 +158,17 @@ scripts.it("a store that cannot be written ends a script with one line and statu
   end)
 
 -- A script with one study. Its trials read the options that say where and how the study is kept.
-local script = ([[
+local script = [[
 local mr = require "moonrank"
-local kept_runs = dofile "%s/scripts/kept_runs.lua"
-local args = kept_runs.args({ epochs = 3, value = 1.0, lr = 0.1, place = { default = "a", placement = true } },
+local args = mr.experiment.args({ epochs = 3, value = 1.0, lr = 0.1, place = { default = "a", placement = true } },
   { document = "x" })
 local value = args.value
-kept_runs.study(args, { name = "study", settings = { epochs = args.epochs }, space = { i = mr.range(1, 2) },
+mr.experiment.study(args, { name = "study", settings = { epochs = args.epochs }, space = { i = mr.range(1, 2) },
   run = function(trial)
     local _ = { args.store, args.force, args.mix_numerics, args.workers, args.retry, args.kept, args.place }
     return { valid = value * args.lr * trial.i }
   end })
-]]):format(scripts.root)
+]]
 
 scripts.it("errors about the store of a study are one line, and name only options of the script that help", {},
   function(folder)

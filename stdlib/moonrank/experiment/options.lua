@@ -1,0 +1,142 @@
+-- Options on the command line of scripts that keep their training runs in a store, and the paths of stores.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local declare = require("moonrank.options").declare
+local given = require "moonrank.experiment.given"
+local paths = require "moonrank.system.paths"
+
+local M = {}
+
+-- Returns the folder of stores, which survive the deletion of a checkout: MOONRANK_RESULTS, or a folder in the
+-- user's data folder.
+local function results_folder()
+  local own, data, home = os.getenv "MOONRANK_RESULTS", os.getenv "XDG_DATA_HOME", os.getenv "HOME"
+  if own and own ~= "" then return own end
+  if data and data ~= "" then return data .. "/moonrank/results" end
+  return home and home ~= "" and home .. "/.local/share/moonrank/results" or "results"
+end
+
+-- Returns the default path of the store of a document's (paper's) training runs. Runs on made-up data (--smoke) are
+-- kept in results/ beside the figures, real runs in the folder of stores.
+local function store_of(args, document)
+  if args.smoke then return ("results/%s/smoke.db"):format(document) end
+  return ("%s/%s/runs.db"):format(results_folder(), document)
+end
+
+-- Returns why a store cannot be written at a path, or nil if it can. A missing store can be written if a file can be
+-- made in the nearest folder above it that exists.
+local function against_writing(path)
+  local above = path
+  while not core.file_exists(above) do above = above:match "^(.*)/[^/]*$" or "." end
+  if above == "" then above = "/" end
+  local is_there = above == path
+  local own = core.sha256(("%.17g"):format(core.clock())):sub(1, 8)
+  local probe = is_there and path or ("%s/.moonrank-%s"):format(above, own)
+  local file, why = io.open(probe, is_there and "r+b" or "wb")
+  if not file then return ("%s: cannot be written (%s)"):format(path, tostring(why):match "[^:]*$":sub(2)) end
+  file:close()
+  if not is_there then os.remove(probe) end
+end
+
+-- Ends the script if the path of its store is not the path of a file, or if the store cannot be written although runs
+-- may be made. Scripts call this before they read data. `source` is what chose the path.
+local function check_store(path, source, only_reads)
+  local objection = paths.objection("new file", path) or not only_reads and against_writing(path)
+  if objection then
+    error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
+  end
+end
+
+---Ends the script with status 2 if the default stores of documents cannot be written, or cannot be
+---read under --kept. A script that runs several other scripts calls this before it begins.
+---@param args table  option values with `smoke` and `kept`, as from `mr.experiment.args`
+---@param documents string[]  short names of documents, as in the options of `mr.experiment.args`
+function M.check_stores(args, documents)
+  given.need("check_stores", "args", args, "table", "option values, as from mr.experiment.args")
+  given.array("check_stores", "documents", documents, "string", "short names of documents")
+  for _, document in ipairs(documents) do
+    check_store(store_of(args, document), args.smoke and "results" or "MOONRANK_RESULTS", args.kept)
+  end
+end
+
+local args_options = declare("mr.experiment.ArgsOptions", {
+  { "document", "string", required = true,
+    help = "short name of the document or the study of your own; the default store is DOCUMENT/runs.db" },
+  { "smoke", "table<string, any>", shown = "none", help = "values of the script's own options under --smoke" },
+})
+
+---Parses the command line of a script that keeps its training runs in a store. The options are the
+---script's own, and:
+---
+---- `--store FILE`: where runs are kept. The default is DOCUMENT/runs.db in the folder MOONRANK_RESULTS,
+---  or in the user's data folder.
+---- `--kept`: read the runs that are there, and make none.
+---- `--workers`, `--retry`, `--force`, `--mix-numerics`: as in `mr.sweep`.
+---- `--data FOLDER`: folder of data sets.
+---- `--smoke`: made-up data and short runs, in a store of their own. `made_up` of the result is then true.
+---
+---The result has the value of each option, and is passed on to the other functions of this module.
+---@param own table  declarations of the script's own options, as in mr.args; the store's options are added to it
+---@param o mr.experiment.ArgsOptions
+---@param words? string[]  the words of the command line (default: those of the script)
+---@return table
+---Example: `mr.experiment.args({epochs = 20}, {document = "example"}, {"--epochs", "5"}).epochs   --> 5`
+function M.args(own, o, words)
+  o = args_options:read("mr.experiment.args", o)
+  given.need("args", "own", own, "table", "a table of options: {epochs = 20}")
+  if words ~= nil then given.array("args", "words", words, "string", "texts") end
+  own.store = { path = "new file", type = "string", placement = true,
+    help = "where runs are kept; missing ones are made", shown = o.document .. "/runs.db in MOONRANK_RESULTS" }
+  own.workers = { type = "integer", least = 0, placement = true,
+    help = "processes for runs that are missing; 0: this one", shown = "one per core" }
+  own.data = own.data or { path = "data folder", default = "",
+    help = "folder of ml-latest-small, mq2008 and others", shown = "where the program looks for data" }
+  own.force = { default = false, placement = true,
+    help = "go on with kept runs although scripts or data have changed; other settings stay an error" }
+  own.retry = { default = 0, least = 0, placement = true,
+    help = "how often runs that failed or were killed are tried again" }
+  own.mix_numerics = { default = false, placement = true,
+    help = "go on with kept runs although they were made under other numerics" }
+  own.kept = { default = false, placement = true, ignores = { "workers", "force", "retry", "mix_numerics" },
+    help = "read the runs that are there, and make none" }
+  own.smoke = { default = false, sets = o.smoke or {}, ignores = { "data" },
+    help = "made-up data, one fold, two epochs: to see that it runs" }
+  if own.out then own.out.placement = true end
+  local args = mr.args(own, words)
+  if args.store then
+    check_store(args.store, "--store", args.kept)
+  else
+    M.check_stores(args, { o.document })
+  end
+  args.store = args.store or store_of(args, o.document)
+  args.made_up = args.smoke
+  args.studies = {}
+  return args
+end
+
+---Returns the store's options (--store, --data, --workers, ...) with the values that
+---`mr.experiment.args` read, as words of a command line, for a script that this script runs. Without
+---`args.store`, the other script uses its own default store.
+---@param args table  option values
+---@param more? table<string, any>  further options of the other script, by name; false ones are left out
+---@return string[]
+---Example: `table.concat(mr.experiment.words({store = "s.db"}, {epochs = 3}), " ")   --> --store s.db --epochs 3`
+function M.words(args, more)
+  given.need("words", "args", args, "table", "option values, as from mr.experiment.args")
+  if more ~= nil then given.need("words", "more", more, "table", "options by name") end
+  local words, asked = args.store and { "--store", args.store } or {}, { workers = args.workers, device = args.device }
+  asked.data = not args.smoke and args.data ~= "" and args.data or nil
+  asked.retry = math.type(args.retry) and args.retry > 0 and args.retry or nil
+  for name, value in pairs(more or {}) do asked[name] = value or nil end
+  local names = {}
+  for name in pairs(asked) do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  for _, name in ipairs(names) do table.move({ "--" .. name, tostring(asked[name]) }, 1, 2, #words + 1, words) end
+  for _, name in ipairs{ "force", "mix_numerics", "kept", "smoke" } do
+    if args[name] then words[#words + 1] = "--" .. name:gsub("_", "-") end
+  end
+  return words
+end
+
+-- Returns the name under which the store has a study (a set of training runs). The name says so if the data are made
+return M
