@@ -93,18 +93,20 @@ local function reason_in(path)
 end
 
 ---The lines that a script of peers/ prints, and why there are no more where it failed: python3 or a library is missing,
----or the peer's own error. None where MOONRANK_PEERS is "none".
+---or the peer's own error. None where MOONRANK_PEERS is "none". A peer is ended after 5 minutes, or after 20 where
+---processor time is measured, because other programs may use the machine.
 function M.peer_lines(script, ...)
   if os.getenv "MOONRANK_PEERS" == "none" then return {}, "left out" end
   local at <close> = M.temporary()
   local errors = at.path
-  local words = { ("timeout 300 python3 '%speers/%s'"):format(M.folder, script) }
+  local minutes = M.clock == os.clock and 20 or 5
+  local words = { ("timeout %d python3 '%speers/%s'"):format(60 * minutes, M.folder, script) }
   for _, word in ipairs{ ... } do words[#words + 1] = ("'%s'"):format(word) end
   local pipe = assert(io.popen(("%s 2>'%s'"):format(table.concat(words, " "), errors)))
   local lines = {}
   for line in pipe:lines() do lines[#lines + 1] = line end
   local _, _, status = pipe:close()
-  local reason = status == 124 and "ended after 5 minutes"
+  local reason = status == 124 and ("ended after %d minutes"):format(minutes)
     or status ~= 0 and (reason_in(errors) or "status " .. status) or nil
   return lines, reason and "failed: " .. reason
 end

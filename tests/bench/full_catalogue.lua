@@ -42,7 +42,7 @@ end
 
 -- One repeat is not worth a run before it.
 local function measured(f)
-  if args.repeats > 1 then return bench.times_of(f, args.repeats, 1) end
+  if args.repeats > 1 then return bench.times_of(f, args.repeats, 5) end
   local began = bench.clock()
   f()
   return { bench.clock() - began }

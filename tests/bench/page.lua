@@ -33,17 +33,33 @@ local function gpu_table()
   return mr.table{ columns = { "work", "ms", "PyTorch, ms", "ratio" }, rows = rows, formats = formats }:to_markdown()
 end
 
+-- How much repeats of a measurement differ.
+local function scatter()
+  local found = {}
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/cpu.csv"))) do
+    local ms, least, most = tonumber(row[4]), tonumber(row[5]), tonumber(row[6])
+    if ms then found[#found + 1] = (most - least) / ms end
+  end
+  local spread = bench.spread_of(found)
+  return ("Over all measurements, the slowest and the fastest repeat differ by %.0f %% of the median in the median, "
+    .. "and by %.0f %% at most."):format(100 * spread.median, 100 * spread.most)
+end
+
+local function wrapped(text)
+  local lines = { "" }
+  for word in text:gmatch "%S+" do
+    if #lines[#lines] + #word > 98 then lines[#lines + 1] = "" end
+    lines[#lines] = lines[#lines] .. (lines[#lines] == "" and "" or " ") .. word
+  end
+  return table.concat(lines, "\n")
+end
+
 local function cpu_table()
   local pipe = assert(io.popen(("'%s' '%sratios.lua' '%s/cpu.csv'"):format(arg[-1], bench.folder, args.folder)))
   local text = pipe:read("a")
   assert(pipe:close(), "ratios.lua failed")
   local measured, rest = text:match "^([^\n]*)(.*)$"
-  local lines = { "" }
-  for word in measured:gmatch "%S+" do
-    if #lines[#lines] + #word > 98 then lines[#lines + 1] = "" end
-    lines[#lines] = lines[#lines] .. (lines[#lines] == "" and "" or " ") .. word
-  end
-  return table.concat(lines, "\n") .. rest
+  return wrapped(measured .. " " .. scatter()) .. rest
 end
 
 local file <close> = assert(io.open(args.page))

@@ -9,7 +9,7 @@ local losses = { ap = "AP", ndcg = "nDCG", nrbp = "nRBP" }
 
 -- Steps of lists of any number of rows are one kind of work, as are LETOR files of any size.
 local function kind_of(workload)
-  if workload:find "^AP step" then return "a step of smooth AP of one list, by its rows" end
+  if workload:find "^AP step" then return "a step of smooth AP of one list" end
   if workload:find "^distribution" then return (workload:gsub(" of [%w_]+,", ",")) end
   if workload:find " LETOR " then return "LETOR text" end
   return (workload:gsub(" epoch, (.*)$", function(loss) return ", one epoch of smooth " .. losses[loss] end))
