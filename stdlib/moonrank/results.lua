@@ -1,4 +1,5 @@
 -- mr.results: reads the trials of a sweep from its store file. It makes tables, best trials, comparisons and figures.
+local better = require "moonrank.results.better"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local columns = require "moonrank.results.columns"
@@ -170,7 +171,7 @@ function Results:trials(options)
     for c in ipairs(names) do line[c] = shown[c][row] end
     rows[#rows + 1] = line
   end
-  return conventions.below(self, tables.new{ columns = names, rows = rows }, data, chosen, nil,
+  return conventions.below(self, better.note(self, data, tables.new{ columns = names, rows = rows }), data, chosen, nil,
     left_out.note(self, "results:trials", o.where, o.states))
 end
 
@@ -194,8 +195,11 @@ function Results:pivot(options)
     check.fail("results:pivot: rows and columns are missing. Pass at least one")
   end
   local data, where = self:columns(), "results:pivot"
-  local note = left_out.note(self, where, o.where)
-  return conventions.below(self, pivot.make(data, o), data, data:rows(where, o.where), { o.value }, note)
+  local note, made = left_out.note(self, where, o.where), pivot.make(data, o)
+  if o.aggregate ~= "count" and o.aggregate ~= "sd" then
+    better.note(self, data, made, #pivot.names_of(where, "rows", o.rows) + 1, o.value)
+  end
+  return conventions.below(self, made, data, data:rows(where, o.where), { o.value }, note)
 end
 
 -- Returns the trial in one row of `data` as a record with its parameters and returned numbers.
@@ -250,7 +254,8 @@ function Results:best(by, options)
   else
     made = choose.single(data, names, rows, function(group) return self:order(data, group, o.on, o.direction)[1] end)
   end
-  return conventions.below(self, made, data, rows, nil, left_out.note(self, "results:best", o.where))
+  return conventions.below(self, better.note(self, data, made), data, rows, nil,
+    left_out.note(self, "results:best", o.where))
 end
 
 ---Returns a trial's values of a metric for each list. The name "list" gives the numbers of the

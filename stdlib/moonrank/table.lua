@@ -2,14 +2,18 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local escape = require "moonrank.table.escape"
 local frame = require "moonrank.sweep.frame"
+local latex = require "moonrank.table.latex"
 
-local M = {}
+local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = escape.html }
 
 ---@class mr.Table
 ---@field columns string[]
 ---@field rows any[][]   nil entries show as blanks, NaN as "nan"
 ---@field mark table<string, "max"|"min"|number>  which numbers of a column are bold in HTML, LaTeX and Markdown
+---@field better table<string, "max"|"min">  columns of results, and which of their numbers are better
+---@field across string[]  columns of results of which each row has its own best number
 ---@field within string[]  columns that divide the rows into groups, each with its own "max" and "min"
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
@@ -59,6 +63,11 @@ local function check_columns(o)
         tostring(mark))
     end
   end
+  for name, better in pairs(o.better) do
+    check.choice("mr.table", "better", name, o.columns)
+    check.choice("mr.table", "better of " .. name, better, { "max", "min" })
+  end
+  for _, name in ipairs(o.across) do check.choice("mr.table", "across", name, o.columns) end
 end
 
 local table_options = declare("mr.TableOptions", {
@@ -69,6 +78,10 @@ local table_options = declare("mr.TableOptions", {
   { "mark", 'table<string, "max"|"min"|number>', default = {}, shown = "none",
     help = "by column, the numbers that are bold in HTML, LaTeX and Markdown: the largest (max), the smallest (min), "
       .. "or those below a number, as {p = 0.05}. Numbers that are printed alike are bold together" },
+  { "better", 'table<string, "max"|"min">', default = {}, shown = "columns named after a metric or an error",
+    help = "columns of results, and which of their numbers are better, for the options of to_latex" },
+  { "across", "string[]", default = {}, shown = "none",
+    help = "columns of results of which each row has its own best number, for the option best of to_latex" },
   { "within", "string[]", default = {}, shown = "none",
     help = "columns that divide the rows into groups, each with its own largest and smallest number" },
   { "notes", "string[]", default = {}, shown = "none", help = "lines below the table, but not in CSV and JSON" },
@@ -133,10 +146,28 @@ local function best_of(self, c, rows, mark)
   return best and cell(self, c, best)
 end
 
+-- Returns which cells of a row are bold because they have the row's best number. `across` has "max" or "min" for the
+-- compared columns.
+local function best_across(self, row, across)
+  local best, bold = nil, {}
+  for c, name in ipairs(self.columns) do
+    local value, pick_better = row[c], pick[across[name]]
+    if pick_better and type(value) == "number" and value == value then
+      best = best and pick_better(value, best) or value
+    end
+  end
+  for c, name in ipairs(self.columns) do
+    if best and across[name] and type(row[c]) == "number" then
+      bold[c] = cell(self, c, row[c]) == cell(self, c, best)
+    end
+  end
+  return bold
+end
+
 -- Returns which cells are bold because of `mark`: bold[row][column] is true for a bold cell.
 local function bold_cells(self)
-  local bold, all = {}, next(self.mark) and groups(self) or {}
-  for r in ipairs(self.rows) do bold[r] = {} end
+  local bold, all, across = {}, next(self.mark) and groups(self) or {}, rawget(self, "_across")
+  for r, row in ipairs(self.rows) do bold[r] = across and best_across(self, row, across) or {} end
   for c, name in ipairs(self.columns) do
     local mark = self.mark[name]
     for _, rows in ipairs(mark and all or {}) do
@@ -186,37 +217,13 @@ function Table:__tostring()
   return table.concat(lines, "\n")
 end
 
--- Pattern of texts that a spreadsheet would run as a formula, and pattern of texts that are numbers.
-local formula, number = "^'*[=+%-@\t\r]", "^[+-]?%d*%.?%d*[eE]?[+-]?%d*$"
-
----Returns a text as a CSV cell. A spreadsheet would run a text that begins with = + - @, a tab or a
----carriage return, so such a text gets a quotation mark (') in front. Texts that are numbers stay
----unchanged.
----@param text string
----@return string
----Example: `require("moonrank.table").csv_text("=1+2")   --> '=1+2`
----Example: `require("moonrank.table").csv_text("-1.5")   --> -1.5`
-function M.csv_text(text)
-  if text:find(formula) and not (text:find(number) and tonumber(text)) then return "'" .. text end
-  return text
-end
-
----Returns the original text of a CSV cell that `csv_text` wrote, without the quotation mark (')
----that `csv_text` may have added.
----@param field string
----@return string
----Example: `require("moonrank.table").text_of_csv("'=1+2")   --> =1+2`
-function M.text_of_csv(field)
-  return field:sub(1, 1) == "'" and field:find(formula) and field:sub(2) or field
-end
-
 local function quoted(value)
   if value == nil then return "" end
   local text
   if type(value) == "number" then
     text = value ~= value and "nan" or (math.type(value) == "integer" and "%d" or "%.17g"):format(value)
   else
-    text = M.csv_text(tostring(value))
+    text = escape.csv(tostring(value))
   end
   return text:find('[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
 end
@@ -261,86 +268,65 @@ end
 -- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- Returns the notes below the table as text. Each note is escaped and put in place of %s in `form`, such as
+-- Returns the notes below the table as text. `escaped` escapes each note, which replaces %s in `form`, such as
 -- "<p>%s</p>".
-local function noted(self, form, escape)
+local function noted(self, form, escaped)
   local lines = {}
-  for i, note in ipairs(self.notes) do lines[i] = form:format(escape(on_one_line(note))) end
+  for i, note in ipairs(self.notes) do lines[i] = form:format(escaped(on_one_line(note))) end
   return table.concat(lines)
 end
 
 -- Returns the lines of the table for an export. `first`, `between` and `last` are written before, between and after the
--- cells of a row. A bold number is put in place of %s in `bold`, such as "**%s**".
-local function marked(self, first, between, last, escape, bold)
+-- cells of a row, whose texts `escaped` escapes. A bold number is put in place of %s in `bold`, such as "**%s**".
+local function marked(self, first, between, last, escaped, bold)
   local function line(value_of)
     local parts = {}
     for c = 1, #self.columns do parts[c] = value_of(c) end
     return first .. table.concat(parts, between) .. last
   end
-  local lines, cells = { line(function(c) return escape(on_one_line(self.columns[c])) end) }, bold_cells(self)
+  local lines, cells = { line(function(c) return escaped(on_one_line(self.columns[c])) end) }, bold_cells(self)
   for r, row in ipairs(self.rows) do
     lines[r + 1] = line(function(c)
-      local text = escape(on_one_line(cell(self, c, row[c])))
+      local text = escaped(on_one_line(cell(self, c, row[c])))
       return cells[r][c] and bold:format(text) or text
     end)
   end
   return lines
 end
 
-local html_escapes = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
-
-local function with_backslashes(text) return (text:gsub(".", "\\%0")) end
-
--- Escapes a text so that Markdown shows it verbatim, without HTML, links, code, emphasis or ends of cells. Web
--- addresses are escaped as well, because Markdown makes links of them.
-local function escape_markdown(text)
-  text = text:gsub("[\\`*|~]", "\\%0"):gsub("[&<>]", html_escapes):gsub("%]%f[%(%[:]", "\\]")
-  text = text:gsub("%f[%w_]_+", with_backslashes)
-  text = text:gsub("([^\\_])(_+)%f[^%w_]", function(before, marks) return before .. with_backslashes(marks) end)
-  return (text:gsub("://", "&#58;//"):gsub("([wW][wW][wW])%.", "%1&#46;"):gsub("(%S)@([%w_-]+%.)", "%1&#64;%2"))
-end
-
 ---Returns the table in Markdown, with numbers formatted as in the printed table.
 ---@return string
 ---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_markdown():match "[^\n]+"   --> | a | b |`
 function Table:to_markdown()
-  local lines = marked(self, "| ", " | ", " |", escape_markdown, "**%s**")
+  local lines = marked(self, "| ", " | ", " |", escape.markdown, "**%s**")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "---:" or "---" end
   table.insert(lines, 2, "| " .. table.concat(marks, " | ") .. " |")
-  local function paragraph(note) return (escape_markdown(note):gsub("^[#+=-]", "\\%0")) end
+  local function paragraph(note) return (escape.markdown(note):gsub("^[#+=-]", "\\%0")) end
   return table.concat(lines, "\n") .. "\n" .. noted(self, "\n%s\n", paragraph)
 end
 
-local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
-  ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
-
--- Escapes a text for a cell of a LaTeX table. LaTeX would take * or [ at the beginning of a row for an argument of the
--- \\ that ends the previous row.
-local function escape_latex(text)
-  text = text:gsub("[\\~^&%%$#_{}<>]", function(c) return latex_escapes[c] or "\\" .. c end)
-  return (text:gsub("^[*%[]", "{%0}"))
-end
-
 ---Returns the table in LaTeX, with numbers formatted as in the printed table. It needs the LaTeX
----package booktabs.
+---package booktabs. Options add a caption, sort the rows and print the best results in bold.
+---@param options? mr.LatexOptions
 ---@return string
----Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():find("tabular", 1, true) ~= nil   --> true`
-function Table:to_latex()
-  local lines = marked(self, "", " & ", " \\\\", escape_latex, "\\textbf{%s}")
+---Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():match "{(%l*)}\n"   --> rr`
+---Example:
+---```lua
+---local t = mr.table{columns = {"bound", "ndcg"}, rows = {{"none", 0.5}, {"minmax", 0.75}}}
+---t:to_latex{order = "ndcg", best = true}:match "midrule\n([^\n]*)"   --> minmax & \textbf{0.75} \\
+---```
+function Table:to_latex(options)
+  local o = latex.read("table:to_latex", options)
+  local shown = latex.arranged(self, o, groups(self))
+  local lines = marked(shown, "", " & ", " \\\\", escape.latex, "\\textbf{%s}")
   local marks = {}
   for c = 1, #self.columns do marks[c] = all_numbers(self, c) and "r" or "l" end
   table.insert(lines, 1, "\\begin{tabular}{" .. table.concat(marks) .. "}\n\\toprule")
   table.insert(lines, 3, "\\midrule")
-  return table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
-    .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape_latex)
+  return latex.placed(o, table.concat(lines, "\n") .. "\n\\bottomrule\n\\end{tabular}\n"
+    .. noted(self, "\\par{\\footnotesize %s\\par}\n", escape.latex))
 end
-
----Returns a text escaped for HTML, so that it can stand between tags or in a quoted attribute.
----@param text string
----@return string
----Example: `require("moonrank.table").escape_html("p < 0.05 & n > 3")   --> p &lt; 0.05 &amp; n &gt; 3`
-function M.escape_html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 
 ---Returns the table in HTML, with numbers formatted as in the printed table. Cells of columns with
 ---numbers have the class "number", and bold numbers are within <strong>.
@@ -354,15 +340,15 @@ function Table:to_html()
     for c = 1, #self.columns do parts[c] = ("<%s%s>%s</%s>"):format(tag, numeric[c], value_of(c), tag) end
     return "<tr>" .. table.concat(parts) .. "</tr>"
   end
-  local head = line("th", function(c) return M.escape_html(on_one_line(self.columns[c])) end)
+  local head = line("th", function(c) return escape.html(on_one_line(self.columns[c])) end)
   lines[1] = "<table>\n<thead>" .. head .. "</thead>\n<tbody>"
   for r, row in ipairs(self.rows) do
     lines[#lines + 1] = line("td", function(c)
-      local text = M.escape_html(on_one_line(cell(self, c, row[c])))
+      local text = escape.html(on_one_line(cell(self, c, row[c])))
       return bold[r][c] and "<strong>" .. text .. "</strong>" or text
     end)
   end
-  return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n" .. noted(self, "<p>%s</p>\n", M.escape_html)
+  return table.concat(lines, "\n") .. "\n</tbody>\n</table>\n" .. noted(self, "<p>%s</p>\n", escape.html)
 end
 
 ---Exports of every class with a method `table`: CSV, JSON, Markdown, LaTeX and HTML of the table
@@ -391,10 +377,12 @@ function Exports:to_json() return self:table():to_json() end
 function Exports:to_markdown() return self:table():to_markdown() end
 
 ---Returns the object's results as a LaTeX table, with numbers formatted as in the printed table. It
----needs the LaTeX package booktabs.
+---needs the LaTeX package booktabs. Options add a caption, sort the rows and print the best results
+---in bold.
+---@param options? mr.LatexOptions
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`
-function Exports:to_latex() return self:table():to_latex() end
+function Exports:to_latex(options) return self:table():to_latex(options) end
 
 ---Returns the object's results as an HTML table, with numbers formatted as in the printed table.
 ---@return string

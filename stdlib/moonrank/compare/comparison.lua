@@ -1,6 +1,7 @@
 -- The result of mr.compare: a table with a row per system and a column per metric, and its exports.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
+local latex = require "moonrank.table.latex"
 local tables = require "moonrank.table"
 
 local M = {}
@@ -70,16 +71,21 @@ local function intervals_note(self)
 end
 
 -- Returns the table that a comparison prints, with a row for each system. `mark` formats the letters of the systems
--- that are significantly worse.
-local function shown(self, mark)
+-- that are significantly worse. `order` has the systems' numbers, and `emphasis` formats the mean of a system and
+-- metric.
+local function shown(self, mark, order, emphasis)
   local columns, rows = { "", "system" }, {}
   for _, metric in ipairs(self.metrics) do columns[#columns + 1] = metric.name end
-  for i, name in ipairs(self.systems) do
-    rows[i] = { string.char(96 + i), name }
+  for row = 1, #self.systems do
+    local i = order and order[row] or row
+    local name = self.systems[i]
+    rows[row] = { string.char(96 + i), name }
     for _, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
       local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
-      table.insert(rows[i], ("%.4f%s [%.4f, %.4f]"):format(cell.mean, letters, cell.low, cell.high))
+      local mean = ("%.4f"):format(cell.mean)
+      if emphasis then mean = emphasis(mean, metric) end
+      table.insert(rows[row], ("%s%s [%.4f, %.4f]"):format(mean, letters, cell.low, cell.high))
     end
   end
   for _, name in ipairs(check.names(self.interrupted)) do rows[#rows + 1] = { "", name .. " (interrupted)" } end
@@ -132,12 +138,60 @@ function Comparison:to_markdown() return shown(self, function(letters) return " 
 ---@return string
 function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
 
+-- Returns the means of a metric by the number of the system, and which of them are better.
+local function means_of(self, metric)
+  local means = {}
+  for i, name in ipairs(self.systems) do means[i] = self.cells[metric.name][name].mean end
+  return means, metric.minimize and "min" or "max"
+end
+
+-- Returns the numbers of the systems in the order that the option `order` of to_latex asks for.
+local function order_of(self, order)
+  local where, given, names = "comparison:to_latex", {}, { "given", "mean" }
+  for i in ipairs(self.systems) do given[i] = i end
+  if order == "given" then return given end
+  if type(order) == "table" then return latex.by_list(where, "system", self.systems, order) end
+  for i, metric in ipairs(self.metrics) do
+    if order == metric.name or order == "mean" and i == 1 then
+      local means, better = means_of(self, metric)
+      return latex.by_number(means, given, better)
+    end
+    names[#names + 1] = metric.name
+  end
+  check.unknown("order of " .. where, order, names)
+end
+
+-- Returns the best mean of each metric as it is printed.
+local function best_means(self)
+  local best = {}
+  for _, metric in ipairs(self.metrics) do
+    local means, better = means_of(self, metric)
+    local first = latex.by_number(means, order_of(self, "given"), better)[1]
+    best[metric.name] = ("%.4f"):format(means[first])
+  end
+  return best
+end
+
+-- Characters of no alphabet (for private use), which stand in cells for LaTeX commands until the cells are escaped.
+local raised <const>, bold <const>, closed <const> = "\u{E000}", "\u{E001}", "\u{E002}"
+
 ---Returns the comparison as a LaTeX table (package booktabs), with a row per system and a column
----per metric. Letters of significantly worse systems are superscripts.
+---per metric. Letters of significantly worse systems are superscripts. Options add a caption, sort
+---the systems, and print the best mean of each metric in bold: `order = "mean"` sorts by the first
+---metric and `order = "ap"` by AP, each with the best system first, and `order = {"base", "ours"}`
+---names systems.
+---@param options? mr.LatexOptions
 ---@return string
-function Comparison:to_latex()
-  local text = shown(self, function(letters) return "\u{E000}" .. letters .. "\u{E001}" end):to_latex()
-  return (text:gsub("\u{E000}(%l+)\u{E001}", "\\textsuperscript{%1}"))
+function Comparison:to_latex(options)
+  local o = latex.read("comparison:to_latex", options)
+  local best = o.best and best_means(self) or {}
+  local function emphasis(mean, metric)
+    return mean == best[metric.name] and mean ~= "nan" and bold .. mean .. closed or mean
+  end
+  local text = shown(self, function(letters) return raised .. letters .. closed end, order_of(self, o.order), emphasis)
+    :to_latex{ caption = o.caption, label = o.label }
+  text = text:gsub(raised .. "(%l+)" .. closed, "\\textsuperscript{%1}")
+  return (text:gsub(bold .. "([%d.-]+)" .. closed, "\\textbf{%1}"))
 end
 
 tables.add_exports(Comparison)

@@ -1,5 +1,6 @@
 -- results:compare: compares the values of one parameter. Trials that agree in all other parameters form a pair. Every
 -- two values are tested, and the p-values are corrected for the number of tests.
+local better = require "moonrank.results.better"
 local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"
 local conventions = require "moonrank.results.conventions"
@@ -238,8 +239,10 @@ function M.make(results, o)
   notes = table.move(notes, 1, #notes, left and 2 or 1, { left })
   for _, note in ipairs(conventions.notes(results, data, compared, { o.value })) do notes[#notes + 1] = note end
   for i, each in ipairs(corrections[o.correction](p)) do rows[i][8] = each end
+  local direction, means = better.of(results, o.value), { "mean", "mean of other" }
   return make_table{ columns = { o.by, "other", "pairs", "mean", "mean of other", "difference", "p", "p corrected" },
-    rows = rows, formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
+    rows = rows, across = means, better = { mean = direction, ["mean of other"] = direction },
+    formats = { ["mean"] = "%.4f", ["mean of other"] = "%.4f", difference = "%+.4f" }, notes = notes }
 end
 
 return M

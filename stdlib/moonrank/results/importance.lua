@@ -274,7 +274,8 @@ local function lines_of(self, least)
 end
 
 local function table_of(rows)
-  return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" } }
+  return tables.new{ columns = { "parameter", "share", "sd" }, rows = rows, formats = { share = "%.3f", sd = "%.3f" },
+    better = { share = "max" } }
 end
 
 ---Returns a table of every parameter and pair of parameters: the share of the variance, and the
