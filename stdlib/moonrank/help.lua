@@ -245,12 +245,13 @@ local function known_names(all)
   return names
 end
 
--- Searches the documentation for the words of a topic that is not a name. Returns the hits as text; raises an error if
--- there are none.
+-- Searches the documentation for the words of a topic that is not a name. Returns the hits as text, below the topic's
+-- entry in the glossary if it has one; raises an error if there are none.
 local function searched(topic, all)
+  local hits, term = search.find(documents(all), topic), texts.term(topic)
+  if term then return in_terminal(("%s\n\nFound in:\n\n%s"):format(term, search.written(hits))) end
   local near = check.nearest(topic, known_names(all))
   local message = ("nothing is called '%s'%s"):format(topic, near and (", did you mean '%s'?"):format(near) or "")
-  local hits = search.find(documents(all), topic)
   if #hits == 0 then error(message, 0) end
   return message .. (near and "" or ".") .. " Found in:\n\n" .. in_terminal(search.written(hits))
 end
@@ -273,7 +274,7 @@ local function named(topic, all)
   add(parts, of_metric)
   local recipe = texts.recipe(topic)
   if recipe then add(parts, ("recipe %q\n\n%s"):format(topic, recipe.source:gsub("\n*$", ""))) end
-  local page = texts.page(topic)
+  local page = texts.page(topic) or #parts == 0 and texts.page("guide/" .. topic)
   if page then add(parts, in_terminal((page.text:gsub("\n*$", "")))) end
   -- a lower-case topic such as `fold`, the usual name of a variable, also means the class mr.Fold
   if topic:match "^%l+$" and topics.class(topic) then add(parts, written_class(topics.class(topic), all)) end

@@ -67,6 +67,18 @@ function M.page(name)
   end
 end
 
+---Returns the glossary's entry for a term as text, or nil if the glossary does not define the term.
+---@param term string  in capitals or not
+---@return string?
+---Example: `require "moonrank.manual.texts".term("nsr"):match "^[^\n]*"   --> NSR`
+function M.term(term)
+  for heading, text in M.page "guide/glossary".text:gmatch "### ([^\n]+)\n\n([^#]+)" do
+    for each in (heading:lower():gsub(" and ", ",") .. ","):gmatch "%s*(.-)," do
+      if each == term:lower() then return ("%s\n\n%s"):format(heading, text:gsub("\n*$", "")) end
+    end
+  end
+end
+
 ---@class mr.manual.Recipe
 ---@field name string
 ---@field title string   the question

@@ -137,6 +137,20 @@ it("a page in the terminal has labels instead of links and captions instead of f
   end
 end)
 
+it("every term of the glossary is found, alone or in a heading of several", function()
+  local count = 0
+  for heading in texts.read "guide/glossary.md":gmatch "\n### ([^\n]+)" do
+    check(texts.term(heading:match "^[^,]*":gsub(" and .*", "")):find(heading, 1, true), heading)
+    count = count + 1
+  end
+  check(count > 50, count)
+  equal(texts.term "nDCG", texts.term "dcg")
+  equal(texts.term "nosuch", nil)
+  check(help.about "deferred update":find("An optimizer step", 1, true), "deferred update")
+  check(help.about "deferred update":find("mr.optim.adam", 1, true), "what uses the term")
+  check(help.about "glossary":find("# Glossary", 1, true), "a page by its short name")
+end)
+
 it("mr.help finds recipes by name and by words", function()
   check(help.text "top_ten":find("Which items should a user see?", 1, true), "by name")
   check(help.text "tied scores worth":find('recipe "ties"', 1, true), "by words")
