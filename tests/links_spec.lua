@@ -73,3 +73,15 @@ test.it("relative links point to files and headings that exist", function()
   for _, page in ipairs(found) do check_links(page) end
   test.check(count > 50, count .. " links")
 end)
+
+test.it("scripts/README.md names files that exist", function()
+  local names = 0
+  for line in io.lines "scripts/README.md" do
+    for name in (line:match "^| ([^|]+) |" or ""):gmatch "`([%w_/]+%.lua)`" do
+      names = names + 1
+      local folder = line:match "^| `([%w_]+/[%w_/]-)[%w_]+%.lua`" or ""
+      test.check(core.is_file("scripts/" .. name) or core.is_file("scripts/" .. folder .. name), name)
+    end
+  end
+  test.check(names > 50, names)
+end)
