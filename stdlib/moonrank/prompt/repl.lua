@@ -6,21 +6,13 @@ local show = require "moonrank.prompt.show"
 local terminal = require "moonrank.system.terminal"
 local M = {}
 
--- True if a table is a module of the library, such as mr or mr.losses.
-local function is_part(t)
-  for name, loaded in next, package.loaded do
-    if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then return true end
-  end
-  return false
-end
-
 ---Returns the text that the prompt shows for a value: a module of the library by its documentation,
 ---any other value by moonrank.prompt.show, in lines that fit the terminal.
 ---@param value any
 ---@return string
 ---Example: `require "moonrank.prompt.repl".text{1, 2, name = "x"}   --> {1, 2, name = "x"}`
 function M.text(value)
-  if type(value) == "table" and is_part(value) then
+  if type(value) == "table" and show.module_name(value) then
     local help = require "moonrank.help"
     return help.wrapped(help.of(value))
   end
@@ -34,7 +26,8 @@ local plain_print = print
 local function print_shown(...)
   local values = table.pack(...)
   for i = 1, values.n do
-    if show.is_plain(values[i]) and not is_part(values[i]) then values[i] = show.text(values[i], terminal.width()) end
+    local is_shown = show.is_plain(values[i]) and not show.module_name(values[i])
+    if is_shown then values[i] = show.text(values[i], terminal.width()) end
   end
   plain_print(table.unpack(values, 1, values.n))
 end

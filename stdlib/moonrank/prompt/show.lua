@@ -27,6 +27,18 @@ function M.is_plain(value)
   return type(meta) ~= "table" or rawget(meta, "__tostring") == nil and rawget(meta, "__name") == nil
 end
 
+---Returns the name of a module of the library, such as "mr" or "mr.losses"; nil for other tables.
+---@param t table
+---@return string?
+---Example: `require("moonrank.prompt.show").module_name(mr.losses)   --> mr.losses`
+function M.module_name(t)
+  for name, loaded in next, package.loaded do
+    if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then
+      return (name:gsub("^moonrank", "mr"):gsub("%.init$", ""))
+    end
+  end
+end
+
 -- Returns the keys of a table other than the indices 1 to `after`, sorted by type and value: numbers before names.
 local function sorted_keys(t, after)
   local keys = {}
@@ -89,6 +101,9 @@ end
 
 function entry_text(value, levels, width)
   if type(value) == "string" then return cut(quoted(value), width) end
+  if type(value) == "function" then return "function" end
+  local module = type(value) == "table" and M.module_name(value)
+  if module then return "module " .. module end
   if M.is_plain(value) then return inline(value, levels, width) end
   return cut(brief.text(value), width)
 end
@@ -154,7 +169,9 @@ end
 ---Example: `require("moonrank.prompt.show").text{1, {2, 3}, name = "x"}   --> {1, {2, 3}, name = "x"}`
 function M.text(value, width)
   if M.is_plain(value) then return table_text(value, width or usual_width) end
-  if type(value) == "function" then return core.safe_text(function_text(value), true) end
+  if type(value) == "function" then
+    return require("moonrank.help.wrap").text(core.safe_text(function_text(value), true), width)
+  end
   return core.safe_text(tostring(value), true)
 end
 

@@ -62,6 +62,11 @@ function M.load(store, study, states)
   return self
 end
 
+function Columns:__tostring()
+  local names = table.move(self:numbers(), 1, #self:numbers(), #self.params + 1, { table.unpack(self.params) })
+  return ("mr.results.Columns of %d trials: %s"):format(self.count, core.safe_text(table.concat(names, ", ")))
+end
+
 -- Returns a table that maps the id of a trial in the store to the trial's row in the columns.
 function Columns:_row_of()
   if not self._rows then

@@ -220,6 +220,47 @@ describe("mr.args", function()
     end
     test.check(not e.message:find("not this", 1, true))
   end)
+  it("shows options as they are typed, with hyphens, in --help and errors, and takes underscores", function()
+    test.equal(read(declared, { "--batch_size=3" }).batch_size, 3)
+    test.equal(read({ use_cache = true }, { "--no_use_cache" }).use_cache, false)
+    local own = { batch_size = { default = 8, least = 1 }, full_size = { default = false, sets = { batch_size = 4 } },
+      no_store = { default = false, ignores = { "batch_size" } }, use_cache = true, at_once = { type = "integer",
+        required = true } }
+    local _, help = fails({ "--help" }, own)
+    says(help, "--batch-size INTEGER", "--no-use-cache", "batch-size is 4", "not beside --batch-size")
+    test.check(not help:match("options:.*"):find "%w_%w", help)
+    for _, case in ipairs{ { { "--batch_size=0" }, "--batch-size", "'0'" },
+      { { "--batch_szie", "2" }, "'--batch_szie'", "'--batch-size'" }, { { "--batch_size" }, "--batch-size" },
+      { { "--full_size", "--batch_size", "2" }, "--batch-size", "--full-size" },
+      { { "--no-store", "--batch_size", "2" }, "--batch-size", "--no-store" }, { {}, "--at-once" } } do
+      local status, message = fails(case[1], own)
+      test.equal(status, 2)
+      says(message, table.unpack(case, 2))
+      test.check(not message:gsub("'%-%-batch_szie'", ""):find "%-%-%w+_", message)
+    end
+  end)
+  it("shows one default of each option: in words if the declaration has words, else the value", function()
+    local _, help = fails({ "--help" }, { workers = { type = "integer", help = "processes", shown = "one per core" },
+      data = { default = "", help = "a folder", shown = "where data are looked for" }, seed = { default = 1 } })
+    for _, line in ipairs{ "processes (default one per core)", "a folder (default where data are looked for)",
+      "--seed INTEGER     (default 1)" } do test.check(help:find(line, 1, true), help) end
+    for line in help:gmatch "[^\n]+" do test.check(select(2, line:gsub("default", "")) <= 1, line) end
+  end)
+  it("wraps --help at the terminal's width", function()
+    local program = dofile "tests/support/program.lua"
+    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write('require("moonrank").args{ seed = { default = 1, help = "', ("word "):rep(40), '" } }\n'):close()
+    local _, text = program.run(("COLUMNS=50 '%s' '%s' --help"):format(program.moonrank, path))
+    os.remove(path)
+    local lines = 0
+    for line in text:gmatch "[^\n]+" do
+      lines = lines + 1
+      test.check(#line <= 50 or line:find "^usage", line)
+    end
+    test.check(lines > 6 and select(2, text:gsub("word", "")) == 40, text)
+  end)
   it("shows no default in --help if the default is an empty text or list", function()
     local ok, e = pcall(read, { out = { default = "", help = "a file" }, names = { default = {}, help = "of models" },
       seed = { default = 1, help = "of all" } }, { "--help" })

@@ -155,6 +155,7 @@ describe("results in the prompt", function()
   it("say what a function does, or where it is defined", function()
     test.check(repl.text(mr.fit):find("fit(options): Trains", 1, true), repl.text(mr.fit))
     test.check(repl.text(function() end):find("repl_spec.lua:%d"), repl.text(function() end))
+    test.equal(repl.text{ f = print, losses = mr.losses }, "{f = function, losses = module mr.losses}")
   end)
   it("are shown by print, too", function()
     local program = dofile "tests/support/program.lua"
