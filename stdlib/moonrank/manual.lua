@@ -59,11 +59,16 @@ end
 
 local function reference_index(book, links)
   local page = of_markdown("reference.html", texts.read "reference.md", links)
-  local modules, classes = {}, {}
-  for _, each in ipairs(book.pages) do table.insert(each.module and modules or classes, each) end
-  page.body = table.concat{ page.body, '<h2 id="modules">Modules</h2>\n', link_list(modules),
-    '<h2 id="classes">Classes</h2>\n', link_list(classes) }
-  page.headings = { { level = 2, text = "Modules", id = "modules" }, { level = 2, text = "Classes", id = "classes" } }
+  local lists = { { "Modules" }, { "Classes" }, { "Option tables" } }
+  for _, each in ipairs(book.pages) do
+    local list = lists[each.module and 1 or each.options and 3 or 2]
+    list[#list + 1] = each
+  end
+  for _, list in ipairs(lists) do
+    local title, id = list[1], markup.id(list[1])
+    page.headings[#page.headings + 1] = { level = 2, text = title, id = id }
+    page.body = ('%s<h2 id="%s">%s</h2>\n%s'):format(page.body, id, title, link_list(table.move(list, 2, #list + 1, 1)))
+  end
   return page
 end
 

@@ -1,5 +1,5 @@
 -- Makes the pages of the manual's reference from the documentation that `moonrank doc` prints: a page for `mr`, for
--- each of its modules and for each class.
+-- each of its modules, for each class and for each option table.
 local check = require "moonrank.check"
 local entries = require "moonrank.help.entries"
 local docs = require "moonrank.help.docs"
@@ -16,12 +16,18 @@ local M = {}
 ---@field id string
 ---@field file string
 
+-- Option tables of samplers and pruners, and the option of mr.sweep that takes them.
+local by_name = { ["mr.sweep.TpeOptions"] = "sampler", ["mr.sweep.GenerationOptions"] = "sampler",
+  ["mr.sweep.MedianOptions"] = "pruner", ["mr.sweep.AshaOptions"] = "pruner",
+  ["mr.sweep.HyperbandOptions"] = "pruner", ["mr.sweep.WilcoxonOptions"] = "pruner" }
+
 local function classes_in(kind) return kind:gmatch "mr%.[%w_.]*[%w_]" end
 
--- Returns the names of all public classes: classes that `moonrank doc` lists, and classes of arguments, results and
--- fields.
+-- Returns the names of all public classes and option tables: classes that `moonrank doc` lists, classes of arguments,
+-- results and fields, and options of samplers and pruners.
 local function class_names(all)
   local found, queue = {}, docs.class_names()
+  for name in pairs(by_name) do queue[#queue + 1] = name end
   local function put_types(list)
     for _, each in ipairs(list or {}) do
       for name in classes_in(each.type) do queue[#queue + 1] = name end
@@ -46,11 +52,12 @@ local function class_names(all)
   return check.names(found)
 end
 
--- Returns the file of the HTML page that describes a class. An option table, or a class within a module, is on the
--- module's page; any other class has a page of its own.
-local function file_of_class(name, modules)
+-- Returns the file of the HTML page that describes a class. A class within a module is on the module's page. An option
+-- table, or any other class, has a page of its own.
+local function file_of_class(self, name, modules)
+  if self.is_options[name] then return ("options_%s.html"):format(name:gsub("^mr%.", ""):gsub("%.", "_")) end
   local own = name:match "^mr%.(%u%w*)$"
-  if own and not own:match "Options$" then return ("class_%s.html"):format(own) end
+  if own then return ("class_%s.html"):format(own) end
   local module = name:match "^mr%.(%l%w*)%."
   return ("reference_%s.html"):format(module and modules[module] and module or "mr")
 end
@@ -130,10 +137,9 @@ function Book:details(d)
   if #d.params > 0 then add(label "Arguments" .. self:rows(d.params)) end
   for _, p in ipairs(d.params) do
     local fields, class = entries.options_of(p), p.type:gsub("[%?%[%]]", "")
-    -- the fields of a class that has a page of its own are not repeated here
-    if fields and #fields > 0 and not (self.links[class] or ""):match "^class_" then
-      add(label(("Fields of <code>%s</code> (%s)"):format(escape(p.name), self:type(class))))
-      add(self:rows(fields))
+    if fields and #fields > 0 and self.is_options[class] then
+      local summary = "<details><summary>Fields of <code>%s</code></summary>\n%s</details>\n"
+      add(summary:format(escape(p.name), self:rows(fields)))
     end
   end
   if #d.returns > 0 then
@@ -199,6 +205,16 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
+-- Adds the names of all options to a page's contents, then the functions that take the option table, and the options.
+function Book:option_page(page)
+  local name = page.name
+  for _, field in ipairs(docs.fields(name)) do heading(page, 2, field.name, name .. "." .. field.name) end
+  local takers = self.takers[name] or {}
+  if by_name[name] then takers = { ("mr.SweepOptions.%s"):format(by_name[name]) } end
+  if #takers > 0 then put(page, markup.paragraphs("Options of " .. table.concat(takers, ", ") .. ".", self.links)) end
+  self:class(page, name)
+end
+
 -- Adds a section to a page that describes every name in a registry: all bounds or all metrics. `above(name)` is HTML
 -- that precedes the text.
 local function registered(self, page, title, what, of, above)
@@ -236,7 +252,7 @@ function Book:module_page(page)
   for _, entry in ipairs(page.functions) do self:entry(page, entry) end
   if path == "mr.bounds" then registered(self, page, "Bounds by name", "bound", bounds, drawn_bound) end
   if path == "mr.metrics" then registered(self, page, "Metrics by name", "metric", metrics) end
-  if #page.classes > 0 then section(page, "Tables of options and other types") end
+  if #page.classes > 0 then section(page, "Types") end
   for _, name in ipairs(page.classes) do
     heading(page, 3, name, name)
     put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(name), escape(name)))
@@ -271,13 +287,14 @@ end
 
 local function place_classes(self, modules)
   for _, name in ipairs(class_names(self.all)) do
-    local file = file_of_class(name, modules)
+    local file = file_of_class(self, name, modules)
     local page = self.by_file[file]
     if page then
       table.insert(page.classes, name)
       self:place(page, name, name)
     else
       page = self:page(file, name)
+      page.options = self.is_options[name]
     end
     for _, field in ipairs(docs.fields(name) or {}) do
       self:place(page, name .. "." .. field.name, name .. "." .. field.name)
@@ -290,16 +307,41 @@ local function place_classes(self, modules)
   end
 end
 
+-- Returns the functions, methods and options that take each option table: lists of their names, by the table's name.
+local function takers_of(self)
+  local takers = {}
+  local function add(kind, taker)
+    for name in classes_in(kind) do
+      local list = takers[name] or {}
+      takers[name] = list
+      if list[#list] ~= taker then list[#list + 1] = taker end
+    end
+  end
+  for _, entry in ipairs(self.all) do
+    local d = self.links[entry.path] and type(entry.value) ~= "table" and entries.describe(entry)
+    for _, p in ipairs(d and d.params or {}) do add(p.type, entry.path) end
+  end
+  for _, page in ipairs(self.pages) do
+    for _, field in ipairs(page.options and docs.fields(page.name) or {}) do
+      add(field.type, page.name .. "." .. field.name)
+    end
+  end
+  return takers
+end
+
 ---Returns the reference: pages with their bodies as HTML, and the link to the description of each
 ---name.
 ---@return mr.manual.Reference
 ---Example: `require "moonrank.manual.reference".new().links["mr.fit"]   --> reference_mr.html#mr.fit`
 function M.new()
   local all, root = entries.all()
-  local book = setmetatable({ all = all, links = {}, pages = {}, by_file = {}, groups = {} }, Book)
+  local book = setmetatable({ all = all, links = {}, pages = {}, by_file = {}, groups = {}, is_options = {} }, Book)
+  for _, name in ipairs(docs.option_names()) do book.is_options[name] = true end
   place_classes(book, place_modules(book, root))
+  book.takers = takers_of(book)
   for _, page in ipairs(book.pages) do
-    if page.module then book:module_page(page) else book:class_page(page) end
+    local write = page.module and book.module_page or page.options and book.option_page or book.class_page
+    write(book, page)
     page.body = table.concat(page.parts)
     table.move(page.titled, 1, #page.titled, #page.ends + 1, page.ends)
     book.groups[#book.groups + 1] = { page.file, page.name, page.ends }

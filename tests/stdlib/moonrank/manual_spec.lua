@@ -114,10 +114,8 @@ local function public_names()
   end
   for _, name in ipairs{ "mr.FitOptions", "mr.SweepOptions", "mr.CompareOptions", "mr.losses.Options",
     "mr.metrics.Options", "mr.Run", "mr.Fold" } do
-    local module = name:match "^mr%.(%l+)%."
-    local own = name:match "^mr%.(%u%w*)$"
-    local file = own and not own:match "Options$" and ("class_%s.html"):format(own)
-      or ("reference_%s.html"):format(module or "mr")
+    local kind = name:match "Options$" and "options" or "class"
+    local file = ("%s_%s.html"):format(kind, name:gsub("^mr%.", ""):gsub("%.", "_"))
     for _, field in ipairs(docs.fields(name)) do found[name .. "." .. field.name] = file end
   end
   for _, name in ipairs(bounds.names()) do found["bound." .. name] = "reference_bounds.html" end
@@ -146,8 +144,29 @@ it("the manual's reference shows options, sources and linked types like `moonran
   end
   local minmax = texts["reference_bounds.html"]:match '<h3 id="bound.minmax">.-</section>'
   check(minmax:match '<math [^>]*alttext="%(M %- min%) / %(max %- min%)"><mfrac>', "the formula of minmax")
-  local types = texts["reference_mr.html"]:match '<tr id="mr.FitOptions.model">.-</tr>'
+  local types = texts["options_FitOptions.html"]:match '<tr id="mr.FitOptions.model">.-</tr>'
   check(types:find('<a href="class_Model.html#mr.Model">mr.Model</a>', 1, true), types)
+end)
+
+it("an option table has a page, with links to and from the functions that take it", function()
+  local function linked(file, target)
+    for _, link in ipairs(pages[file].links) do
+      if link == target then return true end
+    end
+    return false
+  end
+  for file, takers in pairs{ FitOptions = { "reference_mr.html#mr.fit" },
+    losses_Options = { "reference_losses.html#mr.losses.ndcg", "reference_losses.html#mr.losses.ap" },
+    PivotOptions = { "class_Study.html#mr.Study:pivot" },
+    sweep_TpeOptions = { "options_SweepOptions.html#mr.SweepOptions.sampler" } } do
+    local name = "options_" .. file .. ".html"
+    check(linked("reference.html", name), "the reference lists " .. name)
+    for _, taker in ipairs(takers) do
+      check(linked(name, taker), name .. ": " .. taker)
+      local id = "#mr." .. file:gsub("_", ".")
+      check(taker:match "^options" or linked(taker:match "^[^#]*", name .. id), taker .. ": " .. id)
+    end
+  end
 end)
 
 it("the manual's markup escapes texts and links the names in them", function()
