@@ -1,34 +1,71 @@
-// Finds names that have every word typed; those that end in what was typed come first. `groups`: file, beginning of names, ends of names
-// (or pairs of an anchor and a title).
+// Finds names by the words typed. A word in a name weighs most, then another library's name for it, then a word in the
+// sentence about it. Stems and synonyms of a word count, too, but less,
+  as in `moonrank doc`. Names with every word come
+// before others. `groups`: file, and [anchor, name, sentence, other names] of each name; `synonyms`: pairs of words;
+// `endings`: endings of words, without which they are stems.
 (function () {
-  var names = [], box = document.getElementById("search"), field = document.getElementById("q"), hits = document.getElementById("hits");
-  groups.forEach(function (g) {
-    g[2].forEach(function (end) {
-      var titled = typeof end !== "string", id = titled ? end[0] : g[1] + end;
-      names.push({ name: titled ? end[1] : id, url: g[0] + (id ? "#" + encodeURIComponent(id) : "") });
+  var names = [], other = {}, box = document.getElementById("search"), field = document.getElementById("q");
+  var hits = document.getElementById("hits"), here = document.querySelector(".site ul ul [aria-current]");
+  synonyms.forEach(function (pair) { other[pair[0]] = pair[1]; });
+  groups.forEach(function (group) {
+    group[1].forEach(function (entry) {
+      var low = entry[1].toLowerCase();
+      names.push({ name: entry[1], url: group[0] + (entry[0] ? "#" + encodeURIComponent(entry[0]) : ""), low: low,
+        last: low.split(/[.:]/).pop(), text: entry[2] || "", words: (entry[2] || "").toLowerCase(), also: (entry[3] ||
+          "").split(" ") });
     });
   });
+  function forms(word) {
+    var found = [word];
+    endings.forEach(function (end) {
+      var stem = word.slice(0, -end.length);
+      if (stem.length >= 3 && word.slice(-end.length) === end) found.push(end === "ies" ? stem + "y" : stem);
+    });
+    found.slice().forEach(function (form) { if (Object.prototype.hasOwnProperty.call(other,
+      form)) found.push(other[form]); });
+    return found;
+  }
+  function inside(text, word, whole, part) {
+    var at = text.indexOf(word);
+    if (at < 0) return 0;
+    return /\w/.test(text.charAt(at - 1)) || /\w/.test(text.charAt(at + word.length)) ? part : whole;
+  }
+  function score(name, word) {
+    var s = inside(name.low, word, 100, 50) + inside(name.words, word, 20, 8) + (name.also.indexOf(word) >= 0 ? 40 : 0);
+    return s + (name.last === word || name.low === word ? 60 : name.last.indexOf(word) === 0 ? 30 : 0);
+  }
+  function best(name, list) {
+    return Math.max.apply(null, list.map(function (form, i) { return score(name, form) * (i ? 0.75 : 1); }));
+  }
   function find(text) {
-    var words = text.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return [];
-    return names.map(function (n) {
-      var low = n.name.toLowerCase(), last = low.split(/[.:]/).pop(), first = words[0];
-      if (!words.every(function (w) { return low.indexOf(w) >= 0; })) return null;
-      return { of: n, rank: low === first || last === first ? 0 : last.indexOf(first) === 0 ? 1 : 2 };
-    }).filter(Boolean).sort(function (a, b) {
-      return a.rank - b.rank || a.of.name.length - b.of.name.length || (a.of.name < b.of.name ? -1 : 1);
-    }).slice(0, 12);
+    var words = text.toLowerCase().split(/\s+/).filter(Boolean).map(forms), all = [], some = [];
+    names.forEach(function (name) {
+      var scores = words.map(function (list) { return best(name, list); });
+      var total = scores.reduce(function (a, b) { return a + b; }, 0);
+      if (total > 0) (Math.min.apply(null, scores) > 0 ? all : some).push({ of: name, score: total });
+    });
+    function order(a, b) { return b.score - a.score || a.of.name.length - b.of.name.length ||
+      (a.of.name < b.of.name ? -1 : 1); }
+    return all.sort(order).concat(some.sort(order)).slice(0, 12);
   }
   function show() {
     hits.textContent = "";
     find(field.value).forEach(function (hit) {
-      var item = document.createElement("li"), link = document.createElement("a");
+      var item = document.createElement("li"), link = document.createElement("a"),
+        text = document.createElement("span");
       link.href = hit.of.url;
       link.textContent = hit.of.name;
       link.onclick = function () { hits.textContent = ""; };
+      text.textContent = hit.of.text;
+      link.appendChild(text);
       item.appendChild(link);
       hits.appendChild(item);
     });
+    if (field.value.trim() && !hits.firstChild) hits.appendChild(document.createElement("li")).textContent = "Nothing found";
+  }
+  function step(by) {
+    var links = Array.prototype.slice.call(hits.querySelectorAll("a")), at = links.indexOf(document.activeElement) + by;
+    (links[at] || field).focus();
   }
   box.hidden = false;
   field.oninput = show;
@@ -37,8 +74,15 @@
     if (first) { location.href = first.href; hits.textContent = ""; }
     return false;
   };
+  box.addEventListener("keydown", function (e) {
+    if (e.key === "ArrowDown" || e.key === "ArrowUp") { e.preventDefault(); step(e.key === "ArrowDown" ? 1 : -1); }
+  });
   document.addEventListener("keydown", function (e) {
     if (e.key === "Escape") { hits.textContent = ""; field.blur(); }
     if (e.key === "/" && document.activeElement !== field) { e.preventDefault(); field.focus(); }
   });
+  if (here) {
+    var list = here.closest(".site > div");
+    list.scrollTop = here.offsetTop - list.offsetTop - list.clientHeight / 2;
+  }
 })();

@@ -1,5 +1,5 @@
--- Writes the manual as HTML pages into a folder: `moonrank doc --html DIR`. Each page works without other files and
--- without a network.
+-- Writes the manual as HTML pages into a folder: `moonrank doc --html DIR`. Each page can be read without other files
+-- and without a network. The search needs the file search.js in the same folder.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local escape = require("moonrank.table").escape_html
@@ -44,32 +44,34 @@ end
 
 local function cookbook(links)
   local page = of_markdown("cookbook.html", texts.read "cookbook.md", links)
-  local html, titled = { page.body }, { "" }
+  local html, found = { page.body }, { { "", page.title } }
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
     page.headings[#page.headings + 1] = { level = 2, text = recipe.title, id = name }
-    titled[#titled + 1] = { name, recipe.title }
+    found[#found + 1] = { name, recipe.title, recipe.text:match "^[^\n]*" }
     html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title))
       .. markup.paragraphs(recipe.text, links) .. markup.block(recipe.code, "lua", links)
       .. markup.block(recipe.output, "output")
   end
   page.body = table.concat(html)
-  return page, titled
+  return page, found
 end
 
+-- Returns the first page of the reference, and its parts for the navigation at the side.
 local function reference_index(book, links)
   local page = of_markdown("reference.html", texts.read "reference.md", links)
-  local lists = { { "Modules" }, { "Classes" }, { "Option tables" } }
+  local kinds = { { title = "Modules", pages = {} }, { title = "Classes", pages = {} },
+    { title = "Option tables", pages = {} } }
   for _, each in ipairs(book.pages) do
-    local list = lists[each.module and 1 or each.options and 3 or 2]
-    list[#list + 1] = each
+    table.insert(kinds[each.module and 1 or each.options and 3 or 2].pages, each)
   end
-  for _, list in ipairs(lists) do
-    local title, id = list[1], markup.id(list[1])
-    page.headings[#page.headings + 1] = { level = 2, text = title, id = id }
-    page.body = ('%s<h2 id="%s">%s</h2>\n%s'):format(page.body, id, title, link_list(table.move(list, 2, #list + 1, 1)))
+  for _, part in ipairs(kinds) do
+    local id = markup.id(part.title)
+    part.file = "reference.html#" .. id
+    page.headings[#page.headings + 1] = { level = 2, text = part.title, id = id }
+    page.body = ('%s<h2 id="%s">%s</h2>\n%s'):format(page.body, id, part.title, link_list(part.pages))
   end
-  return page
+  return page, kinds
 end
 
 local function formats(links)
@@ -80,37 +82,52 @@ local function formats(links)
   return page
 end
 
--- Returns all pages of the manual as {file, html}, in the order of reading.
-local function all_pages()
-  local book = reference.new()
-  local links = book.links
-  local cooked, titled = cookbook(links)
-  local all = { of_markdown("index.html", texts.read "index.md", links) }
-  local function add(list) table.move(list, 1, #list, #all + 1, all) end
-  add(chapter("guide", texts.guide, links))
-  all[#all + 1] = cooked
-  all[#all + 1] = reference_index(book, links)
-  add(book.pages)
-  add(chapter("papers", texts.papers, links))
-  all[#all + 1] = formats(links)
+-- Returns the names on all pages, for the search. `cooked` is the page of the cookbook, and `recipes` has its names.
+local function search_groups(all, book, cooked, recipes)
   local groups = table.move(book.groups, 1, #book.groups, 1, {})
   for _, page in ipairs(all) do
-    if not page.name then
-      groups[#groups + 1] = { page.file, "", page == cooked and titled or { { "", page.title } } }
+    local found = { { "", page.title } }
+    for _, each in ipairs(page.headings) do
+      if each.level == 2 then found[#found + 1] = { each.id, ("%s: %s"):format(page.title, each.text) } end
     end
+    if not page.name then groups[#groups + 1] = { page.file, page == cooked and recipes or found } end
   end
-  local o = { parts = parts, search = pages.search(groups), version = ("Moonrank %s"):format(core.version()) }
-  for i, page in ipairs(all) do all[i] = { page.file, pages.html(page, o) } end
-  return all
+  return groups
 end
 
--- True if a file is a page of the manual that an earlier run wrote. Such a file may be replaced.
+-- Returns all files of the manual as {name, text}: pages in the order of reading, then search.js.
+local function all_files()
+  local book = reference.new()
+  local links = book.links
+  local cooked, recipes = cookbook(links)
+  local guide, papers = chapter("guide", texts.guide, links), chapter("papers", texts.papers, links)
+  local index, reference_parts = reference_index(book, links)
+  local all = { of_markdown("index.html", texts.read "index.md", links) }
+  local function add(list) table.move(list, 1, #list, #all + 1, all) end
+  add(guide)
+  add{ cooked, index }
+  add(book.pages)
+  add(papers)
+  add{ formats(links) }
+  local function part(list) return { file = list[1].file, title = list[1].title, pages = { table.unpack(list, 2) } } end
+  local site = { part(guide), part{ cooked } }
+  table.move(reference_parts, 1, #reference_parts, #site + 1, site)
+  site[#site + 1], site[#site + 2] = part(papers), part{ all[#all] }
+  local files = {}
+  local o = { parts = parts, site = site, version = ("Moonrank %s"):format(core.version()) }
+  for i, page in ipairs(all) do files[i] = { page.file, pages.html(page, o) } end
+  files[#files + 1] = { "search.js", pages.search(search_groups(all, book, cooked, recipes)) }
+  return files
+end
+
+-- True if a file belongs to a manual that an earlier run wrote. Such a file may be replaced.
 local function is_own(path)
-  local file = path:match "%.html$" and core.is_file(path) and io.open(path, "rb")
+  local mark = path:match "%.html$" and pages.mark or path:match "/search%.js$" and pages.script_mark
+  local file = mark and core.is_file(path) and io.open(path, "rb")
   if not file then return false end
   local head = file:read(1000) or ""
   file:close()
-  return head:find(pages.mark, 1, true) ~= nil
+  return head:find(mark, 1, true) ~= nil
 end
 
 local function refuse(folder, name)
@@ -146,7 +163,7 @@ end
 ---@return string  text for the user: the number of pages, and the page to begin with
 function M.write(folder)
   check_folder(folder)
-  local all = all_pages()
+  local all = all_files()
   attempt(core.make_folder, folder .. "/index.html")
   -- check each file again, because the folder may have changed since `check_folder` listed it
   for _, page in ipairs(all) do
@@ -155,7 +172,7 @@ function M.write(folder)
     end
   end
   for _, page in ipairs(all) do attempt(core.write_file, folder .. "/" .. page[1], page[2]) end
-  return ("%d pages; begin with %s/index.html"):format(#all, (folder:gsub("(.)/+$", "%1")))
+  return ("%d pages; begin with %s/index.html"):format(#all - 1, (folder:gsub("(.)/+$", "%1")))
 end
 
 return M

@@ -19,7 +19,7 @@ local function given(name, scores, lists, options)
 end
 
 ---Computes discounted cumulative gain (Järvelin & Kekäläinen 2002): the sum over rows i of the gain
----of the grade y_i, discounted by the rank r_i.
+---of the grade $y_i$, discounted by the rank $r_i$.
 ---
 ---   $DCG = sum_i gain(y_i) / log2(r_i + 1)$
 ---
@@ -38,7 +38,7 @@ function M.dcg(scores, lists, options) return given("dcg", scores, lists, option
 ---
 ---   $nDCG = 1 / IDCG sum_i gain(y_i) / log2(r_i + 1)$
 ---
----Row i has the grade y_i and the rank r_i. IDCG is the DCG of the ideal ranking, which sorts
+---Row i has the grade $y_i$ and the rank $r_i$. IDCG is the DCG of the ideal ranking, which sorts
 ---grades in descending order. Every grade above 0 counts. A gain above 2^1000 raises an error.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -67,7 +67,7 @@ function M.letor_ndcg(scores, lists, options) return given("letor_ndcg", scores,
 ---
 ---   $AP = 1/P sum_(relevant i) 1 / r_i sum_(relevant j) [r_j <= r_i]$
 ---
----Row i has the rank r_i. The brackets are 1 if what they contain is true, else 0.
+---Row i has the rank $r_i$. The brackets are 1 if what they contain is true, else 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  k, denominator; ties, empty, relevant
@@ -79,7 +79,7 @@ function M.ap(scores, lists, options) return given("ap", scores, lists, options)
 ---
 ---   $RBP = (1 - p) sum_(relevant i) p^(r_i - 1)$
 ---
----Row i has the rank r_i, and p (default 0.95) is the probability that a user goes on to the next
+---Row i has the rank $r_i$, and p (default 0.95) is the probability that a user goes on to the next
 ---row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
@@ -93,7 +93,7 @@ function M.rbp(scores, lists, options) return given("rbp", scores, lists, option
 ---
 ---   $nRBP = RBP / (1 - p^P) = (1 - p) / (1 - p^P) sum_(relevant i) p^(r_i - 1)$
 ---
----Row i has the rank r_i. The option p is 0.95 by default.
+---Row i has the rank $r_i$. The option p is 0.95 by default.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.metrics.Options  p, k; ties, empty, relevant
@@ -121,7 +121,7 @@ function M.nrbp_loss(scores, lists, options) return given("nrbp_loss", scores, l
 function M.wrong_pairs(scores, lists, options) return given("wrong_pairs", scores, lists, options) end
 
 ---Computes reciprocal rank: 1 / rank of the first relevant row (Li et al. 2021, Eq. 4). It is 0 if
----this rank is greater than k (default: no limit). Row i has the rank r_i:
+---this rank is greater than k (default: no limit). Row i has the rank $r_i$:
 ---
 ---   $RR = max_(relevant i) 1 / r_i$
 ---@param scores mr.Tensor  [rows]

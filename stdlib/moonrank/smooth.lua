@@ -9,7 +9,7 @@ local M = {}
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
 
 ---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): 1 plus a smooth count of the
----rows j whose scores s_j are larger than the row's own score s_i.
+---rows j whose scores $s_j$ are larger than the row's own score $s_i$.
 ---
 ---   $R_i = 1 + sum_(j != i) sigma(steepness (s_j - s_i))$
 ---
@@ -87,7 +87,7 @@ function M.rr(scores, lists, options)
 end
 
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
----product over j of sigma(steepness (s_i - s_j)). The product is near 1 for a row with a score far
+---product over j of $sigma(steepness (s_i - s_j))$. The product is near 1 for a row with a score far
 ---above these rows. Rows that are not relevant have 0. Smooth RR is the sum over rows of this
 ---product divided by the smooth rank. On the CPU a small product counts as 0. The limit is 2^-32
 ---(float64: 2^-60) of the list's largest product divided by its number of relevant rows.
@@ -101,11 +101,9 @@ function M.first(scores, lists, options)
   return core.smooth_first(scores, lists, o.steepness, o.relevant)
 end
 
----Computes the logarithm of smooth reciprocal rank, to be maximized. Smooth RR is the sum over
----relevant rows i of 1/R_i times the product over other relevant rows j of 1 - sigma(s_j - s_i). If
----many rows are relevant, smooth RR and its gradient vanish. This logarithm does not, because it is
----computed from the logarithms of the terms. A list with only relevant rows, or with none, has the
----value 0.
+---Computes the logarithm of smooth reciprocal rank (mr.smooth.rr), to be maximized. If many rows are
+---relevant, smooth RR and its gradient vanish. This logarithm does not, because it is computed from
+---the logarithms of the terms. A list with only relevant rows, or with none, has the value 0.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.Options

@@ -7,6 +7,7 @@ local void = { meta = true, input = true, br = true, link = true, img = true, hr
 ---@class html.Page
 ---@field ids table<string, integer>     how often each is there
 ---@field links string[]                 values of href
+---@field sources string[]               values of src
 ---@field tags table<string, integer>
 ---@field problems string[]
 ---@field text string                    without tags
@@ -21,8 +22,8 @@ local function read_attributes(page, tag, rest)
     value = unescaped(value)
     if name == "id" then page.ids[value] = (page.ids[value] or 0) + 1 end
     if name == "href" then page.links[#page.links + 1] = value end
-    -- the address "data:" of a picture contains the picture itself
-    if name == "src" and not value:match "^data:" or name == "action" or name:match "^on" then
+    if name == "src" then page.sources[#page.sources + 1] = value end
+    if name == "action" or name:match "^on" then
       page.problems[#page.problems + 1] = tag .. " has " .. name
     end
     return ""
@@ -33,7 +34,7 @@ end
 ---@param html string
 ---@return html.Page
 function M.read(html)
-  local page = { ids = {}, links = {}, tags = {}, problems = {}, text = "" }
+  local page = { ids = {}, links = {}, sources = {}, tags = {}, problems = {}, text = "" }
   local open, texts = {}, {}
   local body = html:match "^<!DOCTYPE html>\n(.*)$"
   if not body then page.problems[1] = "no doctype" return page end

@@ -23,19 +23,22 @@ local function occurrences(text, word)
 end
 
 -- Words that users search for, and the word that the documentation uses instead.
-local synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
+M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   label = "grade", query = "list" }
+
+-- Endings without which a word is its stem: "batch" for "batches", "query" for "queries". "ies" becomes "y".
+M.endings = { "ies", "es", "s", "ing", "ed" }
 
 -- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms
 -- of the word and its stems.
 local function forms_of(word)
   local forms = { word }
-  for _, ending in ipairs{ "ies", "es", "s", "ing", "ed" } do
+  for _, ending in ipairs(M.endings) do
     local stem = word:sub(1, -#ending - 1)
     if #stem >= 3 and word:sub(-#ending) == ending then forms[#forms + 1] = ending == "ies" and stem .. "y" or stem end
   end
-  for i = 1, #forms do forms[#forms + 1] = synonyms[forms[i]] end
+  for i = 1, #forms do forms[#forms + 1] = M.synonyms[forms[i]] end
   return forms
 end
 

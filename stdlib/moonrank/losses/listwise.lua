@@ -43,7 +43,7 @@ function M.softmax_cross_entropy(options)
 end
 
 ---Makes the ListMLE loss (Xia et al. 2008), one value per list: the negative log likelihood of the
----order by grade under the Plackett-Luce model. With f_k the score of the row at position k of this
+---order by grade under the Plackett-Luce model. With $f_k$ the score of the row at position k of this
 ---order:
 ---
 ---   $- sum_k log(e^(f_k) / (sum_(m >= k) e^(f_m)))$

@@ -187,7 +187,7 @@ local function balanced_over(lists)
 end
 
 ---Makes the RankNet loss over all pairs of rows (Burges et al. 2005): the sum over unordered pairs
----of the cross entropy of sigma(steepness (s_i - s_j)) and a target. The target is 1 or 0 for
+---of the cross entropy of $sigma(steepness (s_i - s_j))$ and a target. The target is 1 or 0 for
 ---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
 ---rare; `upsample` multiplies their loss. (Tang et al. 2023, 4.1, drew copies of these pairs
 ---instead.) The loss is defined at any grades: all lists with rows count in means, unless there is
@@ -222,11 +222,15 @@ local function ndcg_loss(name, o, values, curvature, ...)
     gains = metrics.parse "ndcg" }, o)
 end
 
----Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018): the sum over rows i and j /= i of G_i / D(r_i)
----log2(1 + exp(-steepness (s_i - s_j))), with G = (2^y - 1) / ideal DCG and D(r) = log2(1 + r). The
----ranks r are those of the current scores and have no gradient. Among rows with equal scores, the
----row with the lower number comes first. A list counts in means if an ordering can change its nDCG;
----other lists have the value 0. A bound multiplies the loss by the bound's slope for nDCG.
+---Makes NDCG-Loss1 of LambdaLoss (Wang et al. 2018), a sum over ordered pairs of rows with scores s.
+---
+---   $sum_i sum_(j != i) G_i / D(r_i) log2(1 + exp(-steepness (s_i - s_j)))$
+---
+---Here $G_i = (2^(y_i) - 1) / IDCG$ is the gain of the grade divided by the ideal DCG, and
+---$D(r) = log2(1 + r)$. The ranks r are those of the current scores and have no gradient. Among rows
+---with equal scores, the row with the lower number comes first. A list counts in means if an ordering
+---can change its nDCG; other lists have the value 0. A bound multiplies the loss by the bound's slope
+---for nDCG.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg_loss_1()(mr.tensor{0, 0, 0}, mr.lists{{3, 0, 0}}):item()   --> 2.0`
@@ -235,9 +239,11 @@ function M.ndcg_loss_1(options)
   return ndcg_loss("ndcg_loss_1", o, core.ndcg_loss_1, core.ndcg_loss_1_curvature)
 end
 
----Makes NDCG-Loss2 of LambdaLoss (Wang et al. 2018): the sum over pairs of rows with grades y_i >
----y_j of |1 / D(d) - 1 / D(d + 1)| |G_i - G_j| log2(1 + exp(-steepness (s_i - s_j))). Here d is the
----distance between the ranks of rows i and j. G, D, ranks and bounds are as for
+---Makes NDCG-Loss2 of LambdaLoss (Wang et al. 2018), a sum over pairs of rows with unequal grades y.
+---
+---   $sum_(y_i > y_j) |1 / D(d) - 1 / D(d + 1)| |G_i - G_j| log2(1 + exp(-steepness (s_i - s_j)))$
+---
+---Here d is the distance between the ranks of rows i and j. G, D, ranks and bounds are as for
 ---mr.losses.ndcg_loss_1.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
@@ -249,7 +255,7 @@ end
 
 ---Makes NDCG-Loss2++ of LambdaLoss (Wang et al. 2018): the sum over the pairs of
 ---mr.losses.ndcg_loss_2, with another weight. A pair's weight is mu times its weight in
----mr.losses.ndcg_loss_2, plus |1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|, which is LambdaRank's change
+---mr.losses.ndcg_loss_2, plus $|1 / D(r_i) - 1 / D(r_j)| |G_i - G_j|$, which is LambdaRank's change
 ---of nDCG.
 ---@param options? mr.losses.NdcgLossOptions
 ---@return mr.Loss

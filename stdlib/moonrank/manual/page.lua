@@ -1,13 +1,16 @@
--- Builds the HTML pages of the manual. Each page works without other files. It has a table of contents, and a search
--- field for names on all pages.
+-- Builds the HTML pages of the manual. Each page can be read without other files. It has a table of contents, links to
+-- the pages of its part, and a search field for all pages, whose program is the file search.js.
+local check = require "moonrank.check"
 local core = require "moonrank.core"
+local search = require "moonrank.help.search"
 local escape = require("moonrank.table").escape_html
 
 local M = {}
 
--- HTML tag in the head of every page that Moonrank writes. `moonrank doc --html` never overwrites a file without this
--- tag.
+-- HTML tag in the head of every page that Moonrank writes. `moonrank doc --html` never overwrites a page without this
+-- tag, and no search.js without the first line `script_mark`.
 M.mark = '<meta name="generator" content="moonrank doc --html">'
+M.script_mark = "// Written by moonrank doc --html"
 
 ---Returns a complete HTML document with its style sheet inside.
 ---@param title string
@@ -45,13 +48,35 @@ local function json(value)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
----Returns the HTML <script> element that searches the names on all pages of the manual.
----@param groups { [1]: string, [2]: string, [3]: (string|string[])[] }[]  for each page: its file, the common
----   prefix of its names, and for each name its end after the prefix, or {anchor, title}
+---Returns the text of search.js, the program that searches all pages of the manual. Synonyms and
+---word stems are those of `moonrank doc`.
+---@param groups { [1]: string, [2]: string[][] }[]  for each page: its file, and for each name its anchor, the name,
+---   a sentence about it, and the names that other libraries give to it
 ---@return string
 function M.search(groups)
-  return "<script>\nvar groups = " .. json(groups) .. ";\n"
-    .. core.stdlib_text "stdlib/manual/search.js" .. "</script>\n"
+  local synonyms = {}
+  for i, word in ipairs(check.names(search.synonyms)) do synonyms[i] = { word, search.synonyms[word] } end
+  return ("%s\nvar groups = %s,\n  synonyms = %s,\n  endings = %s;\n%s"):format(M.script_mark, json(groups),
+    json(synonyms), json(search.endings), core.stdlib_text "stdlib/manual/search.js")
+end
+
+-- Returns links to all parts of the manual. The part that contains the page also has links to its pages.
+local function site(page, parts)
+  local lines = { '<nav class="site" aria-label="Pages"><div><ul>\n' }
+  local function link(file, title, more)
+    local is_here = file == page.file and ' aria-current="page"' or ""
+    lines[#lines + 1] = ('<li><a href="%s"%s>%s</a>%s'):format(escape(file), is_here, escape(title), more)
+  end
+  for _, part in ipairs(parts) do
+    local has_page = part.file == page.file
+    for _, each in ipairs(part.pages) do has_page = has_page or each == page end
+    link(part.file, part.title, has_page and #part.pages > 0 and "<ul>\n" or "</li>\n")
+    if has_page and #part.pages > 0 then
+      for _, each in ipairs(part.pages) do link(each.file, each.title, "</li>\n") end
+      lines[#lines + 1] = "</ul></li>\n"
+    end
+  end
+  return table.concat(lines) .. "</ul></div></nav>\n"
 end
 
 ---@class mr.manual.Page
@@ -65,8 +90,8 @@ end
 ---Returns a page of the manual as an HTML document, with header, table of contents and search
 ---field.
 ---@param page mr.manual.Page
----@param o { parts: string[][], search: string, version: string }  parts: {file, title} of each link in the header;
----   search: the result of `search`; version: text of the footer
+---@param o { parts: string[][], site: table[], version: string }  parts: {file, title} of each link in the header;
+---   site: file, title and pages of each part in the navigation at the side; version: text of the footer
 ---@return string
 function M.html(page, o)
   local links = {}
@@ -77,11 +102,11 @@ function M.html(page, o)
     or ""
   local body = { '<header><strong><a href="index.html">Moonrank</a></strong>\n<nav aria-label="Parts">',
     table.concat(links), "</nav>\n",
-    '<form id="search" hidden><input id="q" type="search" aria-label="Search names" placeholder="Search names ( / )" ',
+    '<form id="search" hidden><input id="q" type="search" aria-label="Search" placeholder="Search ( / )" ',
     'autocomplete="off"><ul id="hits"></ul></form></header>\n<div class="page">\n',
     #page.headings > 0 and contents(page.headings) or "",
-    "<main>\n<h1", id, ">", escape(page.title), "</h1>\n", page.body, following, "</main>\n</div>\n",
-    "<footer>", escape(o.version), "</footer>\n", o.search }
+    "<main>\n<h1", id, ">", escape(page.title), "</h1>\n", page.body, following, "</main>\n",
+    site(page, o.site), "</div>\n<footer>", escape(o.version), '</footer>\n<script src="search.js"></script>\n' }
   local title = page.title == "Moonrank" and page.title or page.title .. " - Moonrank"
   return M.document(title, core.stdlib_text "stdlib/manual/style.css", table.concat(body), M.mark)
 end

@@ -65,30 +65,36 @@ end
 ---@class mr.manual.Reference
 ---@field links table<string, string>  link to the description of each name
 ---@field pages mr.manual.Page[]       pages, first without their bodies
----@field groups table[]               groups of names for the search: file, common prefix, ends of the names
+---@field groups table[]               names for the search, by page: file, and anchor, name, sentence and other names
+---   of each
 
--- Makes an empty page of the reference. Book:place later adds the anchors of the names that the page describes.
-local function new_page(file, name)
-  return { file = file, title = name, id = name, name = name, headings = {}, ends = { "" }, parts = {} }
+-- Makes an empty page of the reference. Book:place later adds the names that the page describes.
+local function new_page(file, name, text)
+  return { file = file, title = name, id = name, name = name, headings = {}, parts = {},
+    found = { { name, name, text } } }
 end
 
 local Book = {}
 Book.__index = Book
 
 -- Gives a name the anchor `id` on a page, where the name is described. Returns false if the name already has an anchor,
--- because each name is described only once.
-function Book:place(page, id, name)
+-- because each name is described only once. `text` and `also` are for the search: the description, and names in other
+-- libraries.
+function Book:place(page, id, name, text, also)
   if self.links[name] then return false end
   self.links[name] = page.file .. "#" .. id
-  if id:sub(1, #page.name) == page.name then page.ends[#page.ends + 1] = id:sub(#page.name + 1) else
-    page.titled[#page.titled + 1] = { id, name }
-  end
+  local sentence = formula.plain(entries.first_sentence(text or ""):gsub("`", ""))
+  page.found[#page.found + 1] = { id, name, sentence, table.concat(also or {}, " ") }
   return true
 end
 
-function Book:page(file, name)
-  local page = new_page(file, name)
-  page.titled = {}
+-- Like Book:place, for a function, a method or a computed field.
+function Book:place_entry(page, entry)
+  return self:place(page, entry.path, entry.path, (entries.describe(entry) or {}).text)
+end
+
+function Book:page(file, name, text)
+  local page = new_page(file, name, text)
   self.pages[#self.pages + 1], self.by_file[file] = page, page
   self.links[name] = file .. "#" .. name
   return page
@@ -114,7 +120,7 @@ end
 -- Returns arguments, fields or options as an HTML table. With a `prefix`, each row of the table has an anchor: the
 -- prefix and the name.
 function Book:rows(list, prefix)
-  local parts, group = { '<div class="wide"><table>\n' }, nil
+  local parts, group = { '<div class="wide"><table class="fields">\n' }, nil
   for _, each in ipairs(list) do
     if each.group ~= group then
       group = each.group
@@ -269,17 +275,19 @@ local function place_modules(self, root)
     if name then modules[name] = { file = ("reference_%s.html"):format(name), value = entry.value } end
   end
   for _, name in ipairs(check.names(modules)) do
-    local page = self:page(modules[name].file, name == "mr" and "mr" or "mr." .. name)
+    local header = entries.header_of(modules[name].value) or ""
+    local page = self:page(modules[name].file, name == "mr" and "mr" or "mr." .. name, entries.first_sentence(header))
     page.module, page.functions, page.classes = modules[name].value, {}, {}
   end
   for _, entry in ipairs(self.all) do
     local at = entry.path:match "^mr%.([%w_]+)%.[%l_][%w_]*$" or entry.path:match "^mr%.[%l_][%w_]*$" and "mr"
     local page = at and modules[at] and type(entry.value) == "function" and self.by_file[modules[at].file]
-    if page and self:place(page, entry.path, entry.path) then table.insert(page.functions, entry) end
+    if page and self:place_entry(page, entry) then table.insert(page.functions, entry) end
   end
   for what, of in pairs{ bound = bounds, metric = metrics } do
     for _, name in ipairs(of.names()) do
-      self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name)
+      local text = what == "metric" and entries.metric_summary(name) or "A bound, by its name."
+      self:place(self.by_file[("reference_%ss.html"):format(what)], what .. "." .. name, name, text)
     end
   end
   return modules
@@ -297,11 +305,11 @@ local function place_classes(self, modules)
       page.options = self.is_options[name]
     end
     for _, field in ipairs(docs.fields(name) or {}) do
-      self:place(page, name .. "." .. field.name, name .. "." .. field.name)
+      self:place(page, name .. "." .. field.name, name .. "." .. field.name, field.text, field.also)
     end
     if not page.classes then
       for _, members in ipairs{ members_of(self, name) } do
-        for _, entry in ipairs(members) do self:place(page, entry.path, entry.path) end
+        for _, entry in ipairs(members) do self:place_entry(page, entry) end
       end
     end
   end
@@ -343,8 +351,7 @@ function M.new()
     local write = page.module and book.module_page or page.options and book.option_page or book.class_page
     write(book, page)
     page.body = table.concat(page.parts)
-    table.move(page.titled, 1, #page.titled, #page.ends + 1, page.ends)
-    book.groups[#book.groups + 1] = { page.file, page.name, page.ends }
+    book.groups[#book.groups + 1] = { page.file, page.found }
   end
   return book
 end

@@ -17,8 +17,8 @@ local pages, texts, names = {}, {}, {}
 sweeps.in_folder(function(folder)
   manual.write(folder .. "/a/manual")
   for _, name in ipairs(core.list_folder(folder .. "/a/manual")) do
-    names[#names + 1], texts[name] = name, sweeps.read(folder .. "/a/manual/" .. name)
-    pages[name] = html.read(texts[name])
+    texts[name] = sweeps.read(folder .. "/a/manual/" .. name)
+    if name:match "%.html$" then names[#names + 1], pages[name] = name, html.read(texts[name]) end
   end
 end)
 table.sort(names)
@@ -66,16 +66,42 @@ it("every page of the manual can be reached from index.html", function()
   for _, name in ipairs(names) do check(seen[name], name) end
 end)
 
-it("the manual loads nothing from other files or addresses", function()
+it("the manual loads nothing from other files or addresses, except its own search.js", function()
+  local script = core.stdlib_text "stdlib/manual/search.js"
   for _, name in ipairs(names) do
-    local tags = pages[name].tags
+    local tags, sources = pages[name].tags, {}
     check(not (tags.link or tags.iframe or tags.base), name)
     equal({ tags.style, tags.script }, { 1, 1 }, name)
-    local style, script = texts[name]:match "<style>(.-)</style>", texts[name]:match "<script>(.-)</script>"
+    for _, source in ipairs(pages[name].sources) do
+      if not source:match "^data:image/" then sources[#sources + 1] = source end
+    end
+    equal(sources, { "search.js" }, name)
+    local style = texts[name]:match "<style>(.-)</style>"
     for _, word in ipairs{ "url%(", "@import", "://", "fetch", "XMLHttp", "innerHTML" } do
       check(not style:find(word) and not script:find(word), name .. ": " .. word)
     end
   end
+end)
+
+it("search.js has synonyms and endings of `moonrank doc`, sentences, and names in other libraries", function()
+  local script, search = texts["search.js"], require "moonrank.help.search"
+  for word, ours in pairs(search.synonyms) do check(script:find(('["%s","%s"]'):format(word, ours), 1, true), word) end
+  for _, ending in ipairs(search.endings) do check(script:find(('"%s"'):format(ending), 1, true), ending) end
+  local cutoff = script:match '%["mr%.metrics%.Options%.k",.-%]'
+  check(cutoff:find("first k ranks", 1, true) and cutoff:find("top_k", 1, true), cutoff)
+  check(not script:match('%["mr%.smooth%.rank",.-%]'):find "%$", "formulas without dollar signs")
+end)
+
+it("a page of the manual has links to the pages of its part, and marks itself", function()
+  local function site(name) return texts[name]:match '<nav class="site".-</nav>' end
+  local training = site "guide_training.html"
+  check(training:find('<a href="guide_training.html" aria-current="page">', 1, true), training)
+  for _, file in ipairs{ "guide_sweeps.html", "cookbook.html", "reference.html#option-tables", "papers.html" } do
+    check(training:find(('<a href="%s">'):format(file), 1, true), file)
+  end
+  check(not training:find("class_Run.html", 1, true), "pages of another part")
+  check(site "class_Fold.html":find("class_Run.html", 1, true), "classes")
+  check(site "options_FitOptions.html":find("options_SweepOptions.html", 1, true), "option tables")
 end)
 
 it("formats.html of the manual names every metadata field of a model file", function()
@@ -127,7 +153,7 @@ it("every public name has an entry in the manual and in its search index", funct
   local count, all = 0, {}
   local groups = require("moonrank.manual.reference").new().groups
   for _, group in ipairs(groups) do
-    for _, each in ipairs(group[3]) do all[type(each) == "table" and each[1] or group[2] .. each] = group[1] end
+    for _, each in ipairs(group[2]) do all[each[1]] = group[1] end
   end
   for name, file in pairs(public_names()) do
     check(pages[file] and pages[file].ids[name], ("%s is not on %s"):format(name, file))
@@ -157,7 +183,7 @@ it("an option table has a page, with links to and from the functions that take i
   end
   for file, takers in pairs{ FitOptions = { "reference_mr.html#mr.fit" },
     losses_Options = { "reference_losses.html#mr.losses.ndcg", "reference_losses.html#mr.losses.ap" },
-    PivotOptions = { "class_Study.html#mr.Study:pivot" },
+    PivotOptions = { "class_Results.html#mr.Results:pivot" },
     sweep_TpeOptions = { "options_SweepOptions.html#mr.SweepOptions.sampler" } } do
     local name = "options_" .. file .. ".html"
     check(linked("reference.html", name), "the reference lists " .. name)
@@ -215,6 +241,8 @@ it("manual.write updates an earlier manual, and keeps pages that it no longer ma
     core.write_file(folder .. "/gone.html", mark .. "old")
     manual.write(folder .. "/")
     equal(sweeps.read(folder .. "/index.html"), first)
+    core.write_file(folder .. "/search.js", "mine")
+    test.raises(function() manual.write(folder) end, "'search.js'")
     equal(sweeps.read(folder .. "/gone.html"), mark .. "old")
   end)
 end)
