@@ -1,7 +1,6 @@
 // Finds names by the words typed. A word in a name weighs most, then another library's name for it, then a word in the
-// sentence about it. Stems and synonyms of a word count, too, but less,
-  as in `moonrank doc`. Names with every word come
-// before others. `groups`: file, and [anchor, name, sentence, other names] of each name; `synonyms`: pairs of words;
+// sentence about it. Stems and synonyms of a word count less, as in `moonrank doc`. Names with every word come before
+// others. `groups`: file, and [anchor, name, sentence, other names] of each name; `synonyms`: pairs of words;
 // `endings`: endings of words, without which they are stems.
 (function () {
   var names = [], other = {}, box = document.getElementById("search"), field = document.getElementById("q");
@@ -11,8 +10,8 @@
     group[1].forEach(function (entry) {
       var low = entry[1].toLowerCase();
       names.push({ name: entry[1], url: group[0] + (entry[0] ? "#" + encodeURIComponent(entry[0]) : ""), low: low,
-        last: low.split(/[.:]/).pop(), text: entry[2] || "", words: (entry[2] || "").toLowerCase(), also: (entry[3] ||
-          "").split(" ") });
+        last: low.split(/[.:]/).pop(), text: entry[2] || "", words: (entry[2] || "").toLowerCase(),
+        also: (entry[3] || "").split(" ") });
     });
   });
   function forms(word) {
