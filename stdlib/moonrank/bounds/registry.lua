@@ -28,7 +28,7 @@ they stop learning. This costs nDCG much (scripts/thesis/why_distribution_fails.
 The thesis' own variant is {method = "sampled", steepness = "samples"}.]],
   },
   log = {
-    name = "distribution_log", formula = "log F~(M); where less is better -log(1 - F~(M))",
+    name = "distribution_log", formula = "log F~(M), or -log(1 - F~(M)) where less is better",
     source = "ours, from Eq. 3.12",
     text = distribution_text .. "The gradient does not vanish below the median, and vanishes above it.",
   },

@@ -227,7 +227,8 @@ local function registered(self, page, title, what, of, above)
   section(page, title)
   for _, name in ipairs(of.names()) do
     local id, text = what .. "." .. name, of.written(name):gsub("^[^\n]*\n*", "")
-    if above then text = text:gsub("^  bounded value: [^\n]*\n", "") end
+    -- HTML above the text shows the formula of a bound
+    if above then text = text:gsub("^  bounded value: [^\n]*\n  source: *", "Source: ") end
     heading(page, 3, name, id)
     put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)),
       above and above(name) or "", markup.paragraphs(text, self.links), "</section>\n")
