@@ -126,13 +126,14 @@ function M.ranknet(options)
 end
 
 ---Makes the DirectRanker loss, as in Li & Wu's comparison of networks for ranking (section 4.1). It
----is RankNet with a hyperbolic tangent before the sigmoid.
+---is RankNet with a hyperbolic tangent before the sigmoid: a sum over pairs of rows with scores s and
+---unequal grades y.
 ---
 ---   $sum_(y_i > y_j) log(1 + exp(-tanh(steepness (s_i - s_j))))$
 ---
----Rows i and j have the scores s and the grades y. A pair's loss is between log(1 + 1/e) and log(1
----+ e). Köppel et al. (2019), who named the ranker, use a squared loss instead. A bound multiplies
----a list's loss by the bound's slope, as for mr.losses.ranknet.
+---A pair's loss is between log(1 + 1/e) and log(1 + e). Köppel et al. (2019), who named the ranker,
+---use a squared loss instead. A bound multiplies a list's loss by the bound's slope, as for
+---mr.losses.ranknet.
 ---@param options? mr.losses.CountedPairOptions
 ---@return mr.Loss
 ---Example:
