@@ -3,6 +3,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local escape = require("moonrank.table").escape_html
+local entries = require "moonrank.help.entries"
+local formula = require "moonrank.manual.formula"
 local markup = require "moonrank.manual.markup"
 local pages = require "moonrank.manual.page"
 local reference = require "moonrank.manual.reference"
@@ -42,13 +44,16 @@ local function chapter(folder, names, links)
   return found
 end
 
+-- Returns the first sentence of a text, without marks of Markdown.
+local function sentence_of(text) return formula.plain(entries.first_sentence(text):gsub("`", "")) end
+
 local function cookbook(links)
   local page = of_markdown("cookbook.html", texts.read "cookbook.md", links)
   local html, found = { page.body }, { { "", page.title } }
   for _, name in ipairs(texts.recipes) do
     local recipe = texts.recipe(name)
     page.headings[#page.headings + 1] = { level = 2, text = recipe.title, id = name }
-    found[#found + 1] = { name, recipe.title, recipe.text:match "^[^\n]*" }
+    found[#found + 1] = { name, recipe.title, sentence_of(recipe.text) }
     html[#html + 1] = ('<h2 id="%s">%s</h2>\n'):format(name, escape(recipe.title))
       .. markup.paragraphs(recipe.text, links) .. markup.block(recipe.code, "lua", links)
       .. markup.block(recipe.output, "output")
@@ -87,8 +92,10 @@ local function search_groups(all, book, cooked, recipes)
   local groups = table.move(book.groups, 1, #book.groups, 1, {})
   for _, page in ipairs(all) do
     local found = { { "", page.title } }
-    for _, each in ipairs(page.headings) do
-      if each.level == 2 then found[#found + 1] = { each.id, ("%s: %s"):format(page.title, each.text) } end
+    for _, each in ipairs(page.name and {} or page.headings) do
+      local term = page.file == "guide_glossary.html" and texts.term(each.text) or ""
+      local sentence = sentence_of((term:gsub("^[^\n]*\n+", "")))
+      found[#found + 1] = { each.id, ("%s: %s"):format(page.title, each.text), sentence }
     end
     if not page.name then groups[#groups + 1] = { page.file, page == cooked and recipes or found } end
   end

@@ -203,7 +203,7 @@ function M.err(scores, lists, options) return given("err", scores, lists, option
 function M.auc(scores, lists, options) return given("auc", scores, lists, options) end
 
 ---Computes bpref (Buckley & Voorhees 2004) as trec_eval does: the mean over the P relevant rows of
----1 - min(others above, P) / min(P, others). "Others" are rows that are not relevant; "others
+---$1 - min(others above, P) / min(P, others)$. "Others" are rows that are not relevant; "others
 ---above" rank before the relevant row.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists

@@ -90,6 +90,7 @@ it("search.js has synonyms and endings of `moonrank doc`, sentences, and names i
   local cutoff = script:match '%["mr%.metrics%.Options%.k",.-%]'
   check(cutoff:find("first k ranks", 1, true) and cutoff:find("top_k", 1, true), cutoff)
   check(not script:match('%["mr%.smooth%.rank",.-%]'):find "%$", "formulas without dollar signs")
+  check(script:find('%["nsr","Glossary: NSR","[^"]*sampled'), "terms of the glossary")
 end)
 
 it("a page of the manual has links to the pages of its part, and marks itself", function()
