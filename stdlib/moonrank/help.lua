@@ -319,6 +319,8 @@ function M.text(topic)
   if #parts == 0 then parts = meant(topic, all) end
   local plain = topics.plain(topic)
   if #parts == 0 then return searched(plain ~= "" and plain or topic, all) end
+  local term = texts.term(topic)
+  add(parts, term and in_terminal("In the glossary: " .. term))
   return table.concat(parts, between)
 end
 

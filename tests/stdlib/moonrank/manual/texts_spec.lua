@@ -148,6 +148,7 @@ it("every term of the glossary is found, alone or in a heading of several", func
   equal(texts.term "nosuch", nil)
   check(help.about "deferred update":find("An optimizer step", 1, true), "deferred update")
   check(help.about "deferred update":find("mr.optim.adam", 1, true), "what uses the term")
+  check(help.about "gain":find("worth of a grade", 1, true), "a term that is also the name of a field")
   check(help.about "glossary":find("# Glossary", 1, true), "a page by its short name")
 end)
 
