@@ -58,8 +58,8 @@ function M.bce(options)
 end
 
 ---Makes the squared hinge loss of support vector machines (Chang, Hsieh & Lin 2008), the mean over
----a list's rows. A row with score f costs $max(0, 1 - f)^2$ if it is relevant (option
----`relevant`, default grade 1), else $max(0, 1 + f)^2$. Means over rows, lists that count, and bounds are as for
+---a list's rows. A row with score f costs $max(0, 1 - f)^2$ if it is relevant (option `relevant`,
+---default grade 1), else $max(0, 1 + f)^2$. Means over rows, lists that count, and bounds are as for
 ---mr.losses.mse.
 ---@param options? mr.losses.RelevantOptions
 ---@return mr.Loss

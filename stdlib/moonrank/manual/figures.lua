@@ -13,9 +13,13 @@ local M = {}
 
 local width, height = 480, 320  -- pixels of a figure with one panel: its words can be read on a phone
 
+-- Runs the code of a figure. After Ctrl-C a training in it returns, so the error "interrupted" is raised here.
 local function figure_of(code)
   local run = assert(load('local mr = require "moonrank" ' .. code, "=figure", "t"))
-  local figure = run()
+  local before = core.interrupts()
+  local ok, figure = pcall(run)
+  if core.interrupts() > before then error("interrupted", 0) end
+  if not ok then error(figure, 0) end
   if figure.kind ~= "facets" then figure.width, figure.height = width, height end
   return figure
 end
