@@ -1,14 +1,14 @@
 -- Makes one report of everything that is reproduced here: the thesis, four other documents, and the grid of losses
--- and bounds. The script makes missing training runs, then every table and figure, and begins the report with the
--- main findings. If it is interrupted, the same command continues; each document keeps its runs in a store of its
--- own. With --kept nothing is trained: it shows only runs that exist.
+-- and bounds. The script makes missing training runs, then every table and figure. The report begins with a table of
+-- claims and whether they hold. If the script is interrupted, the same command continues; each document keeps its runs
+-- in a store of its own. With --kept nothing is trained: it shows only runs that exist.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local experiment, report = mr.experiment, dofile(here .. "report.lua")
 local sections = dofile(here .. "sections.lua")
 local results_file, pages = dofile(here .. "results_file.lua"), dofile(here .. "results_pages.lua")
-local opening_of, figure = dofile(here .. "opening.lua"), dofile(here .. "thesis/figure.lua")
+local opening_of, verdicts = dofile(here .. "opening.lua"), dofile(here .. "verdicts.lua")
 
 local listed = dofile(here .. "documents.lua")
 
@@ -46,9 +46,8 @@ local options = {
 }
 
 local function section_of(script)
-  local title = args.smoke and script.takes ~= "none" and script.title .. ", made-up data" or script.title
   local words = table.move(options[script.takes or "kept"], 1, 99, #script.words + 1, { table.unpack(script.words) })
-  local run = { path = script.path, title = title, words = words }
+  local run = { path = script.path, title = script.title, words = words }
   return sections.attempt(run, function() return sections.run(run) end)
 end
 
@@ -63,9 +62,8 @@ local function document_of(name)
   else
     for i, script in ipairs(dofile(("%s%s/all.lua"):format(here, name))) do found.sections[i] = section_of(script) end
   end
-  local title = listed.title_of(name)
-  return { name = name, short = listed.written[name][1], title = args.smoke and title .. ", on made-up data" or title,
-    text = not found.failed and found.text or nil, sections = found.sections }
+  return verdicts.add{ name = name, short = listed.written[name][1], title = listed.title_of(name),
+    text = not found.failed and found.text or nil, sections = found.sections, made_up = args.smoke }
 end
 
 experiment.check_stores(args, args.documents)
@@ -78,7 +76,7 @@ for i, name in ipairs(args.documents) do
 end
 
 report.write(args.out, {
-  title = figure.title({ made_up = args.smoke }, "Learning to rank, reproduced"),
+  title = "Learning to rank, reproduced", made_up = args.smoke,
   text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), core.version()),
   opening = opening_of(documents, args.smoke), documents = documents,
 })

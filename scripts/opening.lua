@@ -1,16 +1,11 @@
--- Makes the first page of a report of several documents (papers). It has the main finding of every section
--- (`finding`), a table of how closely each document's printed numbers were reproduced (`agreement`), and the figure
--- of the grid of losses and bounds.
+-- Makes the opening section of a report of several documents (papers): a table of how many sections were made and how
+-- closely printed numbers were reproduced (`agreement`), and the figure of the grid of losses and bounds. report.lua
+-- puts the table of findings above it.
 local mr = require "moonrank"
 
-local made_up_text = [[
-All data of this report are made up, to see that every script runs (--smoke). None of the numbers that come of training is a result, no
-printed number stands beside them, and nothing came out.]]
-
-local text = [[
-The table says of each document how many sections the report has of it, how many of these were made (the others say why not), how many of
-their numbers stand beside a number that the document prints, and how many of these lie within the tolerance of the comparison; where a
-document's data are not to be had, nothing is compared. In the tables of the report the best and the significant values are in bold face.]]  -- luacheck: ignore 631
+local legend = [[
+sections: of the report; made: sections that have results (the others say why not); beside printed numbers: our numbers
+beside which the document prints one; within tolerance: how many of these differ by at most the tolerance.]]
 
 -- Adds up how well a document's (paper's) printed numbers were reproduced, over its sections: how many numbers are
 -- compared (`of`), and how many are within tolerance (`within`). `tolerance` lists the tolerances in words, each
@@ -45,17 +40,6 @@ local function table_of(documents, made_up)
   return mr.table{ columns = columns, rows = rows }
 end
 
--- Returns one paragraph per document (paper) with the findings of all its sections.
-local function findings(documents)
-  local paragraphs = {}
-  for _, document in ipairs(documents) do
-    local own = {}
-    for _, section in ipairs(document.sections) do own[#own + 1] = section.finding end
-    paragraphs[#paragraphs + 1] = #own > 0 and ("%s: %s"):format(document.short, table.concat(own, " ")) or nil
-  end
-  return paragraphs
-end
-
 -- Returns the path of the first figure of the document "grid" (all losses under all bounds), or nil if the report
 -- does not have this document.
 local function picture_of(documents)
@@ -65,19 +49,19 @@ local function picture_of(documents)
   return nil
 end
 
----Returns the report's first section: the findings of all documents (papers), and a table of how
----closely their printed numbers were reproduced. With `made_up`, the data are made up, and a note
----replaces the findings.
----@param documents (report.Document|{ name: string, short: string })[]
+---Returns the report's first section: a table of how many sections of each document (paper) were made,
+---and how closely printed numbers were reproduced. With `made_up`, the data are made up, and no printed
+---number stands beside them.
+---@param documents (report.Document|{ name: string })[]
 ---@param made_up boolean
 ---@return report.Section
 return function(documents, made_up)
-  local paragraphs = made_up and { made_up_text } or findings(documents)
-  if not made_up then paragraphs[#paragraphs + 1] = text end
   return {
-    title = made_up and "What came out, made-up data" or "What came out",
-    text = table.concat(paragraphs, "\n\n"),
+    title = made_up and "Overview" or "Findings",
+    text = "",
+    captions = { "Documents, and how closely their printed numbers are met" },
     tables = { table_of(documents, made_up) },
+    legends = { legend },
     figure = picture_of(documents),
   }
 end

@@ -1,46 +1,17 @@
--- Writes one HTML file with the output of many scripts: main findings, a table of contents by document, then each
--- section's text, tables, figures (inline SVG) and command. The file needs no other files, and is readable on light
--- and dark screens, phones and paper.
+-- Writes one HTML file with the output of many scripts: findings, then each section's text, figures (inline SVG),
+-- tables and command, and a glossary. The file needs no other files, and is readable on light and dark screens, phones
+-- and paper. Columns, tables and texts without content are left out.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
 local document = require("moonrank.manual.page").document
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local reading, glossary = dofile(here .. "reading.lua"), dofile(here .. "glossary.lua")
 
 local M = {}
 
-local style = [[
-:root { color-scheme: light dark; --text: #1d2126; --back: #fff; --soft: #f4f5f7; --line: #d5d9de; --dim: #5c6670; --link: #0b57a4; }
-@media (prefers-color-scheme: dark) { :root { --text: #dde2e7; --back: #15181c; --soft: #1f2429; --line: #3a424a; --dim: #98a2ad;
-  --link: #7db6f2; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 72rem; margin: 2rem auto;
-  padding: 0 1rem; overflow-wrap: break-word; }
-a { color: var(--link); text-decoration: none; } a:hover, a:focus { text-decoration: underline; }
-h1 { font-size: 1.7rem; line-height: 1.25; }
-h2 { font-size: 1.4rem; margin: 3rem 0 0.4rem; padding-top: 0.8rem; border-top: 2px solid var(--line); }
-h3 { font-size: 1.1rem; margin: 2.2rem 0 0.4rem; } p { max-width: 46rem; }
-table { border-collapse: collapse; font-size: 0.82rem; margin: 0.8rem 0; }
-th, td { padding: 1px 8px; text-align: left; white-space: nowrap; }
-th { border-bottom: 1px solid var(--dim); vertical-align: bottom; white-space: normal; }
-.number { text-align: right; font-variant-numeric: tabular-nums; } tbody tr:nth-child(even) { background: var(--soft); }
-.wide { overflow-x: auto; } figure { margin: 0.8rem 0; background: #fff; border-radius: 4px; overflow-x: auto; }
-svg { max-width: 100%; height: auto; } code { background: var(--soft); padding: 1px 4px; font-size: 0.85em; }
-.caption { font-weight: 600; font-size: 0.9rem; margin: 1.4rem 0 0; }
-.made { color: var(--dim); font-size: 0.85rem; } nav ul { list-style: none; padding: 0; columns: 18rem; } nav li { break-inside: avoid; }
-nav .document { font-weight: 600; margin-top: 0.6rem; break-after: avoid; }
-@page { margin: 14mm; }
-@media print { :root { --text: #000; --back: #fff; --soft: #f4f4f4; --line: #bbb; --dim: #444; --link: #000; }
-  body { max-width: none; margin: 0; padding: 0; font-size: 10pt; } table { font-size: 6.2pt; }
-  th, td { padding: 0 4px; white-space: normal; }
-  h2 { break-before: page; } #out h2 { break-before: auto; } h2, h3, .caption { break-after: avoid; }
-  tr, svg { break-inside: avoid; } thead { display: table-header-group; }
-  .wide, figure { overflow: visible; } }
-@media screen and (max-width: 40rem) { svg { max-width: none; } .number, th, td { padding: 1px 6px; } }
-]]
-
 local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read "a"
-  file:close()
-  return text
+  local file <close> = assert(io.open(path, "rb"))
+  return file:read "a"
 end
 
 -- Returns the <svg> element of a figure's file. Its ids get a prefix with the figure's number, because all figures
@@ -73,6 +44,7 @@ end
 ---@field figure? string     path of a figure's SVG file
 ---@field figures? string[]  paths of further figures
 ---@field finding? string    main finding in one sentence; nil for made-up data
+---@field verdicts? scripts.Verdict[]  claims that the section decides, and whether they hold (verdicts.lua)
 ---@field lacking? boolean   whether the section shows only a part or nothing: runs are missing, --kept forbids training
 ---@field forced? boolean    whether runs of the section were continued with --force after a change
 ---@field agreement? { of: integer, within: integer, tolerance: string }  of: number of printed numbers that were
@@ -81,54 +53,154 @@ end
 ---The part of a report on one paper: sections under the paper's title.
 ---@class report.Document
 ---@field title string
+---@field short string  authors and year, for the side navigation
 ---@field text? string  paragraphs below the title
 ---@field sections report.Section[]
 
--- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id. `figures.count` is
--- the number of figures in the report before this section, and is increased by the section's figures.
-local function section_text(each, level, id, figures)
-  local parts = { ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level),
-    paragraphs(each.text) }
-  local files = { each.figure }
-  for _, file in ipairs(each.figures or {}) do files[#files + 1] = file end
-  for _, file in ipairs(files) do
-    figures.count = figures.count + 1
-    parts[#parts + 1] = "<figure>" .. inline(file, figures.count) .. "</figure>\n"
+-- Wraps a table or figure, which scrolls sideways if it is wider than the page. A hint above it then says so.
+local function box(html)
+  return '<div class="box"><p class="hint">Scrolls sideways \u{2194}</p>' .. html .. "</div>\n"
+end
+
+-- Returns one table of a section as HTML, with its caption, and how to read it. Returns "" for a table without rows.
+local function table_text(whole, caption, legend)
+  if #whole.rows == 0 then return "" end
+  local one = reading.without_empty(whole)
+  local parts = { caption ~= "" and '<p class="caption">' .. escape(caption) .. "</p>\n" or "",
+    box('<div class="wide" tabindex="0">' .. one:to_html() .. "</div>") }
+  local line = reading.line(one)
+  if legend ~= "" then
+    parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(
+      escape("How to read this: " .. (line ~= "" and line .. " Meaning" or "meaning") .. " of the columns:"),
+      "<p>" .. escape(legend) .. "</p>")
+  elseif line ~= "" then
+    parts[#parts + 1] = '<p class="legend">How to read this: ' .. escape(line) .. "</p>\n"
   end
-  for i, one in ipairs(each.tables or {}) do
-    local caption = each.captions and each.captions[i] or ""
-    if caption ~= "" then parts[#parts + 1] = '<p class="caption">' .. escape(caption) .. "</p>\n" end
-    local legend = each.legends and each.legends[i] or ""
-    parts[#parts + 1] = '<div class="wide">' .. one:to_html() .. "</div>\n" .. paragraphs(legend)
-  end
-  if each.command then
-    parts[#parts + 1] = '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n"
-  end
-  parts[#parts + 1] = "</section>\n"
   return table.concat(parts)
 end
 
----Writes the report as an HTML file: its title and `text`, the opening section, a table of
----contents, and the documents (papers with their sections). If there is only one document and no
----opening, the document gets no heading.
----@param path string  path of the HTML file
----@param o { title: string, text: string, opening?: report.Section, documents: report.Document[] }
-function M.write(path, o)
-  local links, parts, figures, alone = {}, {}, { count = 0 }, #o.documents == 1 and not o.opening
-  local opening = o.opening and section_text(o.opening, 2, "out", figures) or ""
-  for d, one in ipairs(o.documents) do
-    if not alone then
-      links[#links + 1] = ('<li class="document"><a href="#d%d">%s</a></li>'):format(d, escape(one.title))
-      parts[#parts + 1] = ('<h2 id="d%d">%s</h2>\n%s'):format(d, escape(one.title), paragraphs(one.text or ""))
+-- Class of a verdict, which gives it a colour.
+local function class_of(verdict)
+  if verdict:find "^holds in %d" then return "partly" end
+  return verdict:find "^holds" and "holds" or verdict == "does not hold" and "refuted" or "open"
+end
+
+local function verdict_text(each)
+  return ('<span class="verdict %s">%s</span>'):format(class_of(each.verdict), escape(each.verdict))
+end
+
+-- Returns the list of claims that a section decides, and its main finding unless its text has it.
+local function found_text(section)
+  local parts = {}
+  for _, each in ipairs(section.verdicts or {}) do
+    parts[#parts + 1] = ("<li>%s: %s</li>\n"):format(escape(each.claim), verdict_text(each))
+  end
+  local list = #parts > 0 and '<ul class="verdicts">\n' .. table.concat(parts) .. "</ul>\n" or ""
+  local finding = section.finding or ""
+  return list .. (section.text:find(finding, 1, true) and "" or paragraphs(finding))
+end
+
+-- Returns the tables of a section as HTML.
+local function tables_text(section)
+  local parts = {}
+  for i, one in ipairs(section.tables or {}) do
+    local caption, legend = section.captions and section.captions[i], section.legends and section.legends[i]
+    parts[i] = table_text(one, caption or "", legend or "")
+  end
+  return table.concat(parts)
+end
+
+-- Returns the figures of a section as HTML. `figures.count` is the number of figures in the report before this section,
+-- and is increased by the section's figures.
+local function figures_text(section, figures)
+  local parts, files = {}, { section.figure }
+  for _, file in ipairs(section.figures or {}) do files[#files + 1] = file end
+  for i, file in ipairs(files) do
+    figures.count = figures.count + 1
+    parts[i] = box('<figure tabindex="0">' .. inline(file, figures.count) .. "</figure>")
+  end
+  return table.concat(parts)
+end
+
+-- Returns a section of the report as HTML. `level` is the level of its heading, `id` its HTML id, `figures` as in
+-- figures_text.
+local function section_text(each, level, id, figures)
+  local made = each.command and '<p class="made">Made by <code>' .. escape(each.command) .. "</code></p>\n" or ""
+  local heading = ('<section id="%s"><h%d>%s</h%d>\n'):format(id, level, escape(each.title), level)
+  return table.concat{ heading, found_text(each), paragraphs(each.text), figures_text(each, figures), tables_text(each),
+    made, "</section>\n" }
+end
+
+-- Returns the table of findings, one row for each claim, with the document's name above its claims. Returns "" if no
+-- section decides a claim.
+local function findings_table(documents, ids)
+  local parts = {}
+  for _, one in ipairs(documents) do
+    local rows = {}
+    for _, section in ipairs(one.sections) do
+      for _, each in ipairs(section.verdicts or {}) do
+        rows[#rows + 1] = ('<tr><td>%s</td><td>%s</td><td><a href="#%s">%s</a></td></tr>\n'):format(
+          escape(each.claim), verdict_text(each), ids[section], escape(section.title))
+      end
     end
-    for s, each in ipairs(one.sections) do
-      local id = ("d%ds%d"):format(d, s)
-      links[#links + 1] = ('<li><a href="#%s">%s</a></li>'):format(id, escape(each.title))
-      parts[#parts + 1] = section_text(each, alone and 2 or 3, id, figures)
+    if #rows > 0 then
+      parts[#parts + 1] = ('<tr><th colspan="3">%s</th></tr>\n'):format(escape(one.title)) .. table.concat(rows)
     end
   end
-  core.write_file(path, document(o.title, style, table.concat{ "<h1>", escape(o.title), "</h1>\n", paragraphs(o.text),
-    opening, '<nav aria-label="Contents"><ul>\n', table.concat(links, "\n"), "</ul></nav>\n", table.concat(parts) }))
+  if #parts == 0 then return "" end
+  return '<table class="findings">\n<thead><tr><th>Claim</th><th>Verdict</th><th>Section</th></tr></thead>\n<tbody>'
+    .. table.concat(parts) .. "</tbody>\n</table>\n"
+end
+
+-- Returns the side navigation: documents, and the sections of each.
+local function contents(documents, ids, opening, has_glossary)
+  local parts = { ('<li><a href="#findings">%s</a></li>\n'):format(escape(opening.title)) }
+  for _, one in ipairs(documents) do
+    local links = {}
+    for i, section in ipairs(one.sections) do
+      links[i] = ('<li><a href="#%s">%s</a></li>\n'):format(ids[section], escape(section.title))
+    end
+    parts[#parts + 1] = ('<li class="document"><a href="#%s">%s</a><ul>\n%s</ul></li>\n'):format(
+      ids[one], escape(one.short), table.concat(links))
+  end
+  if has_glossary then parts[#parts + 1] = '<li class="document"><a href="#glossary">Glossary</a></li>\n' end
+  return '<nav class="contents" aria-label="Contents"><div><strong>Contents</strong>\n<ul>\n' .. table.concat(parts)
+    .. "</ul></div></nav>\n"
+end
+
+local banner = [[
+<p class="banner" role="note"><strong>Made-up data.</strong> This report was made with --smoke, to see that every script
+runs. Numbers that come of training are not results, and no printed number stands beside them.</p>
+]]
+
+local function ids_of(documents)
+  local ids = {}
+  for d, one in ipairs(documents) do
+    ids[one] = ("d%d"):format(d)
+    for s, section in ipairs(one.sections) do ids[section] = ("d%ds%d"):format(d, s) end
+  end
+  return ids
+end
+
+---Writes the report as an HTML file: its title and `text`, a banner if the data are made up, findings,
+---the documents (papers with their sections), and a glossary, with side navigation.
+---@param path string  path of the HTML file
+---@param o { title: string, text: string, made_up?: boolean, opening: report.Section, documents: report.Document[] }
+---   opening: its tables and figure stand below the table of findings
+function M.write(path, o)
+  local ids, figures, parts = ids_of(o.documents), { count = 0 }, {}
+  local opening = table.concat{ '<section id="findings"><h2>', escape(o.opening.title), "</h2>\n",
+    findings_table(o.documents, ids), tables_text(o.opening), figures_text(o.opening, figures), "</section>\n" }
+  for _, one in ipairs(o.documents) do
+    parts[#parts + 1] = ('<h2 id="%s">%s</h2>\n%s'):format(ids[one], escape(one.title), paragraphs(one.text or ""))
+    for _, section in ipairs(one.sections) do parts[#parts + 1] = section_text(section, 3, ids[section], figures) end
+  end
+  local body = opening .. table.concat(parts)
+  local terms = glossary.html(body)
+  core.write_file(path, document(o.title, read(here .. "report.css"), table.concat{
+    '<div class="page">\n<header><h1>', escape(o.title), "</h1>\n", o.made_up and banner or "", '<p class="made">',
+    escape(o.text), "</p></header>\n", contents(o.documents, ids, o.opening, terms ~= ""), "<main>\n", body, terms,
+    "</main></div>\n<script>\n", read(here .. "report.js"), "</script>\n" }))
 end
 
 return M

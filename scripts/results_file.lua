@@ -47,9 +47,13 @@ local function row_name(columns, row, keys)
   return table.concat(parts, "; ")
 end
 
--- Names all rows of a table by the values of their first columns. As few columns are used as suffice to distinguish
--- the rows. Rows whose names are still equal are numbered. Also returns the number of columns used.
-local function names_of(one)
+---Names all rows of a table by the values of their first columns. As few columns are used as suffice to
+---distinguish the rows. Rows whose names are still equal are numbered. Also returns the number of columns
+---used.
+---@param one mr.Table
+---@return string[]
+---@return integer
+function M.row_names(one)
   local best, most, names = 1, 0, {}
   for keys = 1, math.max(1, #one.columns - 1) do
     local seen, count = {}, 0
@@ -143,7 +147,7 @@ function M.lines(section)
   local from, lines = section.studies and #section.studies > 0 and provenance(section.studies) or section.used, {}
   local data, tables = digest(from.data), section.tables or {}
   for t, one in ipairs(tables) do
-    local names, keys = names_of(one)
+    local names, keys = M.row_names(one)
     local caption = section.captions and section.captions[t] or ""
     if caption == "" and #tables > 1 then caption = one.columns[1] end
     local about = section.cells and section.cells[t] or {}
@@ -235,6 +239,21 @@ local function field_at(text, at)
   return table.concat(parts), at + 1
 end
 
+---Returns lines of a results file, as from M.lines, as one table per cell with the file's columns as keys.
+---Numeric text becomes numbers.
+---@param lines any[][]
+---@return table<string, any>[]
+function M.cells(lines)
+  local cells = {}
+  for i, line in ipairs(lines) do
+    local cell = {}
+    for c, name in ipairs(M.columns) do cell[name] = line[c] end
+    for _, name in ipairs{ "value", "low", "high", "runs" } do cell[name] = tonumber(cell[name]) or cell[name] end
+    cells[i] = cell
+  end
+  return cells
+end
+
 ---Reads a results file (CSV, one line per cell of a table). Returns one table per cell, in the file's
 ---order, with the file's columns as keys. Numeric text becomes numbers.
 ---@param path string
@@ -252,14 +271,11 @@ function M.read(path)
     end
     at = at + 1
   end
-  for i = 2, #cells do
-    local cell = {}
-    for c, name in ipairs(M.columns) do cell[name] = text_of_csv(cells[i][c]) end
-    for _, name in ipairs{ "value", "low", "high", "runs" } do cell[name] = tonumber(cell[name]) or cell[name] end
-    cells[i - 1] = cell
+  table.remove(cells, 1)
+  for _, each in ipairs(cells) do
+    for c in ipairs(M.columns) do each[c] = text_of_csv(each[c]) end
   end
-  cells[#cells] = nil
-  return cells
+  return M.cells(cells)
 end
 
 ---Reads the text file that explains the columns: one text for each table of the results file, "" for none.

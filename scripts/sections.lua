@@ -125,7 +125,7 @@ function M.attempt(script, make)
   local reason = reason_of(found)
   print(("%s failed: %s"):format(script.path, reason))
   return { title = script.title, command = M.command(script), path = script.path, failed = true, tables = {},
-    text = ("This section could not be made: %s."):format(reason) }
+    file = M.file_name(script), text = ("This section could not be made: %s."):format(reason) }
 end
 
 ---Ends the program with status 1 if sections of the report failed with an error (field `failed`).

@@ -53,14 +53,11 @@ function M.title_of(args, title)
     args.images ~= "" and "images of " .. args.images or "made-up faces, drawn, no photographs")
 end
 
----Returns a sentence for the report that says which images are used. With --smoke it adds that the data
----are made up.
+---Returns a sentence for the report that says which images are used.
 function M.sentence_of(args)
   if args.images ~= "" then return ("The images are those of %s."):format(args.images) end
-  local drawn = ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; "
+  return ("The %d faces are made up and drawn, with hair, wrinkles and proportions of their age; "
     .. "they are no photographs."):format(args.count)
-  return args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n"
-    .. drawn or drawn
 end
 
 -- Returns the features of each part (train, validation, test): columns of the file that --features names, or outputs
@@ -231,7 +228,8 @@ function M.finish(o)
     local legend = o.legends and o.legends[i]
     print(("%s\n%s\n"):format(o.title, each) .. (legend and legend .. "\n" or ""))
   end
-  print(text)
+  print((o.args.made_up and "Made-up data, to see that the script runs (--smoke): none of the numbers is a result.\n"
+    or "") .. text)
   if o.figure then print("Saved as " .. o.figure) end
   return { text = text, tables = o.tables, legends = o.legends, cells = o.cells, figure = o.figure, studies = list }
 end

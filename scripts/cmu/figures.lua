@@ -133,8 +133,12 @@ local function by_difference(all)
   return lines, cells
 end
 
+local on_figure = [[
+ The figure shows the first %d of these. The older
+image of each pair is on the left. Below it are both ages, and by how much its score is above the other's.]]
+
 ---Draws Figure 6 or 7: test pairs that Rank LR on features orders right (`right`, Figure 6) or wrong
----(Figure 7), with the older image on the left.
+---(Figure 7), with the older image on the left. There is no figure if there are no such pairs.
 ---@param number integer
 ---@param right boolean
 function M.examples(number, right)
@@ -150,12 +154,14 @@ function M.examples(number, right)
     end
   end
   local lines, cells = by_difference(all)
-  pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
-  return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
+  if #shown > 0 then
+    pictures.save_pairs(args.out, { title = title_of(number, args), images = images, pairs = shown, columns = 4 })
+  end
+  return faces.finish{ args = args, title = title_of(number, args), figure = #shown > 0 and args.out or nil, text = ([[
 %s
-Of %d test pairs, which are in random order, Rank LR on features orders %d %s; the figure shows the first %d of these. The older
-image of each pair is on the left. Below it are both ages, and by how much its score is above the other's.]]):format(
-      faces.sentence_of(args), #all, count, right and "right" or "wrong", #shown),
+Of %d test pairs, which are in random order, Rank LR on features orders %d %s.%s]]):format(
+      faces.sentence_of(args), #all, count, right and "right" or "wrong",
+      #shown > 0 and on_figure:format(#shown) or ""),
     tables = { mr.table{ columns = { "difference in years", "pairs", "accuracy" }, rows = lines,
       formats = { accuracy = "%.4f" } } },
     cells = { cells },

@@ -118,8 +118,6 @@ function M.all(grids, groups, bounds)
   return { columns = columns, rows = rows }
 end
 
-local function list(names, none) return #names > 0 and table.concat(names, ", ") or none end
-
 local function sorted_keys(t)
   local keys = {}
   for key in pairs(t) do keys[#keys + 1] = key end
@@ -235,18 +233,45 @@ local function losses_text(effects, words)
   for i, each in ipairs(effects) do
     parts[i] = words:gsub("%a+", { loss = each.loss, better = each.better, worse = each.worse })
   end
-  return list(parts, "none")
+  return table.concat(parts, ", ")
+end
+
+-- Sentences on the losses of each kind of effect, with the pattern of their entries for losses_text.
+local of_effects = {
+  { "better", "loss (better)",
+    "Some bound improves these losses and none worsens them (with the number of settings): %s." },
+  { "mixed", "loss (better, worse)",
+    "For these it depends on the bound or the setting (settings with a better bound, settings with a worse one): %s." },
+  { "worse", "loss (worse)",
+    "Some bound worsens these losses and none improves them (with the number of settings): %s." },
+  { "same", "loss", "These have no significant change: %s." },
+}
+
+local function effects_text(effects)
+  local parts = {}
+  for _, each in ipairs(of_effects) do
+    local kind, words, sentence = table.unpack(each)
+    if #effects[kind] > 0 then parts[#parts + 1] = sentence:format(losses_text(effects[kind], words)) end
+  end
+  return table.concat(parts, " ")
 end
 
 -- One sentence for each setting (data set and model), on how many changes by bounds are significant, and their mean.
 -- `tallies` is the result of `M.by_setting`.
 local function settings_text(grids, tallies)
-  local parts = {}
+  local parts, empty = {}, {}
   for i, each in ipairs(grids) do
     local found = tallies[i]
-    parts[i] = found.count == 0 and ("In the setting %s there is no change to summarise."):format(each.set.title) or ([[
+    if found.count == 0 then
+      empty[#empty + 1] = each.set.title
+    else
+      parts[#parts + 1] = ([[
 In the setting %s, %d of %d changes are significantly for the better and %d for the worse, and their mean is %+.4f.]]
-    ):format(each.set.title, found.gains, found.count, found.loses, found.sum / found.count)
+      ):format(each.set.title, found.gains, found.count, found.loses, found.sum / found.count)
+    end
+  end
+  if #empty > 0 then
+    parts[#parts + 1] = ("There is no change to summarise in: %s."):format(table.concat(empty, "; "))
   end
   return table.concat(parts, " ")
 end
@@ -260,9 +285,7 @@ tests, paired by user or query over the means of folds or seeds, with the traine
 
 %s
 
-These losses are made better by some bound and worse by none (with the number of settings): %s. For these it depends on the bound or
-the setting (settings with a better bound, settings with a worse one): %s. These are made worse by some bound and better by none: %s.
-These have no significant change: %s.
+%s
 
 In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or queries, + and - mark
 significant ones, and white cells have no bound that applies or no result.
@@ -304,11 +327,9 @@ function M.text(args, grids, compared, losses, bounds, left)
       args.cap, found.capped)
   local more = #left > 0 and "\n\n" .. table.concat(left, " ") or ""
   return text:format(#compared, #compared - all.count, all.count, all.gains, all.loses,
-    settings_text(grids, M.by_setting(grids, losses, bounds)), losses_text(effects.better, "loss (better)"),
-    losses_text(effects.mixed, "loss (better, worse)"), losses_text(effects.worse, "loss (worse)"),
-    losses_text(effects.same, "loss"), found.count, found.count - found.capped - found.open,
-    each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open, found.missing,
-    found.count - found.chance) .. more
+    settings_text(grids, M.by_setting(grids, losses, bounds)), effects_text(effects), found.count,
+    found.count - found.capped - found.open, each_of(grids, "patience"), each_of(grids, "epochs"), cap, found.open,
+    found.missing, found.count - found.chance) .. more
 end
 
 return M

@@ -2,11 +2,8 @@
 -- for scripts/all.lua. If a section cannot be made, e.g. because its data are missing, its text says why, and the other
 -- sections are still made.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, figure, sections_of =
-  dofile(here .. "runs.lua"), dofile(here .. "figure.lua"), dofile(here .. "../sections.lua")
-
+local runs, sections_of = dofile(here .. "runs.lua"), dofile(here .. "../sections.lua")
 
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },
@@ -67,8 +64,7 @@ local function scripts_of(args)
 end
 
 local function title_of(args, script)
-  if script.of then return script[2]:format(runs.data.title(script.of, args.smoke)) end
-  return script.plain and script[2] or figure.title(args, script[2])
+  return script.of and script[2]:format(runs.data.title(script.of, args.smoke)) or script[2]
 end
 
 -- Runs another script and returns its tables and figures as a section of the report. If the script fails, the section
@@ -105,11 +101,15 @@ local function rates_section(args)
 end
 
 local text = [[
-%s of R. Westerborg, User/query-wise metric bounding in learning to rank (TU Delft, 2022), made anew%s; then what it leaves open.
-Losses are smooth nDCG, AP and nRBP; "distribution" is the thesis' own bound (%d random orders, gain of Eq. 3.13), "distribution_log"
-and "distribution_logit" are those of the exact distribution, with kappa = 8. Epoch and learning rate are chosen on validation, the test
-part is looked at once; p-values are of permutation tests of paired changes, corrected by Holm over each table; d is the mean change in
-its standard deviations. Lists without relevant rows have no metric and are skipped. Made by: moonrank %s %s (version %s).]]  -- luacheck: ignore 631
+Tables and figures of R. Westerborg, User/query-wise metric bounding in learning to rank (TU Delft, 2022)%s.
+Sections without a number in their title go beyond the thesis.
+
+Losses are smooth nDCG, AP and nRBP. "distribution" is the thesis' own bound (%d random orders, steepness of Eq. 3.13).
+"distribution_log" and "distribution_logit" are the logarithm and the logit of the exact distribution, with kappa = 8.
+
+Epoch and learning rate are chosen on validation, and the test part is read once. p-values come from permutation tests
+of paired changes, corrected by Holm over each table. d is the mean change in standard deviations of the changes. Lists
+without relevant rows have no metric and are skipped.]]
 
 local args = runs.args({
   seeds = { default = runs.protocol.seeds, distinct = true,
@@ -122,13 +122,5 @@ local args = runs.args({
 local sections = {}
 for i, script in ipairs(scripts_of(args)) do sections[i] = run(args, script) end
 sections[#sections + 1] = rates_section(args)
-local what, beside = "Tables and figures", ", with the printed numbers beside them"
-if args.made_up then
-  what, beside = [[
-Made-up data in place of all data sets, to see that everything runs (--smoke): no number that comes of training is a result.
-Tables and figures as those]], ""
-end
--- the parts of a report: its title, the text before the first section, the sections, and the folder of the figures
-return { title = figure.title(args, "User- and query-wise metric bounding, reproduced"), sections = sections,
-  out = args.out,
-  text = text:format(what, beside, args.samples, here .. "all.lua", table.concat(arg, " "), core.version()) }
+local beside = args.made_up and "" or ", with the printed numbers beside ours"
+return { sections = sections, out = args.out, made_up = args.made_up, text = text:format(beside, args.samples) }

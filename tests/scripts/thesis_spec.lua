@@ -42,13 +42,14 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
   local out = scripts.run(folder, "thesis/all.lua", "--smoke --workers 1")
   local html = sweeps.read(folder .. "/results/thesis/report.html")
   for _, words in ipairs{ "Table 5.1: every loss under every bound, made-up ratings", "Figure 1.1: lower bounds",
-    "relevant items, made-up data", "--smoke", "Holm" } do
+    "--smoke", "Holm" } do
     check(html:find(words, 1, true), words)
   end
-  for title in html:gmatch "<h2>(.-)</h2>" do
+  for title in html:gmatch "<h3>(.-)</h3>" do
     check(not title:gsub(", made%-up .*", ""):find "^%u%l+ [%d.]+$", title .. " has no words")
   end
-  says_made_up(html, 22)
+  says_made_up(html, 0)
+  equal(select(2, html:gsub('class="banner"', "")), 1)
   says_made_up(out, 22)
   check(not html:find "%ssrc=" and not html:find "<link" and not html:find "@import",
     "nothing is loaded from elsewhere")
@@ -57,7 +58,7 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
   equal(figures, 22)
   local _, opened = html:gsub("<section", "")
   local _, closed = html:gsub("</section>", "")
-  equal({ opened, closed }, { 36, 36 })
+  equal({ opened, closed }, { 38, 38 })  -- 36 of the thesis, the overview and the glossary
 
   -- one row of the first table, worked out from the store
   local results = mr.results(folder .. "/results/thesis/smoke.db", "movielens, seed 1, made-up data")
@@ -68,7 +69,7 @@ scripts.it("all.lua --smoke writes a report with the numbers of the store, and t
     return results:per_list(columns:column("spec", "number")[row], "ap"):totable()
   end
   local free, bounded = scores "none", scores "expectation"
-  for _, cells in ipairs(rows_after(html, "Table 5.1: every loss under every bound, made-up ratings</h2>")) do
+  for _, cells in ipairs(rows_after(html, "Table 5.1: every loss under every bound, made-up ratings</h3>")) do
     if cells[2] == "AP" and cells[3] == "expectation" then
       local mean, count = mean_without_nan(bounded)
       near(tonumber(cells[4]), mean, 5e-5)

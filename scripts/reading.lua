@@ -1,0 +1,85 @@
+-- How to read a table of a report, in one line that is computed from the table. Also leaves out columns without values.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local results_file = dofile(here .. "results_file.lua")
+
+local M = {}
+
+-- Returns the table's rows with nil in place of empty texts, so that a column of numbers and blanks counts as numbers.
+local function rows_of(one)
+  local rows = {}
+  for r, row in ipairs(one.rows) do
+    rows[r] = {}
+    for c in ipairs(one.columns) do
+      if row[c] ~= "" then rows[r][c] = row[c] end
+    end
+  end
+  return rows
+end
+
+local function has_value(rows, c)
+  for _, row in ipairs(rows) do
+    if row[c] ~= nil then return true end
+  end
+  return false
+end
+
+---Returns the table without the columns that have no value in any row. Empty texts become blanks.
+---@param one mr.Table
+---@return mr.Table
+function M.without_empty(one)
+  local o = { columns = {}, rows = {}, formats = {}, mark = {}, within = {}, notes = one.notes }
+  local rows, stays = rows_of(one), {}
+  for r in ipairs(rows) do o.rows[r] = {} end
+  for c, name in ipairs(one.columns) do
+    if has_value(rows, c) then
+      local k = #o.columns + 1
+      o.columns[k], o.formats[name], o.mark[name], stays[name] = name, one.formats[name], one.mark[name], true
+      for r, row in ipairs(rows) do o.rows[r][k] = row[c] end
+    end
+  end
+  for _, name in ipairs(one.within) do o.within[#o.within + 1] = stays[name] and name or nil end
+  return mr.table(o)
+end
+
+-- Returns column names in quotation marks, joined by commas and "and".
+local function joined(names)
+  local quoted = {}
+  for i, name in ipairs(names) do quoted[i] = '"' .. name .. '"' end
+  if #quoted < 2 then return quoted[1] or "" end
+  return table.concat(quoted, ", ", 1, #quoted - 1) .. " and " .. quoted[#quoted]
+end
+
+-- Returns what bold numbers of the table mean: 'the largest "nDCG" within each "loss"; "p" below 0.05'. Returns
+-- "" if no number is bold.
+local function bold(one)
+  local by, levels, parts = { max = {}, min = {} }, {}, {}
+  local within = #one.within > 0 and " within each " .. joined(one.within) or ""
+  for _, name in ipairs(one.columns) do
+    local mark = one.mark[name]
+    if mark then
+      if not by[mark] then levels[#levels + 1], by[mark] = mark, {} end
+      table.insert(by[mark], name)
+    end
+  end
+  if #by.max > 0 then parts[#parts + 1] = "the largest " .. joined(by.max) .. within end
+  if #by.min > 0 then parts[#parts + 1] = "the smallest " .. joined(by.min) .. within end
+  for _, level in ipairs(levels) do parts[#parts + 1] = ("%s below %g"):format(joined(by[level]), level) end
+  return table.concat(parts, "; ")
+end
+
+---Returns one line on how to read the table: what a row is, and which numbers are bold. Returns "" if
+---there is nothing to say.
+---@param one mr.Table
+---@return string
+function M.line(one)
+  local _, keys = results_file.row_names(one)
+  local parts, strong = {}, bold(one)
+  if #one.rows > 1 and #one.columns > 1 then
+    parts[1] = ("one row per %s."):format(joined(table.move(one.columns, 1, keys, 1, {})))
+  end
+  if strong ~= "" then parts[#parts + 1] = ("Bold: %s."):format(strong) end
+  return table.concat(parts, " ")
+end
+
+return M
