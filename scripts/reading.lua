@@ -19,12 +19,12 @@ end
 
 local function has_value(rows, c)
   for _, row in ipairs(rows) do
-    if row[c] ~= nil then return true end
+    if row[c] ~= nil and row[c] == row[c] then return true end
   end
   return false
 end
 
----Returns the table without the columns that have no value in any row. Empty texts become blanks.
+---Returns the table without the columns that have no value in any row, or only NaN. Empty texts become blanks.
 ---@param one mr.Table
 ---@return mr.Table
 function M.without_empty(one)

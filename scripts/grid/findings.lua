@@ -244,7 +244,7 @@ local of_effects = {
     "For these it depends on the bound or the setting (settings with a better bound, settings with a worse one): %s." },
   { "worse", "loss (worse)",
     "Some bound worsens these losses and none improves them (with the number of settings): %s." },
-  { "same", "loss", "These have no significant change: %s." },
+  { "same", "loss", "These losses have no significant change: %s." },
 }
 
 local function effects_text(effects)

@@ -10,8 +10,8 @@ local results_file = dofile "scripts/results_file.lua"
 local glossary, opening_of = dofile "scripts/glossary.lua", dofile "scripts/opening.lua"
 
 local function a_table(o)
-  o.columns = o.columns or { "loss", "bound", "nDCG", "p", "empty" }
-  o.rows = o.rows or { { "ap", "none", 0.25, "", "" }, { "ap", "minmax", 0.5, 0.01 }, { "rr", "none", 0.125 } }
+  o.columns = o.columns or { "loss", "bound", "nDCG", "p", "empty", "nan" }
+  o.rows = o.rows or { { "ap", "none", 0.25, "", "", 0 / 0 }, { "ap", "minmax", 0.5, 0.01 }, { "rr", "none", 0.125 } }
   return mr.table(o)
 end
 

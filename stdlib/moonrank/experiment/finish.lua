@@ -47,13 +47,15 @@ local function with_forced(text, list)
   return said == "" and text or text .. "\n\n" .. said
 end
 
-local function print_all(args, caption, all, captions, legends)
+-- Prints the tables and the text, with a notice above each if the data are made up.
+local function print_all(args, text, all, captions, legends)
+  local notice = rawget(args, "made_up") and made_up .. "\n" or ""
   for i, each in ipairs(all) do
     local own = captions[i] ~= "" and captions[i] .. "\n" or ""
     local legend = legends[i] ~= "" and "\n" .. legends[i] or ""
-    print((rawget(args, "made_up") and made_up .. "\n" or "") .. own .. tostring(each) .. legend .. "\n")
+    print(notice .. own .. tostring(each) .. legend .. "\n")
   end
-  print(caption)
+  print(notice .. text)
 end
 
 ---An experiment's results, as `mr.experiment.finish` returns them.
@@ -65,11 +67,12 @@ end
 ---@field cells mr.experiment.Cells[]  intervals and numbers of runs of the tables' cells; {} for none
 ---@field figure? string     path of the figure
 ---@field studies? mr.Results[]  studies that the script read
+---@field made_up boolean    whether the data are made up
 
 ---Ends a script: prints its tables and its text, saves the figure to the file of `args.out`, and shows
----it in the terminal if `args.show` is true. If data are made up, text and tables say so, and if
----studies were continued with --force, the text says so. Returns all of it as a section, which a
----script that writes a report can use.
+---it in the terminal if `args.show` is true. If data are made up, a notice is printed above the text
+---and each table. If studies were continued with --force, the text says so. Returns all of it as a
+---section, which a script that writes a report can use; its field `made_up` stands for the notice.
 ---@param args table  option values, as from `mr.experiment.args` or `mr.args`
 ---@param fig? mr.Figure  nil if the script has no figure
 ---@param text string
@@ -81,7 +84,6 @@ function M.finish(args, fig, text, ...)
   given.need("finish", "text", text, "string", "a text")
   given.array("finish", "tables", { ... }, "table", "tables")
   local tables, captions, cells, legends = apart{ ... }
-  if rawget(args, "made_up") then text = made_up .. "\n" .. text end
   text = with_forced(text, rawget(args, "studies"))
   print_all(args, text, tables, captions, legends)
   if fig then
@@ -91,7 +93,7 @@ function M.finish(args, fig, text, ...)
     if args.show then fig:show() end
   end
   return { figure = fig and args.out, text = text, tables = tables, captions = captions, cells = cells,
-    legends = legends, studies = rawget(args, "studies") }
+    legends = legends, studies = rawget(args, "studies"), made_up = rawget(args, "made_up") or false }
 end
 
 return M
