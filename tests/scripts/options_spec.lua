@@ -67,10 +67,11 @@ end)
 -- beside it.
 local function beside_smoke(script)
   local notes, found = script.options.smoke:match "%((.*)%)$" or "", {}
+  local function put(name, value) found[name] = value or script.options[name]:match "default (%-?%d+)" or "x" end
   for note in notes:gmatch "[^;]+" do
     local name, value = note:match "^%s*([%w-]+) is (.+)$"
-    name = name or note:match "not beside %-%-([%w-]+)"
-    if name then found[name] = value or script.options[name]:match "default (%-?%d+)" or "x" end
+    if name then put(name, value) end
+    for other in (note:match "not beside (.*)" or ""):gmatch "%-%-([%w-]+)" do put(other) end
   end
   return found
 end

@@ -65,7 +65,9 @@ local function notes_of(d)
   for _, other in ipairs(check.names(d.sets or {})) do
     add("%s is %s", M.typed(other):sub(3), M.written(d.sets[other]))
   end
-  for _, other in ipairs(d.ignores or {}) do add("not beside %s", M.typed(other)) end
+  local others = {}
+  for i, other in ipairs(d.ignores or {}) do others[i] = M.typed(other) end
+  if #others > 0 then add("not beside %s", table.concat(others, ", ")) end
   local default = default_text(d)
   if default ~= "" then add("default %s", default) end
   return notes

@@ -76,9 +76,9 @@ end
 
 tables.add_exports(Fold)
 
----Returns the sizes of the fold's parts (mr.Fold:table) as text. Lines below the sizes count the
----users whose items are all in train, and the users and items of test that have no relevant row in
----train.
+---Returns the sizes of the fold's parts (mr.Fold:table) as text. A part with lists that have no
+---relevant row, or only relevant rows, says so. Lines below the sizes count the users whose items
+---are all in train, and the users and items of test that have no relevant row in train.
 ---@return string
 ---Example:
 ---```lua
@@ -87,9 +87,12 @@ tables.add_exports(Fold)
 ---```
 function Fold:summary()
   local lines = { self.title }
+  local function noted(count, what)
+    return count > 0 and ("; %d list%s %s"):format(count, count == 1 and "" or "s", what) or ""
+  end
   for _, row in ipairs(self:table().rows) do
-    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant rows  %4d lists without a relevant row, "
-      .. "%d lists of relevant rows only"):format(table.unpack(row))
+    lines[#lines + 1] = ("  %-5s  %5d lists  %7d rows  %6d relevant rows"):format(table.unpack(row, 1, 4))
+      .. noted(row[5], "without a relevant row") .. noted(row[6], "of relevant rows only")
   end
   if self.whole_users > 0 then
     lines[#lines + 1] = ("  %d users with too few items are in train only"):format(self.whole_users)

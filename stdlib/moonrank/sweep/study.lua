@@ -6,6 +6,7 @@ local command = require "moonrank.sweep.command"
 local fingerprint = require "moonrank.data.fingerprint"
 local forced = require "moonrank.sweep.forced"
 local setting = require "moonrank.system.settings"
+local usage = require "moonrank.args.usage"
 
 local M = {}
 
@@ -156,21 +157,21 @@ local told = {}
 local function tell_options(store, was, now)
   local text = code.joined(now.script, was.script)
   if not forced.has_results(store, was) then return text end
-  local then_, lines = code.options(was.script), {}
+  local then_, lines, first = code.options(was.script), {}, nil
   local now_ = code.options(now.script)
   for _, name in ipairs(check.names(now_)) do
     local is_setting = ("\n" .. now.settings):find("\n" .. name .. " = ", 1, true)
     if then_[name] and then_[name] ~= now_[name] and not is_setting then
-      lines[#lines + 1] = ("--%s (then %s, now %s)"):format(name, then_[name], now_[name])
+      lines[#lines + 1] = ("%s (then %s, now %s)"):format(usage.typed(name), then_[name], now_[name])
+      first = first or name
     end
   end
   local key = store.path .. "\0" .. table.concat(lines, "\0")
   if #lines > 0 and not told[key] then
     told[key] = true
-    local name = lines[1]:match "^%-%-(%S+)"
     check.warn(("mr.sweep: %s: trials of '%s' have results with other values of options that run reads: %s. If these "
       .. "change results, begin another study, and name them in settings: settings = {%s = args.%s}"):format(store.path,
-      was.name, table.concat(lines, ", "), name, name))
+      was.name, table.concat(lines, ", "), first, first))
   end
   return code.with_options(text, then_)
 end
