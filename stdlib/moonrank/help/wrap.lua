@@ -66,7 +66,7 @@ end
 ---@param text string
 ---@param width? integer  nil: the text is returned unchanged
 ---@return string
----Example: `require("moonrank.help.wrap").text("one two three", 8)   --> one two\nthree`
+---Example: `require("moonrank.help.wrap").text("one two three", 8):match "[^\n]*"   --> one two`
 function M.text(text, width)
   if not width then return text end
   local out, paragraph, is_code = {}, {}, code_reader()
