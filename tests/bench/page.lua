@@ -41,8 +41,8 @@ local function scatter()
     if ms then found[#found + 1] = (most - least) / ms end
   end
   local spread = bench.spread_of(found)
-  return ("Over all measurements, the slowest and the fastest repeat differ by %.0f %% of the median in the median, "
-    .. "and by %.0f %% at most."):format(100 * spread.median, 100 * spread.most)
+  return ("In half of the measurements the slowest and the fastest repeat differ by at most %.0f %% of the median "
+    .. "repeat; the largest difference is %.0f %%."):format(100 * spread.median, 100 * spread.most)
 end
 
 local function wrapped(text)
