@@ -310,7 +310,6 @@ end
 ---package booktabs. Options add a caption, sort the rows and print the best results in bold.
 ---@param options? mr.LatexOptions
 ---@return string
----Example: `mr.table{rows = {{1, 2}}, columns = {"a", "b"}}:to_latex():match "{(%l*)}\n"   --> rr`
 ---Example:
 ---```lua
 ---local t = mr.table{columns = {"bound", "ndcg"}, rows = {{"none", 0.5}, {"minmax", 0.75}}}
@@ -376,9 +375,8 @@ function Exports:to_json() return self:table():to_json() end
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_markdown():match "[^\n]+"   --> | mean | n | sd | skipped |`
 function Exports:to_markdown() return self:table():to_markdown() end
 
----Returns the object's results as a LaTeX table, with numbers formatted as in the printed table. It
----needs the LaTeX package booktabs. Options add a caption, sort the rows and print the best results
----in bold.
+---Returns the object's results as a LaTeX table (package booktabs), with numbers formatted as in the
+---printed table. Options add a caption, sort the rows and print the best results in bold.
 ---@param options? mr.LatexOptions
 ---@return string
 ---Example: `mr.stats.summary(mr.tensor{1, 3}):to_latex():find "toprule" ~= nil   --> true`

@@ -32,11 +32,12 @@ end
 ---@return string?
 ---Example: `require("moonrank.prompt.show").module_name(mr.losses)   --> mr.losses`
 function M.module_name(t)
+  local shortest  -- `mr` is loaded under two names
   for name, loaded in next, package.loaded do
-    if rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core" then
-      return (name:gsub("^moonrank", "mr"):gsub("%.init$", ""))
-    end
+    local is_module = rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core"
+    if is_module and (not shortest or #name < #shortest) then shortest = name end
   end
+  return shortest and (shortest:gsub("^moonrank", "mr"))
 end
 
 -- Returns the keys of a table other than the indices 1 to `after`, sorted by type and value: numbers before names.
@@ -146,6 +147,16 @@ local function method_name(f)
   end
 end
 
+-- Returns the full name of a function of a loaded module, such as "mr.models.mf"; nil for other functions.
+local function function_name(f)
+  for name, loaded in next, package.loaded do
+    local module = type(loaded) == "table" and name:match "^moonrank%.?%l*$" and M.module_name(loaded)
+    for key, value in next, module and loaded or {} do
+      if rawequal(value, f) then return module .. "." .. tostring(key) end
+    end
+  end
+end
+
 -- Returns what a function is: its arguments and the first sentence of its documentation, or else where it is defined.
 local function function_text(f)
   local method = method_name(f)
@@ -153,7 +164,7 @@ local function function_text(f)
     return ("%s, a method: x%s(...) calls it, ?%s describes it"):format(method, method:match ":.*", method)
   end
   local entries = require "moonrank.help.entries"
-  local described = entries.describe{ value = f }
+  local described = entries.describe{ value = f, path = function_name(f) }
   if described then return ("function %s: %s"):format(described.title, entries.first_sentence(described.text)) end
   local info = debug.getinfo(f, "S")
   if info.what == "C" then return tostring(f) end
