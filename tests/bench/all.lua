@@ -75,7 +75,8 @@ local function run(number)
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
   local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ")
     .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
-  local options = (args.quick and quick or full) .. (args.cpu and name ~= "sweeps" and " --threads 1" or "")
+  local has_threads = name ~= "sweeps" and name ~= "start"
+  local options = (args.quick and quick or full) .. (args.cpu and has_threads and " --threads 1" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
   if not os.execute(command) then
