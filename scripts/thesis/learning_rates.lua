@@ -1,7 +1,7 @@
 -- Which learning rate suits which loss under which bound? Trains models on every loss under every bound at every rate
 -- of a data set, on its first fold or folds with the first seed. Chooses the rate with the best validation value of the
--- metric that the loss optimises, as the mean over settings (NSR or label) and folds. Prints the chosen rates as the
--- code of rates.lua, which the other scripts of this folder use. Test parts are not used.
+-- metric that the loss optimises, as the mean over settings (NSR or label) and folds. Prints the chosen rates as
+-- training.lua has them, for the other scripts of this folder. Test parts are not used.
 local mr = require "moonrank"
 local runs = dofile((arg[0]:match("^(.*/)") or "./") .. "runs.lua")
 
@@ -16,16 +16,16 @@ for _, name in ipairs(args.sets) do
   print(("\n%s: own metric on validation, mean over settings and folds"):format(set.title))
   local means = study:pivot{ rows = { "loss", "bound" }, columns = "rate", format = "%.4f" }
   print(means)
-  print(("\n%s:\nM.%s = {"):format(args.made_up and "Made-up data, not for rates.lua" or "For rates.lua", name))
-  for first = 1, #means.rows, #runs.bounds do
-    local parts = {}
-    for r = first, first + #runs.bounds - 1 do
-      local row, valid = means.rows[r], {}
-      for c = 3, #row do valid[tonumber(means.columns[c])] = row[c] end
-      parts[#parts + 1] = ("%s = %g"):format(row[2], runs.protocol.choose(valid))
-    end
-    print(("  %s = {\n    %s,\n    %s,\n  },"):format(means.rows[first][1], table.concat(parts, ", ", 1, 3),
-      table.concat(parts, ", ", 4)))
+  print(("\n%s:"):format(args.made_up and "Made-up data, not for training.lua" or "For training.lua"))
+  local chosen = {}
+  for _, row in ipairs(means.rows) do
+    local valid = {}
+    for c = 3, #row do valid[tonumber(means.columns[c])] = row[c] end
+    chosen[row[1] .. " " .. row[2]] = runs.protocol.choose(valid)
   end
-  print("}")
+  for _, loss in ipairs(runs.losses) do
+    local parts = {}
+    for i, bound in ipairs(runs.bounds) do parts[i] = ("%g"):format(chosen[loss .. " " .. bound]) end
+    print(("%-9s %-4s %s"):format(name, loss, table.concat(parts, " ")))
+  end
 end

@@ -4,17 +4,17 @@
 -- Validation chooses epoch and learning rate. Changes are paired by query or user, with Holm's correction over each
 -- data set. Queries without relevant documents are left out.
 local here = arg[0]:match("^(.*/)") or "./"
-local compared = dofile(here .. "compared.lua")
+local training = dofile(here .. "training.lua")
 
-local args = compared.runs.args{
+local args = training.args{
   seed = { default = 1, help = "seed of models, of the order of lists, and of splits and negatives of CiteULike-a" },
-  sets = { default = { "mslr", "clueweb" }, choices = compared.runs.data.names, help = "which data sets" },
+  sets = { default = { "mslr", "clueweb" }, choices = training.data.names, help = "which data sets" },
 }
 local texts, tables, captions, cells, legends = {}, {}, {}, {}, {}
 for i, name in ipairs(args.sets) do
-  local title = compared.runs.set(args, name).title
+  local title = training.set(args, name).title
   print(("%s%s\n"):format(i > 1 and "\n" or "", title))
-  local found = compared.table(args, { set = name, seed = args.seed, empty = "skip" })
+  local found = training.compare(args, { set = name, seed = args.seed, empty = "skip" })
   texts[i], tables[i], captions[i], cells[i], legends[i] = found.text, found.tables[1], title, found.cells[1],
     found.legends[1]
 end

@@ -11,7 +11,7 @@ local scored = require "moonrank.data.scored"
 
 require "moonrank.data.features"
 
-local M = { dataset = dataset.checked }
+local M = { dataset = dataset.checked, fold = fold.fold }
 
 for _, readers in ipairs{ require "moonrank.data.comparisons", (require "moonrank.data.images") } do
   for name, read in pairs(readers) do M[name] = read end

@@ -140,8 +140,9 @@ it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the ro
     { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
 
-it("rates.lua has a rate among those that are tried for every loss under every bound", function()
-  local data, chosen = dofile "scripts/thesis/data.lua", dofile "scripts/thesis/rates.lua"
+it("training.lua has a rate among those that are tried for every loss under every bound", function()
+  local training = dofile "scripts/thesis/training.lua"
+  local data, chosen = training.data, training.rates
   for _, name in ipairs(data.names) do
     local tried = {}
     for _, rate in ipairs(data.open(name, "", true).rates) do tried[rate] = true end
@@ -166,11 +167,11 @@ it("data.open of MovieLens has 412 users with 25 relevant items", function()
   if not program.has_data "ml-latest-small" then
     return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data"
   end
-  equal(dofile("scripts/thesis/data.lua").open("movielens", "", false).fold(1, 1, 1).test.count, 412)
+  equal(dofile("scripts/thesis/training.lua").data.open("movielens", "", false).fold(1, 1, 1).test.count, 412)
 end)
 
 it("data.open makes networks with as many inputs as the data have features", function()
-  local data, any = dofile "scripts/thesis/data.lua", false
+  local data, any = dofile("scripts/thesis/training.lua").data, false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice", clueweb = "clueweb09-ltr" } do
     if program.has_data(folder) then
       local set = data.open(name, "", false)
@@ -210,13 +211,13 @@ end
 
 -- The section of a table, and its rows by loss and bound, as records.
 local function table_of(folder, o, options)
-  local compared = dofile "scripts/thesis/compared.lua"
+  local training = dofile "scripts/thesis/training.lua"
   local study, said = made_study(folder), print
-  rawset(compared.runs, "set",
+  rawset(training, "set",
     function() return { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5 } end)
-  rawset(compared.runs, "of", function() return study end)
+  rawset(training, "of", function() return study end)
   rawset(_G, "print", function() end)
-  local ok, section = pcall(compared.table, options or { recipe = "honest" }, o)
+  local ok, section = pcall(training.compare, options or { recipe = "honest" }, o)
   rawset(_G, "print", said)
   check(ok, section)
   local rows = {}
@@ -229,9 +230,9 @@ end
 
 local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
 
-it("compared.table shows means, changes by user with Holm over the table, and printed numbers", function()
+it("training.compare shows means, changes by user with Holm over the table, and printed numbers", function()
   sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
+    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", printed = printed_number })
     equal(#section.tables[1].rows, 21)
     local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
     near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] },
@@ -250,9 +251,9 @@ it("compared.table shows means, changes by user with Holm over the table, and pr
   end)
 end)
 
-it("compared.table counts bounds that are significantly better and worse, and names the extremes", function()
+it("training.compare counts bounds that are significantly better and worse, and names the extremes", function()
   sweeps.in_folder(function(folder)
-    local section = table_of(folder, { set = "movielens", seed = 1, empty = "skip", published = printed_number })
+    local section = table_of(folder, { set = "movielens", seed = 1, empty = "skip", printed = printed_number })
     local counts = {}
     for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
     equal(counts, { 18, 3, 3 })
@@ -267,7 +268,7 @@ it("compared.table counts bounds that are significantly better and worse, and na
   end)
 end)
 
-it("compared.table shows intervals by bootstraps of users, and of pairs for a change", function()
+it("training.compare shows intervals by bootstraps of users, and of pairs for a change", function()
   sweeps.in_folder(function(folder)
     local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip" })
     local free, mixed = {}, {}
@@ -281,9 +282,9 @@ it("compared.table shows intervals by bootstraps of users, and of pairs for a ch
   end)
 end)
 
-it("compared.table counts lists without relevant rows as 0 if asked; made-up data have no printed number", function()
+it("training.compare counts lists without relevant rows as 0 if asked; made-up data have no printed number", function()
   sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "zero", published = printed_number },
+    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "zero", printed = printed_number },
       { recipe = "honest", made_up = true })
     near(rows["AP none"].mean, usual * 12 / 13, 1e-6)
     equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding,

@@ -91,14 +91,14 @@ end)
 
 -- Table 5.1 with fewer runs.
 local few_runs = ([[
-local compared = dofile "%s/scripts/thesis/compared.lua"
-local args = compared.runs.args{ seed = 1 }
-local set = compared.runs.set(args, "movielens")
+local training = dofile "%s/scripts/thesis/training.lua"
+local args = training.args{ seed = 1 }
+local set = training.set(args, "movielens")
 set.epochs, set.folds, set.values = 1, 2, { 1 }
-compared.table(args, { set = "movielens", seed = args.seed, empty = "skip" })
+training.compare(args, { set = "movielens", seed = args.seed, empty = "skip" })
 ]]):format(here)
 
-scripts.it("compared.table refuses runs on other data with an error that names both data", {}, function(folder)
+scripts.it("training.compare refuses runs on other data with an error that names both data", {}, function(folder)
   for i, name in ipairs{ "a", "b" } do data_folders.movielens(folder .. "/" .. name, { seed = i }) end
   data_folders.movielens(folder .. "/c", { seed = 1 })
   local function run(data)
@@ -117,7 +117,7 @@ scripts.it("compared.table refuses runs on other data with an error that names b
   equal(same, first, "the same ratings in another folder")
 end, few_runs)
 
-scripts.it("learning_rates.lua --smoke prints the best rate of every loss and bound, as rates.lua has it",
+scripts.it("learning_rates.lua --smoke prints the best rate of every loss and bound, as training.lua has it",
   {}, function(folder)
   local out = scripts.run(folder, "thesis/learning_rates.lua", "--smoke --workers 0 --sets mq2008")
   local results = mr.results(folder .. "/results/thesis/smoke.db")
@@ -126,10 +126,13 @@ scripts.it("learning_rates.lua --smoke prints the best rate of every loss and bo
   for c, name in ipairs(best.columns) do
     if name == "rate" then rate = c end
   end
-  for _, row in ipairs(best.rows) do
-    local block = out:match("\n  " .. row[1] .. " = {(.-)\n  }")
-    near(tonumber(block:match("%f[%w_]" .. row[2] .. " = ([%d.]+)")), row[rate], 0)
+  local rates = {}
+  for loss, list in out:gmatch "\nmq2008 +(%l+) +([%d. ]+)" do
+    local of = {}
+    for text in list:gmatch "%S+" do of[#of + 1] = tonumber(text) end
+    for i, bound in ipairs(dofile("scripts/thesis/training.lua").bounds) do rates[loss .. " " .. bound] = of[i] end
   end
+  for _, row in ipairs(best.rows) do near(rates[row[1] .. " " .. row[2]], row[rate], 0) end
   equal(#best.rows, 21)
 end)
 
@@ -255,7 +258,7 @@ end
 
 it("data.open of CiteULike-a tests each user in every fold, and each of their articles once", function()
   if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
-  local set = dofile("scripts/thesis/data.lua").open("citeulike", "", false)
+  local set = dofile("scripts/thesis/training.lua").data.open("citeulike", "", false)
   equal({ set.setting, set.values, set.folds }, { "nsr", { 1, 2, 3 }, 5 })
   local tested, rows, relevant = {}, 0, 0
   for number = 1, set.folds do
@@ -279,7 +282,7 @@ it("data.open of MSLR and ClueWeb09 takes relevance from a label, and scales by 
   if not (program.has_data "mslr-web-slice" and program.has_data "clueweb09-ltr") then
     return test.skip "no MSLR slice or ClueWeb09 in MOONRANK_DATA or ../shared/data"
   end
-  local open = dofile("scripts/thesis/data.lua").open
+  local open = dofile("scripts/thesis/training.lua").data.open
   local function name(part, l) return part.lists.ids[l] end
   local function relevant(part) return part.lists.relevance:sum():item() end
   local mslr = open("mslr", "", false)

@@ -2,6 +2,7 @@
 -- the test part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local tables = require "moonrank.table"
 
@@ -34,6 +35,27 @@ function M.new(parts)
   for _, name in ipairs{ "users", "items", "negatives" } do parts[name] = parts[name] or false end
   return setmetatable(parts, Fold)
 end
+
+local fold_options = declare("mr.data.FoldOptions", {
+  { "train", "mr.Dataset", required = true, class = "mr.Dataset", help = "the training part" },
+  { "valid", "mr.Dataset", required = true, class = "mr.Dataset", help = "the part that chooses the epoch" },
+  { "test", "mr.Dataset", required = true, class = "mr.Dataset", help = "the part that is evaluated at the end" },
+  { "number", "integer", default = 1, least = 1, help = "number of the fold" },
+  { "k", "integer", default = 1, least = 1, help = "number of folds" },
+  { "title", "string", default = "own data", help = "name of the data" },
+})
+
+---Makes a fold of three datasets of your own, e.g. of queries that were divided by `dataset:split`.
+---@param options mr.data.FoldOptions
+---@return mr.Fold
+---Example:
+---```lua
+---local all = mr.data.synthetic{kind = "queries", queries = 20}
+---local rest, test = all:split{share = 0.25}
+---local train, valid = rest:split{share = 0.2}
+---mr.data.fold{train = train, valid = valid, test = test}.test.count   --> 5
+---```
+function M.fold(options) return M.new(fold_options:read("mr.data.fold", options)) end
 
 function Fold:get_fingerprint()
   local rated = self.train._rated and self.train._rated.fingerprint()

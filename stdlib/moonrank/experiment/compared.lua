@@ -1,0 +1,278 @@
+-- The main table of an experiment: the mean of a metric for every combination of parameters, beside printed numbers,
+-- and the change against one setting, paired by list, with Holm's correction over the table.
+local check = require "moonrank.check"
+local cells_of = require("moonrank.experiment.cells").cells
+local declare = require("moonrank.options").declare
+local given = require "moonrank.experiment.given"
+local over_lists = require("moonrank.experiment.cells").over_lists
+local stats = require "moonrank.stats"
+local tables = require "moonrank.table"
+local values = require "moonrank.experiment.values"
+
+local M = {}
+
+local compared_options = declare("mr.experiment.ComparedOptions", {
+  "Rows and columns",
+  { "by", "table[]", required = true,
+    help = 'parameters from slow to fast: {name, values, head = "NSR", shown = {ap = "AP"}, ...}' },
+  { "against", "table<string, any>", required = true,
+    help = "value of one parameter with which its other values are compared: {bound = 'none'}" },
+  { "value", "string", required = true, help = "metric: a number of each run and, in per_list, a value of each list" },
+  { "empty", "string", choices = { "skip", "zero", "one" }, default = "skip",
+    help = "what a list without a value of the metric counts as in means" },
+  { "printed", "fun(where: table): number?", shown = "none", help = "number printed for these parameters" },
+  { "close", "number", default = 0.01, least = 0,
+    help = "largest difference from a printed number that counts as none" },
+  { "level", "number", default = 0.05, above = 0, below = 1, help = "level of significance" },
+  "Words",
+  { "unit", "string", default = "list", help = "what a list is: user or query" },
+  { "units", "string", shown = "unit, and s", help = "plural of unit" },
+  { "metric", "string", shown = "value", help = "meaning of the column mean" },
+  { "base", "string", default = "that setting", help = "the setting against which changes are, in the legend" },
+  { "than", "string", shown = "base", help = 'that setting in the text, after "better than": "without a bound"' },
+  { "what", "string", default = "settings", help = "what is compared with it: bounded losses" },
+  { "on", "string", default = "these data", help = "name of the data in the text" },
+  { "name", "fun(where: table): string", shown = "values of parameters", help = "name of a setting in the text" },
+  { "group", "fun(where: table): string", shown = "none",
+    help = "name of the settings over which differences from printed numbers are averaged in the text" },
+  { "groups", "string", default = "settings", help = "what a group has: bounds" },
+  { "of_printed", "string", default = "printed", help = 'head of the column of printed numbers: "published"' },
+  { "source", "string", default = "in the source", help = 'where they are printed: "in the thesis"' },
+})
+
+---A table of settings with changes against one of them, for `mr.experiment.finish`.
+---@class mr.experiment.Compared: mr.experiment.Named
+---@field rows table[]  of each row: where, mean, printed, difference, change, p, holm, d, n, lists, skipped, ends
+---@field first string  how many settings are significantly better and worse
+---@field text string   the same with the largest gain and loss, and the mean difference from printed numbers
+---@field agreement? { of: integer, within: integer, tolerance: string }  how many numbers are near the printed ones
+
+---Returns a number of things and its verb: "none is", "1 is", "3 are".
+---@param n integer
+---@return string
+---Example: `mr.experiment.are(3)   --> 3 are`
+function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
+
+-- Replaces NaN, the metric of lists that have none, by what `empty` says.
+local function filled(list, empty)
+  local found = {}
+  for i, x in ipairs(list) do found[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
+  return found
+end
+
+-- Returns every combination of the values of parameters, the last parameter changing fastest.
+local function combinations(by)
+  local found = { {} }
+  for _, each in ipairs(by) do
+    local longer = {}
+    for _, where in ipairs(found) do
+      for _, value in ipairs(each[2]) do
+        local copy = { [each[1]] = value }
+        for name, other in pairs(where) do copy[name] = other end
+        longer[#longer + 1] = copy
+      end
+    end
+    found = longer
+  end
+  return found
+end
+
+-- Returns `where` with the values of `against`; nil if it has them already.
+local function other_of(where, against)
+  local other, differs = {}, false
+  for name, value in pairs(where) do other[name] = value end
+  for name, value in pairs(against) do
+    differs, other[name] = differs or other[name] ~= value, value
+  end
+  return differs and other or nil
+end
+
+-- Adds to a row the change against another setting: paired permutation test, effect size and interval.
+local function compare(row, results, other, value)
+  local a, b = values.by_list({ results }, row.where, value), values.by_list({ results }, other, value)
+  local test, effect = stats.permutation(a, b, { orders = 100000 }), stats.effect_size(a, b)
+  row.change, row.p, row.d, row.n = test.mean_difference, test.p, effect.d, test.n
+  row.ends.change = over_lists{ a, b }
+end
+
+local function row_of(results, where, o)
+  local own = values.lists(results, where, o.value)
+  local all, printed = stats.summary(filled(own, o.empty)), o.printed and o.printed(where)
+  -- a user that is in several folds counts once in the interval of the mean
+  local users = values.means_by(values.lists(results, where, "list"), filled(own, o.empty))
+  local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
+    sd = stats.summary(values.folds(results, where, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
+    runs = #values.runs(results, where), ends = { mean = over_lists(users) } }
+  local other = other_of(where, o.against)
+  if other then compare(row, results, other, o.value) end
+  return row
+end
+
+-- Corrects the p-values in the rows of a table by Holm, over all comparisons of the table.
+local function correct(rows)
+  local ps = {}
+  for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
+  local corrected = stats.holm(ps)
+  for i, row in ipairs(rows) do row.holm = row.p and corrected[i] or nil end
+end
+
+local function name_of(where, o)
+  if o.name then return o.name(where) end
+  local parts = {}
+  for _, each in ipairs(o.by) do parts[#parts + 1] = tostring(where[each[1]]) end
+  return table.concat(parts, " ")
+end
+
+-- A sentence with the mean difference from printed numbers over the rows of each group; "" if no numbers are printed.
+local function from_printed(rows, o)
+  local parts, order, of = {}, {}, {}
+  for _, row in ipairs(rows) do
+    local group = row.difference and o.group and o.group(row.where)
+    if group and not of[group] then of[group], order[#order + 1] = {}, group end
+    if group then table.insert(of[group], row.difference) end
+  end
+  for i, group in ipairs(order) do parts[i] = ("%+.4f for %s"):format(stats.mean(of[group]), group) end
+  return #parts == 0 and "" or ("\n\nOur numbers less the printed ones are, in the mean over the %s, %s."):format(
+    o.groups, table.concat(parts, ", "))
+end
+
+local function words(rows, o)
+  local count, better, worse, most, least = 0, 0, 0, nil, nil
+  for _, row in ipairs(rows) do
+    if row.change then
+      count = count + 1
+      local surely = row.holm < o.level
+      better, worse = better + (surely and row.change > 0 and 1 or 0), worse + (surely and row.change <= 0 and 1 or 0)
+      if not most or row.change > most.change then most = row end
+      if not least or row.change < least.change then least = row end
+    end
+  end
+  local first = ("On %s, of %d %s %s significantly better than %s and %s significantly worse."):format(o.on, count,
+    o.what, M.are(better), o.than or o.base, M.are(worse))
+  if count == 0 then return first, first end
+  return first, ([[
+%s Significance is at %g %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
+gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, 100 * o.level, o.unit, name_of(most.where, o),
+    most.change, name_of(least.where, o), least.change) .. from_printed(rows, o)
+end
+
+local function agreement(rows, o)
+  local found = { of = 0, within = 0, tolerance = ("%g"):format(o.close) }
+  for _, row in ipairs(rows) do
+    if row.difference then
+      found.of, found.within = found.of + 1, found.within + (math.abs(row.difference) <= o.close and 1 or 0)
+    end
+  end
+  return found.of > 0 and found or nil
+end
+
+-- Columns of numbers: field of a row, head (default: the field) and format. The last four compare two settings, so that
+-- a cell is from twice as many runs.
+local numbers = { { "mean", format = "%.4f" }, { "sd", "sd of folds", format = "%.4f" },
+  { "printed", format = "%.4f" }, { "difference", format = "%+.4f" },
+  { "change", format = "%+.4f", two = true }, { "p", format = "%.2g", two = true },
+  { "holm", "p, Holm", format = "%.2g", two = true }, { "d", format = "%+.2f", two = true }, { "n" }, { "lists" },
+  { "skipped" } }
+
+-- Returns the heads of the table, the columns of numbers by head, and the fields of the columns of numbers.
+local function columns_of(o)
+  local heads, at, fields = {}, {}, {}
+  for i, each in ipairs(o.by) do heads[i] = each.head or each[1] end
+  for _, each in ipairs(numbers) do
+    if o.printed or each[1] ~= "printed" and each[1] ~= "difference" then
+      local head = each[1] == "n" and o.units or each[1] == "printed" and o.of_printed or each[2] or each[1]
+      heads[#heads + 1], fields[#fields + 1], at[head] = head, each[1], each
+    end
+  end
+  return heads, at, fields
+end
+
+local function table_of(rows, o)
+  local heads, at, fields = columns_of(o)
+  local lines, shown, within, runs = {}, {}, {}, {}
+  for i = 1, #o.by - 1 do within[i] = heads[i] end
+  for r, row in ipairs(rows) do
+    lines[r] = {}
+    for c, each in ipairs(o.by) do
+      local value = row.where[each[1]]
+      lines[r][c] = each.shown and each.shown[value] or value
+    end
+    runs[table.concat(lines[r], "\0")] = row.runs
+    for c, field in ipairs(fields) do lines[r][#o.by + c] = row[field] end
+  end
+  for head, each in pairs(at) do shown[head] = each.format end
+  local cells = cells_of("bootstrap over " .. o.units, function(line, column)
+    if column == o.of_printed then return 0 end
+    return runs[table.concat(line, "\0", 1, #o.by)] * (at[column] and at[column].two and 2 or 1)
+  end)
+  for r, row in ipairs(rows) do
+    cells:note(r, "mean", row.ends.mean)
+    cells:note(r, "change", row.ends.change)
+  end
+  return tables.new{ columns = heads, rows = lines, formats = shown, within = within,
+    mark = { mean = "max", ["p, Holm"] = o.level } }, cells
+end
+
+local legend = [[
+mean: %s over all %s and folds; sd of folds: standard deviation of the folds' means;%s
+change: of the mean against %s, paired by %s; p: of a permutation test; p, Holm: corrected over the table; d:
+mean change in standard deviations of the changes; %s: that are compared; lists: with a value of the metric; skipped:
+lists without one.]]
+
+local function check_by(by)
+  for i, each in ipairs(by) do
+    if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
+      check.fail("mr.experiment.compared: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
+        i)
+    end
+  end
+end
+
+---Makes the main table of an experiment: a row for each combination of parameters, with the mean of a
+---metric over all lists and folds, the standard deviation over folds, the printed number and the
+---difference from it, and the change against one setting (`against`), paired by list. p-values are
+---those of a permutation test of the mean change (100,000 choices of signs), corrected by Holm over
+---the table. Runs have to return the metric as a number and, in `per_list`, as a value of each list,
+---with `list`, the number of the list. Their parameter `split` or `fold` is the number of the fold.
+---@param results mr.Results  from `mr.experiment.study`
+---@param o mr.experiment.ComparedOptions
+---@return mr.experiment.Compared
+---Example:
+---```lua
+----- Question: does a bound help? Data: made-up ratings. Model: matrix factorisation. Protocol: two folds.
+---local store, ratings = os.tmpname(), mr.data.synthetic{kind = "ratings", users = 40, items = 90}
+---local folds = ratings:binarize(4):min_relevant(4):folds{k = 2, by = "user", nsr = 1}
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local results = mr.experiment.study(args, {name = "bounds", settings = {epochs = 2},
+---  space = {bound = mr.choice{"none", "minmax"}, fold = mr.range(1, 2)},
+---  run = function(trial)
+---    local fold = folds[trial.fold]
+---    local run = mr.fit{model = mr.models.mf{users = fold.users, items = fold.items, factors = 4},
+---      loss = mr.losses.ndcg{bound = trial.bound}, train = fold.train, valid = fold.valid,
+---      test = fold.test, epochs = 2, metrics = {"ndcg"}, progress = false}
+---    return {valid = run.best.metrics.ndcg, ndcg = run.test.mean.ndcg,
+---      per_list = {ndcg = run.scores.ndcg, list = fold.test.users:double()}}
+---  end})
+---local found = mr.experiment.compared(results, {by = {{"bound", {"none", "minmax"}}},
+---  against = {bound = "none"}, value = "ndcg", unit = "user", printed = function() return 0.8 end})
+---local section = mr.experiment.finish(args, nil, found.text, found)
+---os.remove(store)
+---section.tables[1].columns[2], found.rows[1].change, found.agreement.of   --> mean, nil, 2
+---```
+function M.compared(results, o)
+  given.results("compared", results)
+  o = compared_options:read("mr.experiment.compared", o)
+  check_by(o.by)
+  o.units, o.metric = o.units or o.unit .. "s", o.metric or o.value
+  local rows = {}
+  for i, where in ipairs(combinations(o.by)) do rows[i] = row_of(results, where, o) end
+  correct(rows)
+  local one, cells = table_of(rows, o)
+  local first, text = words(rows, o)
+  local printed = o.printed and ("\n%s: %s; difference: mean less %s;"):format(o.of_printed, o.source, o.of_printed)
+  return { table = one, cells = cells, caption = "", rows = rows, first = first, text = text,
+    agreement = agreement(rows, o),
+    legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, o.units) }
+end
+
+return M
