@@ -1,13 +1,6 @@
 -- Numbers printed in Li & Wu, Application of Neural Networks in Ranking (Carnegie Mellon University). Scripts compare
--- their own results with these numbers.
+-- their own results with these numbers. Those of Table 1 are in table_1.lua.
 local M = {}
-
--- Table 1: test nDCG@10 on MSLR-WEB10K, where labels of 2 and more count as relevant.
-M.table_1 = {
-  ranking = { { "RankNet", 0.1923 }, { "DirectRanker", 0.1745 }, { "LambdaMART", 0.2215 }, { "Rank LR", 0.1718 } },
-  classification = { { "Class NN", 0.1465 }, { "Class LR", 0.3595 }, { "Class RF", 0.3733 },
-    { "Class Boost", 0.4543 } },
-}
 
 -- Table 2: accuracy on pairs of photographs of faces (100 x 100 pixels): which of two faces is older.
 M.table_2 = {

@@ -9,11 +9,19 @@
 -- rounds and penalties.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
-local figure, published = dofile(here .. "../thesis/figure.lua"), dofile(here .. "published.lua").table_1
+local queries, experiment = dofile(here .. "queries.lua"), mr.experiment
+
+-- Printed test nDCG@10 on MSLR-WEB10K, where labels of 2 and more count as relevant.
+local published = {
+  ranking = { { "RankNet", 0.1923 }, { "DirectRanker", 0.1745 }, { "LambdaMART", 0.2215 }, { "Rank LR", 0.1718 } },
+  classification = { { "Class NN", 0.1465 }, { "Class LR", 0.3595 }, { "Class RF", 0.3733 },
+    { "Class Boost", 0.4543 } },
+}
 
 local args, protocol = queries.args{}, queries.protocol
-local experiment = mr.experiment
+
+-- Returns the name of a data set as it is used within a sentence, e.g. "the MSLR slice".
+local function said_of(title) return title:find "slice$" and "the " .. title or title end
 
 -- Systems (rankers and classifiers) in the order of the table: kind (ranking or classification), name, and for
 -- networks the training recipe (optimizer and how its learning rate is chosen).
@@ -60,14 +68,14 @@ local function measured(name)
   local data = { title = set.title, values = {}, valid = {}, random = random_level(set) }
   local lines = { { set.title, "", "random ranking", "", data.random } }
   for _, system in ipairs(systems) do
-    local values = scores.by_list({ results }, system.where, "own")
+    local values = experiment.by_list({ results }, system.where, "own")
     local interval = mr.stats.bootstrap(values)
     local rate = rate_text(system, rates, at_edge)
     data.values[title_of(system)] = values
-    counted[set.title .. title_of(system)] = #scores.trials(results, system.where)
-    data.valid[title_of(system)] = mr.stats.mean(scores.folds(results, system.where, "valid"))
+    counted[set.title .. title_of(system)] = #experiment.runs(results, system.where)
+    data.valid[title_of(system)] = mr.stats.mean(experiment.folds(results, system.where, "valid"))
     lines[#lines + 1] = { set.title, system.kind, title_of(system), rate, interval.estimate, interval.low,
-      interval.high, mr.stats.summary(scores.folds(results, system.where, protocol.metric)).sd, interval.n,
+      interval.high, mr.stats.summary(experiment.folds(results, system.where, protocol.metric)).sd, interval.n,
       not args.made_up and name ~= "mq2008" and system.recipe ~= "sgd" and system.recipe ~= "adam"
       and printed[system.name] or nil }
   end
@@ -120,9 +128,9 @@ On %s the classifier has a higher mean than the ranker of its kind in %d of %d p
 significantly worse. The classifier that is best on validation, %s, differs from the ranker that is, %s, by %+.4f (95 %% from %+.4f to
 %+.4f, p = %.2g after correction). Adam is ahead of descent, both at their best rates, for %d of %d networks; %s significantly
 ahead and %s significantly behind. Random rankings have %.4f.]]):format(
-    figure.said(data.title), more, n, figure.count(better),
-    figure.count(worse), best.a, best.b, best.change, best.low, best.high, best.holm, ahead, of,
-    figure.count(sure), figure.count(unsure), data.random)
+    said_of(data.title), more, n, experiment.are(better),
+    experiment.are(worse), best.a, best.b, best.change, best.low, best.high, best.holm, ahead, of,
+    experiment.are(sure), experiment.are(unsure), data.random)
 end
 local parts = {}
 for i, data in ipairs(found) do parts[i] = sentences(data) end
@@ -135,14 +143,14 @@ for _, name in ipairs(args.made_up and {} or args.sets) do
       .. "the queries."
   end
 end
-local section = figure.finish(args, nil, table.concat(parts, "\n\n") .. beside,
-  figure.named("Test nDCG@10", levels, experiment.cells("bootstrap over queries", function(row, column)
+local section = experiment.finish(args, nil, table.concat(parts, "\n\n") .. beside,
+  experiment.named("Test nDCG@10", levels, experiment.cells("bootstrap over queries", function(row, column)
     return not column:find "^printed" and (counted[row[1] .. row[3]] or 0) or 0
   end), ([[
 nDCG@10: mean over test queries, where labels of 2 and more are relevant%s; rate: learning rate; sd of runs: standard
 deviation of the runs' means; queries: that have a value%s.]]):format(
     of_seeds, args.made_up and "" or "; printed (WEB10K): in the paper")),
-  figure.named("Differences in test nDCG@10", differences, experiment.cells("bootstrap over queries", function(row)
+  experiment.named("Differences in test nDCG@10", differences, experiment.cells("bootstrap over queries", function(row)
     return counted[row[1] .. row[2]] + counted[row[1] .. row[3]]
   end), [[
 a - b: difference of the means of the two systems of the row, paired by query; p: of a permutation test; p, Holm:
@@ -151,7 +159,7 @@ local outcomes = {}
 for i, data in ipairs(args.made_up and {} or found) do
   local n, more, better, worse = count(data, "families")
   outcomes[i] = ("on %s in %d of %d pairs (%s significantly better, %s significantly worse)"):format(
-    figure.said(data.title), more, n, figure.count(better), figure.count(worse))
+    said_of(data.title), more, n, experiment.are(better), experiment.are(worse))
 end
 section.finding = #outcomes > 0
   and ("Classifiers of documents have a higher nDCG@10 than rankers of their kind %s."):format(

@@ -9,17 +9,18 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
 local data, predictors = dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
-local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
+local protocol = dofile(here .. "protocol.lua")
 
-local own = figure.options("cremonesi", {
+local args = experiment.args({
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
   unseen = { default = protocol.unseen, least = 1, most = 1000,
     help = "items that the user has not rated beside each test item" },
   head = { default = protocol.head, least = 0, most = 0.9,
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
-})
-own.out.default = "results/lecture/cremonesi.svg"
-local args = experiment.args(own, { document = "lecture" })
+  out = { path = "new file", default = "results/lecture/cremonesi.svg", endings = { ".svg", ".png", ".pdf" },
+    help = "file of the figure" },
+  show = { default = false, help = "draw it in the terminal as well" },
+}, { document = "lecture" })
 local deepest, folds = protocol.deepest, args.smoke and 1 or protocol.folds
 local ratings, title = data.ratings(args)
 
@@ -113,7 +114,7 @@ local function spread(name, what)
   return experiment.over_runs(of_folds)
 end
 
-local panels, rows = { columns = 2, width = 1000, height = 720, title = figure.title(args) }, {}
+local panels, rows = { columns = 2, width = 1000, height = 720, title = args.made_up and "Made-up data" or nil }, {}
 local groups = { { "all", "all items" }, { "tail", "long tail" } }
 for g, group in ipairs(groups) do
   local recall, precision = {}, {}
@@ -166,7 +167,7 @@ for _, row in ipairs(rows) do
 end
 local _, of_all = pooled("random", "all@1", "all_count")
 local _, of_tail = pooled("random", "tail@1", "tail_count")
-local section = figure.finish(args, mr.plot.facets(panels), ([[
+local section = experiment.finish(args, mr.plot.facets(panels), ([[
 Each of the %d five-star ratings in the test parts of %s (%d %s, seed %d) is ranked among %d items that its user has not rated; %d of
 them are in the long tail, without the %d most rated items. Recall(10) is highest for %s among all items, and for %s in the
 long tail. Biased matrix factorisation, which predicts ratings with an RMSE of %.4f, reaches a recall(10) of %.4f among all items and %.4f
@@ -174,7 +175,7 @@ in the long tail, and the ranking by the number of ratings, which predicts none,
 order the methods alike. Settings were chosen on validation, by RMSE for those that predict ratings and by recall(10) for the
 others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head,
     highest(5), highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
-  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+  experiment.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
 setting: what validation chose; RMSE: of predicted ratings; recall(N): share of five-star ratings among the first N of
 101, of all items and of the long tail.]]))
 section.finding = not args.made_up and ([[

@@ -5,13 +5,12 @@
 -- with Holm's correction over all rows of the table.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local learners, figure = dofile(here .. "learners.lua"), dofile(here .. "../thesis/figure.lua")
+local learners, experiment = dofile(here .. "learners.lua"), mr.experiment
 
 local args = learners.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = learners.sets, choices = learners.sets, help = "which data sets" },
 }
-local experiment = mr.experiment
 local protocol, reference = learners.protocol, learners.protocol.reference
 
 -- Makes a table row for each learner (a loss with its model, or a model without training). `measures` are the
@@ -102,7 +101,7 @@ for _, set in ipairs(args.sets) do
   local rows, cells = rows_of(set, measures, measure, heads)
   heads[#heads + 1], heads[#heads + 2] = "change", "p, Holm"
   local better, worse = significant(rows)
-  tables[#tables + 1] = figure.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
+  tables[#tables + 1] = experiment.named(title, mr.table{ columns = heads, rows = rows, formats = shown,
     mark = { [heads[all_items and 8 or 5]] = "max", ["p, Holm"] = 0.05 } }, cells,
     legend:format(all_items and on_ratings or "", all_items and "nDCG@10, all items" or "nDCG@10", all_items and "user"
     or "query"))
@@ -111,4 +110,4 @@ On %s (%d %s, seed %d) the best of each family by %s are %s. After Holm's correc
     folds == 1 and "fold" or "folds", args.seed, all_items and "nDCG@10 among all items" or "nDCG@10",
     best_of(rows, all_items and 8 or 5), better, worse)
 end
-return figure.finish(args, nil, table.concat(texts, "\n\n"), table.unpack(tables))
+return experiment.finish(args, nil, table.concat(texts, "\n\n"), table.unpack(tables))

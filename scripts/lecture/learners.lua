@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, data = mr.experiment, dofile(here .. "data.lua")
-local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local M = { sets = { "movielens", "mq2008" }, protocol = protocol }
 
@@ -226,9 +226,9 @@ end
 function M.values(args, set, seed)
   local results, kept = runs(args, set, seed), {}
   return function(name, metric)
-    if by_name[name].loss then return scores.by_list({ results }, { learner = name }, metric) end
+    if by_name[name].loss then return experiment.by_list({ results }, { learner = name }, metric) end
     kept[name] = kept[name] or untrained(args, set, seed, by_name[name])
-    return scores.means_by(kept[name].list, kept[name][metric])
+    return experiment.means_by(kept[name].list, kept[name][metric])
   end
 end
 

@@ -9,10 +9,10 @@
 -- code: what the authors' code does, under three seeds. protocol.lua defines both recipes.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
-  dofile(here .. "published.lua")
+local runs, published, experiment = dofile(here .. "runs.lua"), dofile(here .. "published.lua"), mr.experiment
 
-local experiment = mr.experiment
+-- Returns the name of a data set as it is used within a sentence, e.g. "the MSLR slice".
+local function said_of(title) return title:find "slice$" and "the " .. title or title end
 
 local args = runs.args{
   sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
@@ -84,17 +84,17 @@ for _, name in ipairs(args.sets) do
   local rows, cells = rows_of(name, view)
   local printed = not args.smoke and published.table_1[name]
   local title = runs.set(args, name).title
-  tables[#tables + 1] = figure.named(title .. ": nDCG with labels + 1, precision and mean average precision",
+  tables[#tables + 1] = experiment.named(title .. ": nDCG with labels + 1, precision and mean average precision",
     mr.table{ columns = columns, rows = rows, formats = formats, mark = mark, within = { "what" } }, cells, legend)
-  tables[#tables + 1] = figure.named(("%s: %s"):format(title, view.about), view.table, view.cells, view.legend)
+  tables[#tables + 1] = experiment.named(("%s: %s"):format(title, view.about), view.table, view.cells, view.legend)
   local met, numbers = "", nil
   if printed then met, numbers = view.met(printed, published.metrics) end
   agreement = agreement or numbers
-  said[#said + 1] = ("On %s, %s%s"):format(figure.said(title), view.text, met)
-  found[#found + 1] = not args.smoke and view.finding and view.finding:format(figure.said(title)) or nil
+  said[#said + 1] = ("On %s, %s%s"):format(said_of(title), view.text, met)
+  found[#found + 1] = not args.smoke and view.finding and view.finding:format(said_of(title)) or nil
 end
 
-local section = figure.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol,
+local section = experiment.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. views[args.recipe].protocol,
   table.unpack(tables))
 section.agreement = agreement
 if #found > 0 then

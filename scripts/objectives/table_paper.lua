@@ -2,10 +2,9 @@
 -- rate of the text, with the rate chosen on validation, and of random orders. A second table compares the nDCG (gain
 -- 2^y - 1 of a label y) of each algorithm with that of MseNetBatched and of random orders.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment = mr.experiment
-local figure, protocol = dofile(here .. "../thesis/figure.lua"), dofile(here .. "protocol.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
@@ -29,7 +28,7 @@ queries: that are tested; skipped: without relevant documents.]]
 local function pooled(results, folds, metric)
   local all = {}
   for _, trial in ipairs(folds) do
-    local values = core.numbers(results:per_list(trial.number, metric))
+    local values = results:per_list(trial.number, metric):totable()
     table.move(values, 1, #values, #all + 1, all)
   end
   return all
@@ -42,7 +41,7 @@ local function random_values(runs, set)
   for _, fold in ipairs(set.folds) do
     for metric, values in pairs(runs.measures.random(fold.test.lists)) do
       all[metric] = all[metric] or {}
-      values = core.numbers(values)
+      values = values:totable()
       table.move(values, 1, #values, #all[metric] + 1, all[metric])
     end
   end
@@ -134,10 +133,10 @@ local function words(found, random, edge)
 with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
 better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by query instead of in batches
 changes nDCG by these amounts: %s. Of the chosen rates %s are the least or the largest that was tried.]]):format(
-    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, figure.count(surely),
+    worst.mean, worst.name, best.mean, best.name, random, over_random, #found, #found - 1, experiment.are(surely),
     by_query(found), edge), ([[
 from %.4f to %.4f on %%s (of %d differences from MseNetBatched %s significant)]]):format(
-      worst.mean, best.mean, #found - 1, figure.count(surely))
+      worst.mean, best.mean, #found - 1, experiment.are(surely))
 end
 
 ---Makes what table_1.lua shows of a data set with --recipe paper. `lines(algorithm)` returns the rows of an algorithm,

@@ -5,7 +5,7 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
-local figure, experiment = dofile(here .. "../thesis/figure.lua"), mr.experiment
+local experiment = mr.experiment
 
 local args = runs.args({
   seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
@@ -172,7 +172,8 @@ end
 local function median_of(of_loss, metric)
   local values = {}
   for i, each in ipairs(of_loss) do values[i] = each.less[metric] end
-  return figure.median(values)
+  table.sort(values)
+  return (values[(#values + 1) // 2] + values[#values // 2 + 1]) / 2
 end
 
 -- Number of models that one training run of a loss gives, by the loss's name: one for each metric that chooses an
@@ -260,13 +261,14 @@ whether the largest is]]):format(close)
 local legend = ([[
 NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test%s.]]):format(
   args.made_up and "" or beside)
-local tables = { figure.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells,
+local tables = { experiment.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells,
   legend) }
-if #compared > 0 then table.insert(tables, 1, figure.named("Models near the published ones, by loss", table_by_loss(),
+if #compared > 0 then table.insert(tables, 1, experiment.named("Models near the published ones, by loss",
+  table_by_loss(),
   experiment.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end), ([[
 models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
 the published means; all seven near: how many are near by all seven metrics.]]):format(close))) end
-local section = figure.finish(args, nil, text, table.unpack(tables))
+local section = experiment.finish(args, nil, text, table.unpack(tables))
 if #compared > 0 and args.recipe == "published" then
   local within = 0
   for _, each in ipairs(compared) do within = within + (is_near(each.less.ndcg) and 1 or 0) end

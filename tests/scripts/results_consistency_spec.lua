@@ -177,6 +177,12 @@ it("changes are the differences of the means that a file has beside them", funct
   check(count > 200, count .. " changes were compared")
 end)
 
+-- The printed numbers that a script has itself.
+local function printed_in(script)
+  local file <close> = assert(io.open(("scripts/%s.lua"):format(script)))
+  return load("return " .. file:read "a":match "\nlocal published = (%b{})")()
+end
+
 it("printed numbers of results files are those of published.lua", function()
   local count = 0
   local function same(value, printed, row)
@@ -185,8 +191,7 @@ it("printed numbers of results files are those of published.lua", function()
     near(value, printed, { atol = 1e-9 }, row)
   end
   local thesis = dofile "scripts/thesis/published.lua"
-  local script <close> = assert(io.open "scripts/thesis/table_5_1.lua")
-  local movielens = load("return " .. script:read "a":match "\nlocal published = (%b{})")()
+  local movielens = printed_in "thesis/table_5_1"
   local losses = { nDCG = "ndcg", AP = "ap", nRBP = "nrbp" }
   for row, of in pairs(file_of("thesis/table_5_1.csv")[""]) do
     local nsr, loss, bound = row:match "^NSR (%d); (%w+); ([%w_]+)$"
@@ -209,7 +214,7 @@ it("printed numbers of results files are those of published.lua", function()
   end
   local queries = file_of("cmu/table_1.csv")["Test nDCG@10"]
   local systems = {}
-  for _, lines in pairs(cmu.table_1) do
+  for _, lines in pairs(printed_in "cmu/table_1") do
     for _, line in ipairs(lines) do systems[line[1]] = line[2] end
   end
   for row, of in pairs(queries) do
