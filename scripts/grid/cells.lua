@@ -1,7 +1,6 @@
 -- Makes the cells of the grid from training runs. A cell is a loss under a bound in one setting (data set and model):
 -- its test metric, compared with the loss without a bound and with random rankings.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
@@ -29,8 +28,8 @@ local M = {}
 local function by_list(results, numbers, name)
   local sum, count, ids = {}, {}, {}
   for _, number in ipairs(numbers) do
-    local names = core.numbers(results:per_list(number, "list"))
-    for i, value in ipairs(core.numbers(results:per_list(number, name))) do
+    local names = results:per_list(number, "list"):totable()
+    for i, value in ipairs(results:per_list(number, name):totable()) do
       local id = names[i]
       if not sum[id] then
         sum[id], count[id], ids[#ids + 1] = 0.0, 0, id

@@ -1,7 +1,6 @@
 -- The five settings of the grid experiment: each is a data set with the model that ranks its lists. Grades of queries
 -- are unchanged; ratings are made binary (protocol.lua).
 local mr = require "moonrank"
-local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
@@ -32,7 +31,7 @@ local function made_up_queries(columns)
   local all = mr.data.synthetic{ kind = "queries", queries = 40, features = columns, mean_size = 10 }
   local train, test = all:split{ share = 0.25 }
   local rest, valid = train:split{ share = 0.25 }
-  return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
+  return { mr.data.fold{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
 ---@class grid.Source        how a data set is read from its files

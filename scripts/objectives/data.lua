@@ -1,6 +1,5 @@
 -- The data sets of Tang et al. (2023), section 3.1: MQ2008, MSLR-WEB10K, and a slice of MSLR-WEB30K in its place.
 local mr = require "moonrank"
-local fold = require "moonrank.data.fold"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
@@ -24,7 +23,7 @@ local function made_up(features)
   local all = mr.data.synthetic{ kind = "queries", queries = 90, features = features, mean_size = 8 }
   local train, test = all:split{ share = 0.25 }
   local rest, valid = train:split{ share = 0.25 }
-  return { fold.new{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
+  return { mr.data.fold{ train = rest, valid = valid, test = test, number = 1, k = 1, title = "made-up queries" } }
 end
 
 ---Reads a data set: its official folds, or made-up queries.

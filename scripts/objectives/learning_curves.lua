@@ -4,7 +4,6 @@
 -- validation part is held out. --recipe code: trained as the authors' code draws the figures, with 70 % of the training
 -- part for training and 30 % held out, mean over seeds.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
 local experiment = mr.experiment
@@ -28,7 +27,7 @@ number_of.mslr = number_of.web10k
 local function mean_curve(results, trials, name)
   local sums = {}
   for _, trial in ipairs(trials) do
-    for i, x in ipairs(core.numbers(results:per_list(trial.number, name))) do sums[i] = (sums[i] or 0) + x / #trials end
+    for i, x in ipairs(results:per_list(trial.number, name):totable()) do sums[i] = (sums[i] or 0) + x / #trials end
   end
   return sums
 end
@@ -53,8 +52,8 @@ local cells = experiment.cells(by, function(row) return counted[row[2] .. row[3]
 local function note(r, results, trials, at)
   local values = { {}, {}, {}, {}, {} }
   for t, trial in ipairs(trials) do
-    local a, b = core.numbers(results:per_list(trial.number, "training")),
-      core.numbers(results:per_list(trial.number, "held_out"))
+    local a, b = results:per_list(trial.number, "training"):totable(),
+      results:per_list(trial.number, "held_out"):totable()
     for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
   end
   for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do

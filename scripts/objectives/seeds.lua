@@ -7,7 +7,6 @@
 -- version, so that runs of older programs can be shown beside today's (--versions). An interrupted script continues
 -- where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
 local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
@@ -44,7 +43,7 @@ local set = runs.set(args, args.set)
 local function pooled(results, trials)
   local all = {}
   for _, trial in ipairs(protocol.choose(trials)) do
-    local values = core.numbers(results:per_list(trial.number, "ndcg"))
+    local values = results:per_list(trial.number, "ndcg"):totable()
     table.move(values, 1, #values, #all + 1, all)
   end
   return all
@@ -56,7 +55,7 @@ local function study(version, algorithm, start, seed)
   local o = trainings.study(set, {
     algorithm = algorithm, start = start, seed = seed, version = version, name = args.set,
     short = args.smoke })
-  if version == core.numerics() and not args.kept then return experiment.study(args, o) end
+  if version == mr.numerics and not args.kept then return experiment.study(args, o) end
   return experiment.there(args, o)
 end
 
@@ -70,8 +69,8 @@ local function group(version, title, algorithm, start)
       own.seeds[#own.seeds + 1], own.trials[seed], own.values[seed] = seed, trials, pooled(results, trials)
       own.cells[seed] = mr.stats.mean(own.values[seed])
       for _, trial in ipairs(trials) do
-        trial.valid_curve = core.numbers(results:per_list(trial.number, "curve"))
-        trial.loss_curve = core.numbers(results:per_list(trial.number, "held_out"))
+        trial.valid_curve = results:per_list(trial.number, "curve"):totable()
+        trial.loss_curve = results:per_list(trial.number, "held_out"):totable()
       end
     end
   end
@@ -173,10 +172,10 @@ local function versions()
   for word in args.versions:gmatch "[^%s,]+" do
     if not word:find "^%d%d%d%d%-%d%d%l+$" and not word:find "^%d%d%d%d%-%d%d%l+@%w+$" then
       local what = "--versions: '%s' is not a numerics version. Pass names such as 2026-11c or 2026-11c@c074a2c3"
-      error(core.exit(2, what:format(word)), 0)
+      mr.exit(2, what:format(word))
     end
   end
-  if #found == 0 then found[1] = { name = core.numerics(), title = core.numerics() } end
+  if #found == 0 then found[1] = { name = mr.numerics, title = mr.numerics } end
   return found
 end
 
@@ -195,8 +194,7 @@ local function add(version, algorithm, start)
 end
 for _, version in ipairs(wanted) do base = add(version, protocol.base, "as drawn") or base end
 if not base and not args.kept then
-  error(core.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, protocol.base,
-    args.versions)), 0)
+  mr.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, protocol.base, args.versions))
 end
 if not base then experiment.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
 for _, version in ipairs(wanted) do

@@ -42,7 +42,7 @@ local function published(title, folder)
   local splits, ratings = {}, {}
   while core.is_file(csv(folder, #splits, "train")) do splits[#splits + 1] = #splits end
   if #splits == 0 then
-    error(core.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder)), 0)
+    mr.exit(1, ("%s: no fold_0/train.csv or train.csv.gz in this folder"):format(folder))
   end
   for _, split in ipairs(splits) do
     ratings[split] = protocol.relevant.published(mr.data.interactions(

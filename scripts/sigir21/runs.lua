@@ -3,7 +3,6 @@
 -- named set of stored runs. It has one run (trial) per split, with the test scores of every user. A loss's own
 -- metrics choose the epochs of its models; listwise nRBP has three models (section 4.2).
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment = mr.experiment
 local data, protocol = dofile(here .. "data.lua"), dofile(here .. "protocol.lua")
@@ -36,7 +35,7 @@ end
 M.all_rates = every_rate()
 
 -- Ends the script with this message and exit status 2, as a wrong command line does.
-local function refuse(message) error(core.exit(2, message), 0) end
+local function refuse(message) mr.exit(2, message) end
 
 -- Raises an error unless the data set "folder" and the option --folder are given together.
 local function check_folder(args)

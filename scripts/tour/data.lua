@@ -3,7 +3,6 @@
 -- The function's arguments are `nsr`, the number of sampled negatives per relevant item, and `more`, further options
 -- of the script. It returns option values, ratings, fold and a title.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 
 -- Writes a CSV file of made-up interactions and returns its path. Users and items are text, times are in seconds.
 local function made_up()
@@ -16,8 +15,7 @@ local function made_up()
     end
   end
   local path = "results/tour/interactions.csv"
-  core.make_folder(path)
-  core.write_file(path, mr.table{ columns = { "user", "item", "timestamp" }, rows = rows }:to_csv())
+  mr.experiment.write(path, mr.table{ columns = { "user", "item", "timestamp" }, rows = rows }:to_csv())
   return path
 end
 

@@ -3,7 +3,7 @@ local M = require "moonrank.tensor"
 local check = require "moonrank.check"
 
 local core = require "moonrank.core"
-M.version = core.version()
+M.version, M.numerics = core.version(), core.numerics()
 
 -- Keeps the text of the running script, which studies record. The file is read now, because it may be edited while the
 -- script runs.
@@ -23,6 +23,7 @@ local functions = {
   args = "args",
   help = "help",
   evaluate = "evaluate",
+  exit = "system.exit",
   fit = "fit",
   clip_gradients = "fit.clip",
   compare = "compare",

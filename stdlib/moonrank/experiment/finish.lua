@@ -47,6 +47,22 @@ local function with_forced(text, list)
   return said == "" and text or text .. "\n\n" .. said
 end
 
+---Writes a text file, and makes its folder if it is missing.
+---@param path string
+---@param text string
+---Example:
+---```lua
+---local path = os.tmpname()
+---mr.experiment.write(path, "a\n")
+---io.lines(path)(), os.remove(path)   --> a, true
+---```
+function M.write(path, text)
+  given.need("write", "path", path, "string", "the path of a file")
+  given.need("write", "text", text, "string", "a text")
+  core.make_folder(path)
+  core.write_file(path, text)
+end
+
 -- Prints the tables and the text, with a notice above each if the data are made up.
 local function print_all(args, text, all, captions, legends)
   local notice = rawget(args, "made_up") and made_up .. "\n" or ""
