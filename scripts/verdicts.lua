@@ -215,22 +215,29 @@ M.claims = {
 ---@field claim string
 ---@field verdict string  "holds", "holds in 8 of 9 cases", "does not hold", "not shown" or "not made"
 
----Returns the verdicts on the claims that a section of a report decides. A verdict is "not made" if the section failed
----or lacks training runs, or if it lacks a row that the claim is about, because other data were asked for.
+-- Returns the verdict on one claim, from the tables of a section. If it cannot be computed, prints why.
+local function judged(section, claim, verdict)
+  local ok, said = pcall(function()
+    return verdict(claims.reader(section.title, results_file.cells(results_file.lines(section))))
+  end)
+  if ok then return said end
+  print(("No verdict on %q: %s"):format(claim, said))
+  return "not made"
+end
+
+---Returns the verdicts on the claims that a section of a report decides. A verdict is "not made" if the
+---section failed or lacks training runs, or if it lacks a row that the claim is about, because other
+---data were asked for.
 ---@param document string  short name, such as "thesis"
 ---@param section report.Section  as sections.run returns
 ---@return scripts.Verdict[]
 function M.of(document, section)
-  local found, cells = {}, nil
+  local found = {}
   for _, each in ipairs(M.claims[document] or {}) do
-    if each[1] == section.file then
-      local verdict
-      if not (section.lacking or section.failed) then
-        cells = cells or results_file.cells(results_file.lines(section))
-        local ok, said = pcall(each[3], claims.reader(section.title, cells))
-        verdict = ok and said
-      end
-      found[#found + 1] = { claim = each[2], verdict = verdict or "not made" }
+    local file, claim, verdict = table.unpack(each)
+    if file == section.file then
+      local is_there = not (section.lacking or section.failed)
+      found[#found + 1] = { claim = claim, verdict = is_there and judged(section, claim, verdict) or "not made" }
     end
   end
   return found
