@@ -175,7 +175,7 @@ it("all.lua lists every script of the folder", function()
     listed[script.path:gsub("^%./", "")] = true
   end
   local with_options =
-    "grep -lE 'mr.args|experiment.args|learners.args|common.options' $(find scripts/lecture -name '*.lua')"
+    "grep -lE 'mr.args[{(]|experiment.args[(]|learners.args|common.options' $(find scripts/lecture -name '*.lua')"
   for path in sweeps.capture(with_options):gmatch "[^\n]+" do
     local part = path:find "common" or path:find "learners" or path:find "/all%.lua$"
     check(part or listed[path], path .. " is not in all.lua")
