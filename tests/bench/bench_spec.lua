@@ -81,6 +81,7 @@ describe("benchmark scripts:", function()
     local path = folder .. "/old.lua"
     local file = assert(io.open(path, "w"))
     file:write(([[
+require "moonrank"
 require "moonrank.core".numerics = nil
 arg[0] = "%sx.lua"
 print(dofile "%sbench.lua".where())
