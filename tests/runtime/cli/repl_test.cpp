@@ -36,7 +36,7 @@ TEST_CASE("a session from a pipe prints results and errors without prompts") {
         "{2, 4, 6}  mr.Tensor {3} float32\n"
         "1\n2\n"
         "nil\n"
-        "{1, {... 1 entries}, f = true, name = \"n\"}\n"
+        "{1, {2}, f = true, name = \"n\"}\n"
         "1\n"
         "5\n");
   CHECK_THAT(ran.err, StartsWith("moonrank: stdin:1: boo\n  stdin:1: in main chunk\n"
