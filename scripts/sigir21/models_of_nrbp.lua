@@ -57,10 +57,8 @@ the three values of p choose the same epoch. With the model of RBP(0.95) in plac
 most.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
 return figure.finish(args, nil, text, figure.named("", mr.table{
   columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
-  "less RBP(0.95)'s model's",
-    "RBP(0.9)", "less RBP(0.95)'s", "RBP(0.95)" }, rows = lines,
-  formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f",
-  ["less RBP(0.95)'s model's"] = "%+.4f",
-    ["less RBP(0.95)'s"] = "%+.4f" } }, nil, [[
+    "RBP(0.8), less", "RBP(0.9)", "RBP(0.9), less", "RBP(0.95)" }, rows = lines,
+  formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["RBP(0.8), less"] = "%+.4f",
+    ["RBP(0.9), less"] = "%+.4f" } }, nil, [[
 NSR: negative sampling ratio; rate: learning rate; epoch by, by: chosen by this metric; RBP(p): on test, of the model
-of its own epoch; less: the same less that of the model of RBP(0.95).]]))
+of its own epoch; less: this number less that of the model of RBP(0.95).]]))

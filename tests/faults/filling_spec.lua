@@ -32,7 +32,9 @@ cp -r disk/. whole
 umount disk
 ]]
 
-local function filled(folder, command, lines)
+-- `workers` is the number of worker processes. The full disk may have the unfinished file of a worker that was killed
+-- when the sweep ended; the next run removes it.
+local function filled(folder, command, lines, workers)
   sweeps.write(folder .. "/fill.sh", script:format(folder, command, lines, command))
   os.execute(("mkdir %s/whole && unshare -m sh %s/fill.sh"):format(folder, folder))
   local err, status = sweeps.read(folder .. "/err"), sweeps.read(folder .. "/status")
@@ -41,7 +43,7 @@ local function filled(folder, command, lines)
   check(err:find("disk/", 1, true), "no path: " .. err)
   for _, wrong in ipairs{ "attempt to", "std::", "memory" } do check(not err:find(wrong, 1, true), err) end
   equal(sweeps.read(folder .. "/ended"), "0\n", sweeps.read(folder .. "/again"))
-  for _, each in ipairs{ "full", "whole" } do
+  for _, each in ipairs(workers > 0 and { "whole" } or { "full", "whole" }) do
     equal(sweeps.capture(("find %s/%s -name '.moonrank*' -o -name '*.part-*'"):format(folder, each)), "", "left behind")
   end
 end
@@ -63,7 +65,7 @@ for _, each in ipairs{ { "grid", 0, 0.05, 4 }, { "grid", 2, 0.05, 4 }, { "fit", 
         sweeps.moonrank, here, each[1], each[2], each[3])
       check(os.execute(("cd %s && %s clean.db >/dev/null 2>&1 && rm ran.log"):format(folder, command)),
         "the sweep itself fails")
-      filled(folder, command .. "disk/r.db", each[4])
+      filled(folder, command .. "disk/r.db", each[4], each[2])
       numbers_of(folder, "full/r.db")
       equal(numbers_of(folder, "whole/r.db"), numbers_of(folder, "clean.db"))
     end)
@@ -89,7 +91,7 @@ it("a training with checkpoints resumes to the same model after a full disk", fu
     sweeps.write(folder .. "/train.lua", training)
     check(os.execute(("cd %s && %s train.lua c clean && rm ran.log"):format(folder, sweeps.moonrank)),
       "the training itself fails")
-    filled(folder, sweeps.moonrank .. " train.lua disk/c disk/model", 8)
+    filled(folder, sweeps.moonrank .. " train.lua disk/c disk/model", 8, 0)
     check(core.is_file(folder .. "/full/c") and not core.is_file(folder .. "/full/model"), "no checkpoint stayed")
     equal(sweeps.read(folder .. "/whole/model"), sweeps.read(folder .. "/clean"))
     local _, epochs = sweeps.read(folder .. "/ran.log"):gsub("epoch", "")
