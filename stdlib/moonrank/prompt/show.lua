@@ -65,7 +65,8 @@ end
 -- Returns how many entries a table has, as text: "{... 3 entries}" for a list, "{...}" for other tables.
 local function closed(t)
   if next(t) == nil then return "{}" end
-  return rawlen(t) > 0 and ("{... %d entries}"):format(rawlen(t)) or "{...}"
+  local count = rawlen(t)
+  return count > 0 and ("{... %d %s}"):format(count, count == 1 and "entry" or "entries") or "{...}"
 end
 
 local entry_text
