@@ -95,9 +95,28 @@ local function compare(row, results, other, value)
   row.ends.change = over_lists{ a, b }
 end
 
+-- Parameters and values as text: "loss = ap, nsr = 2".
+local function said_of(where)
+  local parts = {}
+  for name, value in pairs(where) do parts[#parts + 1] = ("%s = %s"):format(name, value) end
+  table.sort(parts)
+  return table.concat(parts, ", ")
+end
+
+local function check_runs(results, where)
+  if #values.runs(results, where) == 0 then
+    check.fail("mr.experiment.compared: the study has no runs with %s", said_of(where))
+  end
+end
+
 local function row_of(results, where, o)
+  check_runs(results, where)
   local own = values.lists(results, where, o.value)
-  local all, printed = stats.summary(filled(own, o.empty)), o.printed and o.printed(where)
+  local all, printed = stats.summary(filled(own, o.empty)), o.printed and o.printed(where) or nil
+  if printed ~= nil and type(printed) ~= "number" then
+    check.fail("mr.experiment.compared: printed returned %s for %s, expected a number or nil", tostring(printed),
+      said_of(where))
+  end
   -- a user that is in several folds counts once in the interval of the mean
   local users = values.means_by(values.lists(results, where, "list"), filled(own, o.empty))
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
@@ -220,12 +239,32 @@ mean change in standard deviations of the changes; %s: that are compared; lists:
 lists without one.]]
 
 local function check_by(by)
+  if #by == 0 then check.fail "mr.experiment.compared: by is empty, expected {{'loss', {'ap', 'rr'}}, ...}" end
   for i, each in ipairs(by) do
     if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
       check.fail("mr.experiment.compared: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
         i)
     end
+    local seen = {}
+    for _, value in ipairs(each[2]) do
+      if seen[value] then check.fail("mr.experiment.compared: by has %s = %s twice", each[1], value) end
+      seen[value] = true
+    end
   end
+end
+
+local function check_against(o)
+  local name, value = next(o.against)
+  if name == nil or next(o.against, name) ~= nil then
+    check.fail("mr.experiment.compared: against has %s, expected one parameter and its value: {loss = 'ap'}",
+      name == nil and "nothing" or "several parameters")
+  end
+  for _, each in ipairs(o.by) do
+    for _, own in ipairs(each[1] == name and each[2] or {}) do
+      if own == value then return end
+    end
+  end
+  check.fail("mr.experiment.compared: against is %s = %s, which is not in by", name, value)
 end
 
 ---Makes the main table of an experiment: a row for each combination of parameters, with the mean of a
@@ -263,6 +302,7 @@ function M.compared(results, o)
   given.results("compared", results)
   o = compared_options:read("mr.experiment.compared", o)
   check_by(o.by)
+  check_against(o)
   o.units, o.metric = o.units or o.unit .. "s", o.metric or o.value
   local rows = {}
   for i, where in ipairs(combinations(o.by)) do rows[i] = row_of(results, where, o) end

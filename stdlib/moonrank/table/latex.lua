@@ -21,6 +21,9 @@ local latex_options = declare("mr.LatexOptions", {
 function M.read(where, options)
   local o = latex_options:read(where, check.export_options(where, options))
   if o.label and not o.caption then check.fail("%s: label is '%s', but there is no caption", where, o.label) end
+  if o.label and not o.label:find "^[%w:_./+-]+$" then
+    check.fail("%s: label is '%s', expected letters, digits and : _ . / + -", where, o.label)
+  end
   return o
 end
 
@@ -33,7 +36,7 @@ function M.placed(o, tabular)
   if not o.caption then return tabular end
   local label = o.label and ("\\label{%s}\n"):format(o.label) or ""
   local form = "\\begin{table}\n\\caption{%s}\n%s\\centering\n%s\\end{table}\n"
-  return form:format(escape.latex(o.caption), label, tabular)
+  return form:format(escape.latex((o.caption:gsub("%s+", " "))), label, tabular)
 end
 
 ---Returns the values of a list in another order: first those in `first`, in this order, then the
@@ -45,12 +48,16 @@ end
 ---@return integer[]  places of the values in `values`
 ---Example: `require("moonrank.table.latex").by_list("f", "system", {"a", "b", "c"}, {"c"})   --> {3, 1, 2}`
 function M.by_list(where, what, values, first)
-  local order, taken = {}, {}
+  local order, taken, wanted_before = {}, {}, {}
   for _, wanted in ipairs(first) do
     local found = false
     for i, value in ipairs(values) do
       if value == wanted and not taken[i] then order[#order + 1], taken[i], found = i, true, true end
     end
+    if not found and wanted_before[tostring(wanted)] then
+      check.fail("%s: order has '%s' twice", where, wanted)
+    end
+    wanted_before[tostring(wanted)] = true
     if not found then check.unknown(what .. " in the option order of " .. where, wanted, values) end
   end
   for i in ipairs(values) do order[#order + 1] = not taken[i] and i or nil end

@@ -218,3 +218,27 @@ scripts.it("mr.sweep warns about changed options that trials read, but not about
     local text = warned "--workers 1 --lr 0.2"
     check(text:find("--lr", 1, true) and not text:find("--store", 1, true), text)
   end, script)
+
+it("mr.experiment.compared refuses settings without runs, and references that are not among the settings", function()
+  sweeps.in_folder(function(folder)
+    local args = { store = folder .. "/runs.db", workers = 0, retry = 0 }
+    local results = mr.experiment.study(args, { name = "s", settings = {},
+      space = { loss = mr.choice{ "ap", "rr" }, fold = mr.range(1, 2) },
+      run = function(trial)
+        local of_lists = mr.tensor{ 0.1, 0.2, trial.fold / 4, 0.9 }:double()
+        return { valid = 0.5, m = 0.5, per_list = { m = of_lists, list = mr.tensor{ 1, 2, 3, 4 }:double() } }
+      end })
+    local function made(by, against, printed)
+      return mr.experiment.compared(results, { by = by, against = against, value = "m", printed = printed })
+    end
+    local both = { { "loss", { "ap", "rr" } } }
+    equal(#made(both, { loss = "ap" }).rows, 2)
+    raises(function() made({}, { loss = "ap" }) end, "by")
+    raises(function() made({ { "loss", { "ap", "nope" } } }, { loss = "ap" }) end, "nope")
+    raises(function() made({ { "loss", { "ap", "ap" } } }, { loss = "ap" }) end, "twice")
+    raises(function() made(both, {}) end, "against")
+    raises(function() made(both, { loss = "ap", fold = 1 }) end, "against")
+    raises(function() made(both, { loss = "ndcg" }) end, "against", "ndcg")
+    raises(function() made(both, { loss = "ap" }, function() return "x" end) end, "printed", "x")
+  end)
+end)
