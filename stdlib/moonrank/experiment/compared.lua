@@ -60,8 +60,34 @@ local function filled(list, empty)
   return found
 end
 
--- Returns every combination of the values of parameters, the last parameter changing fastest.
-local function combinations(by)
+-- Raises an error unless `by` is an array of parameters with their values, each value once.
+local function check_by(where, by)
+  if #by == 0 then check.fail("mr.experiment.%s: by is empty, expected {{'loss', {'ap', 'rr'}}, ...}", where) end
+  for i, each in ipairs(by) do
+    if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
+      check.fail("mr.experiment.%s: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
+        where, i)
+    end
+    local seen = {}
+    for _, value in ipairs(each[2]) do
+      if seen[value] then check.fail("mr.experiment.%s: by has %s = %s twice", where, each[1], tostring(value)) end
+      seen[value] = true
+    end
+  end
+end
+
+---Returns every combination of the values of parameters as a table of values by name. The values of
+---the last parameter change fastest.
+---@param by table[]  for each parameter its name and its values, from slow to fast
+---@return table<string, any>[]
+---Example:
+---```lua
+---local all = mr.experiment.combinations{{"rate", {0.1, 0.2}}, {"epochs", {5, 10, 20}}}
+---#all, all[2].rate, all[2].epochs   --> 6, 0.1, 10
+---```
+function M.combinations(by)
+  given.need("combinations", "by", by, "table", "parameters: {{'loss', {'ap', 'rr'}}, ...}")
+  check_by("combinations", by)
   local found = { {} }
   for _, each in ipairs(by) do
     local longer = {}
@@ -238,21 +264,6 @@ change: of the mean against %s, paired by %s; p: of a permutation test; p, Holm:
 mean change in standard deviations of the changes; %s: that are compared; lists: with a value of the metric; skipped:
 lists without one.]]
 
-local function check_by(by)
-  if #by == 0 then check.fail "mr.experiment.compared: by is empty, expected {{'loss', {'ap', 'rr'}}, ...}" end
-  for i, each in ipairs(by) do
-    if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
-      check.fail("mr.experiment.compared: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
-        i)
-    end
-    local seen = {}
-    for _, value in ipairs(each[2]) do
-      if seen[value] then check.fail("mr.experiment.compared: by has %s = %s twice", each[1], value) end
-      seen[value] = true
-    end
-  end
-end
-
 local function check_against(o)
   local name, value = next(o.against)
   if name == nil or next(o.against, name) ~= nil then
@@ -301,11 +312,11 @@ end
 function M.compared(results, o)
   given.results("compared", results)
   o = compared_options:read("mr.experiment.compared", o)
-  check_by(o.by)
+  check_by("compared", o.by)
   check_against(o)
   o.units, o.metric = o.units or o.unit .. "s", o.metric or o.value
   local rows = {}
-  for i, where in ipairs(combinations(o.by)) do rows[i] = row_of(results, where, o) end
+  for i, where in ipairs(M.combinations(o.by)) do rows[i] = row_of(results, where, o) end
   correct(rows)
   local one, cells = table_of(rows, o)
   local first, text = words(rows, o)

@@ -138,5 +138,4 @@ function M.words(args, more)
   return words
 end
 
--- Returns the name under which the store has a study (a set of training runs). The name says so if the data are made
 return M

@@ -242,3 +242,10 @@ it("mr.experiment.compared refuses settings without runs, and references that ar
     raises(function() made(both, { loss = "ap" }, function() return "x" end) end, "printed", "x")
   end)
 end)
+
+it("mr.experiment.combinations has all values of all parameters, the last fastest, and refuses doubles", function()
+  equal(mr.experiment.combinations{ { "a", { 1, 2 } }, { "b", { "x", "y" } } },
+    { { a = 1, b = "x" }, { a = 1, b = "y" }, { a = 2, b = "x" }, { a = 2, b = "y" } })
+  raises(function() mr.experiment.combinations{ { "a", { 1, 1 } } } end, "combinations", "a = 1", "twice")
+  raises(function() mr.experiment.combinations{ "a" } end, "combinations", "by[1]")
+end)
