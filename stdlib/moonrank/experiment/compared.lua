@@ -5,11 +5,13 @@ local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local over_lists = require("moonrank.experiment.cells").over_lists
+local reading = require "moonrank.experiment.reading"
+local sentences = require "moonrank.experiment.sentences"
 local stats = require "moonrank.stats"
 local tables = require "moonrank.table"
 local values = require "moonrank.experiment.values"
 
-local M = {}
+local M = { are = sentences.are }
 
 local compared_options = declare("mr.experiment.ComparedOptions", {
   "Rows and columns",
@@ -28,7 +30,7 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
   { "unit", "string", default = "list", help = "what a list is: user or query" },
   { "units", "string", shown = "unit, and s", help = "plural of unit" },
   { "metric", "string", shown = "value", help = "meaning of the column mean" },
-  { "base", "string", default = "that setting", help = "the setting against which changes are, in the legend" },
+  { "base", "string", shown = "against", help = "the setting against which changes are, in the legend" },
   { "than", "string", shown = "base", help = 'that setting in the text, after "better than": "without a bound"' },
   { "what", "string", default = "settings", help = "what is compared with it: bounded losses" },
   { "on", "string", default = "these data", help = "name of the data in the text" },
@@ -46,12 +48,6 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
 ---@field first string  how many settings are significantly better and worse
 ---@field text string   the same with the largest gain and loss, and the mean difference from printed numbers
 ---@field agreement? { of: integer, within: integer, tolerance: string }  how many numbers are near the printed ones
-
----Returns a number of things and its verb: "none is", "1 is", "3 are".
----@param n integer
----@return string
----Example: `mr.experiment.are(3)   --> 3 are`
-function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
 -- Replaces NaN, the metric of lists that have none, by what `empty` says.
 local function filled(list, empty)
@@ -113,14 +109,6 @@ local function other_of(where, against)
   return differs and other or nil
 end
 
--- Adds to a row the change against another setting: paired permutation test, effect size and interval.
-local function compare(row, results, other, value)
-  local a, b = values.by_list({ results }, row.where, value), values.by_list({ results }, other, value)
-  local test, effect = stats.permutation(a, b, { orders = 100000 }), stats.effect_size(a, b)
-  row.change, row.p, row.d, row.n = test.mean_difference, test.p, effect.d, test.n
-  row.ends.change = over_lists{ a, b }
-end
-
 -- Parameters and values as text: "loss = ap, nsr = 2".
 local function said_of(where)
   local parts = {}
@@ -129,28 +117,76 @@ local function said_of(where)
   return table.concat(parts, ", ")
 end
 
-local function check_runs(results, where)
-  if #values.runs(results, where) == 0 then
-    check.fail("mr.experiment.compared: the study has no runs with %s", said_of(where))
-  end
-end
-
-local function row_of(results, where, o)
-  check_runs(results, where)
-  local own = values.lists(results, where, o.value)
-  local all, printed = stats.summary(filled(own, o.empty)), o.printed and o.printed(where) or nil
+local function printed_of(where, o)
+  local printed = o.printed and o.printed(where) or nil
   if printed ~= nil and type(printed) ~= "number" then
     check.fail("mr.experiment.compared: printed returned %s for %s, expected a number or nil", tostring(printed),
       said_of(where))
   end
+  return printed
+end
+
+-- Returns the row of a setting without its change, and the values of the metric by list for the comparison.
+local function row_of(results, where, o)
+  local runs = values.runs(results, where)
+  if #runs == 0 then check.fail("mr.experiment.compared: the study has no runs with %s", said_of(where)) end
+  local own, ids = reading.lists(results, runs, o.value), reading.lists(results, runs, "list")
+  local of_means, printed = filled(own, o.empty), printed_of(where, o)
+  local all = stats.summary(of_means)
   -- a user that is in several folds counts once in the interval of the mean
-  local users = values.means_by(values.lists(results, where, "list"), filled(own, o.empty))
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
-    sd = stats.summary(values.folds(results, where, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
-    runs = #values.runs(results, where), ends = { mean = over_lists(users) } }
-  local other = other_of(where, o.against)
-  if other then compare(row, results, other, o.value) end
-  return row
+    sd = stats.summary(reading.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
+    runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }
+  return row, values.means_by(ids, own)
+end
+
+-- Returns the place of a setting in `tree`, a table of tables by the values of the parameters `by`.
+local function place_of(tree, where, by)
+  for _, each in ipairs(by) do
+    local value = where[each[1]]
+    tree[value] = tree[value] or {}
+    tree = tree[value]
+  end
+  return tree
+end
+
+-- Adds to a row the change of values by list against those of another setting: paired permutation test, effect size
+-- and interval.
+local function compare(row, own, other)
+  local test, effect = stats.permutation(own, other, { orders = 100000 }), stats.effect_size(own, other)
+  row.change, row.p, row.d, row.n = test.mean_difference, test.p, effect.d, test.n
+  row.ends.change = over_lists{ own, other }
+end
+
+-- Returns the rows of all settings. Every setting is read once, then compared with the one of `against`.
+local function rows_of(results, o)
+  local rows, by_list, tree = {}, {}, {}
+  for i, where in ipairs(M.combinations(o.by)) do
+    rows[i], by_list[i] = row_of(results, where, o)
+    place_of(tree, where, o.by).by_list = by_list[i]
+  end
+  for i, row in ipairs(rows) do
+    local other = other_of(row.where, o.against)
+    if other then compare(row, by_list[i], place_of(tree, other, o.by).by_list) end
+  end
+  return rows
+end
+
+-- Returns a caption that names the parameters whose values are pooled in each row because neither `by` nor the folds
+-- have them; "" if there are none.
+local function pooled(results, by)
+  local columns, is_in, parts = results:columns(), {}, {}
+  for _, each in ipairs(by) do is_in[each[1]] = true end
+  is_in[reading.fold_name(columns.params) or ""] = true
+  for _, name in ipairs(columns.params) do
+    local seen, count, column = {}, 0, columns:column("mr.experiment.compared", name)
+    for _, row in ipairs(is_in[name] and {} or columns:rows("mr.experiment.compared")) do
+      local value = column[row]
+      if value ~= nil and value == value and not seen[value] then seen[value], count = true, count + 1 end
+    end
+    if count > 1 then parts[#parts + 1] = ("%s (%d values)"):format(name, count) end
+  end
+  return #parts == 0 and "" or "Every row pools all runs over " .. table.concat(parts, ", ")
 end
 
 -- Corrects the p-values in the rows of a table by Holm, over all comparisons of the table.
@@ -159,46 +195,6 @@ local function correct(rows)
   for i, row in ipairs(rows) do ps[i] = row.p or 0 / 0 end
   local corrected = stats.holm(ps)
   for i, row in ipairs(rows) do row.holm = row.p and corrected[i] or nil end
-end
-
-local function name_of(where, o)
-  if o.name then return o.name(where) end
-  local parts = {}
-  for _, each in ipairs(o.by) do parts[#parts + 1] = tostring(where[each[1]]) end
-  return table.concat(parts, " ")
-end
-
--- A sentence with the mean difference from printed numbers over the rows of each group; "" if no numbers are printed.
-local function from_printed(rows, o)
-  local parts, order, of = {}, {}, {}
-  for _, row in ipairs(rows) do
-    local group = row.difference and o.group and o.group(row.where)
-    if group and not of[group] then of[group], order[#order + 1] = {}, group end
-    if group then table.insert(of[group], row.difference) end
-  end
-  for i, group in ipairs(order) do parts[i] = ("%+.4f for %s"):format(stats.mean(of[group]), group) end
-  return #parts == 0 and "" or ("\n\nOur numbers less the printed ones are, in the mean over the %s, %s."):format(
-    o.groups, table.concat(parts, ", "))
-end
-
-local function words(rows, o)
-  local count, better, worse, most, least = 0, 0, 0, nil, nil
-  for _, row in ipairs(rows) do
-    if row.change then
-      count = count + 1
-      local surely = row.holm < o.level
-      better, worse = better + (surely and row.change > 0 and 1 or 0), worse + (surely and row.change <= 0 and 1 or 0)
-      if not most or row.change > most.change then most = row end
-      if not least or row.change < least.change then least = row end
-    end
-  end
-  local first = ("On %s, of %d %s %s significantly better than %s and %s significantly worse."):format(o.on, count,
-    o.what, M.are(better), o.than or o.base, M.are(worse))
-  if count == 0 then return first, first end
-  return first, ([[
-%s Significance is at %g %% after Holm's correction over all comparisons (permutation test of the mean change, paired by %s). Most is
-gained by %s (%+.4f), most lost by %s (%+.4f).]]):format(first, 100 * o.level, o.unit, name_of(most.where, o),
-    most.change, name_of(least.where, o), least.change) .. from_printed(rows, o)
 end
 
 local function agreement(rows, o)
@@ -315,13 +311,13 @@ function M.compared(results, o)
   check_by("compared", o.by)
   check_against(o)
   o.units, o.metric = o.units or o.unit .. "s", o.metric or o.value
-  local rows = {}
-  for i, where in ipairs(M.combinations(o.by)) do rows[i] = row_of(results, where, o) end
+  o.base = o.base or said_of(o.against)
+  local rows = rows_of(results, o)
   correct(rows)
   local one, cells = table_of(rows, o)
-  local first, text = words(rows, o)
+  local first, text = sentences.of(rows, o)
   local printed = o.printed and ("\n%s: %s; difference: mean less %s;"):format(o.of_printed, o.source, o.of_printed)
-  return { table = one, cells = cells, caption = "", rows = rows, first = first, text = text,
+  return { table = one, cells = cells, caption = pooled(results, o.by), rows = rows, first = first, text = text,
     agreement = agreement(rows, o),
     legend = legend:format(o.metric, o.units, printed or "", o.base, o.unit, o.units) }
 end

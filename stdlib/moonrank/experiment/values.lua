@@ -1,22 +1,10 @@
 -- Reads results of lists (users or queries) and of folds from the stored training runs of an experiment, in the order
 -- of folds.
-local core = require "moonrank.core"
 local check = require "moonrank.check"
 local given = require "moonrank.experiment.given"
+local reading = require "moonrank.experiment.reading"
 
 local M = {}
-
--- Parameters that number the folds of a study, the first that a study has.
-local fold_names = { "split", "fold" }
-
-local function fold_of(columns)
-  for _, name in ipairs(fold_names) do
-    for _, each in ipairs(columns.params) do
-      if each == name then return columns:column("mr.experiment", name) end
-    end
-  end
-  return {}
-end
 
 ---Returns the finished training runs whose parameters have the values in `where`, ordered by the
 ---parameter `split` or `fold`, the number of the fold. Each has the fold, the number of the run, and
@@ -28,7 +16,8 @@ function M.runs(results, where)
   given.results("runs", results)
   if where ~= nil then given.need("runs", "where", where, "table", "values of parameters: {loss = 'ap'}") end
   local columns, found = results:columns(), {}
-  local number, fold = columns:column("mr.experiment", "number"), fold_of(columns)
+  local number, of_fold = columns:column("mr.experiment", "number"), reading.fold_name(columns.params)
+  local fold = of_fold and columns:column("mr.experiment", of_fold) or {}
   for _, row in ipairs(columns:rows("mr.experiment", where)) do
     found[#found + 1] = { fold = fold[row], number = number[row], row = row }
   end
@@ -43,26 +32,14 @@ end
 ---@param where table<string, any>  parameters of the runs, such as {loss = "ap", bound = "none"}
 ---@param name string
 ---@return number[]
-function M.lists(results, where, name)
-  local all = {}
-  for _, run in ipairs(M.runs(results, where)) do
-    local values = core.numbers(results:per_list(run.number, name))
-    table.move(values, 1, #values, #all + 1, all)
-  end
-  return all
-end
+function M.lists(results, where, name) return reading.lists(results, M.runs(results, where), name) end
 
 ---Returns a number that each training run returned, such as "valid", in the order of folds.
 ---@param results mr.Results
 ---@param where table<string, any>  parameters of the runs, such as {loss = "ap", bound = "none"}
 ---@param name string
 ---@return number[]
-function M.folds(results, where, name)
-  local runs = M.runs(results, where)
-  local column, values = results:columns():column("mr.experiment.folds", name), {}
-  for i, run in ipairs(runs) do values[i] = column[run.row] end
-  return values
-end
+function M.folds(results, where, name) return reading.folds(results, M.runs(results, where), name) end
 
 ---Returns the mean of the values of each list, which may have values in several folds or under several
 ---seeds. The means are in rising order of the numbers that identify the lists.

@@ -1,0 +1,84 @@
+-- The text below a table of mr.experiment.compared: how many settings are better and worse than the reference, the
+-- largest changes, and the mean differences from printed numbers.
+local stats = require "moonrank.stats"
+
+local M = {}
+
+---Returns a number of things and its verb: "none is", "1 is", "3 are".
+---@param n integer
+---@return string
+---Example: `mr.experiment.are(3)   --> 3 are`
+function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
+
+local function name_of(where, o)
+  if o.name then return o.name(where) end
+  local parts = {}
+  for _, each in ipairs(o.by) do parts[#parts + 1] = tostring(where[each[1]]) end
+  return table.concat(parts, " ")
+end
+
+-- A sentence with the mean difference from printed numbers over the rows of each group; "" if no numbers are printed.
+local function from_printed(rows, o)
+  local parts, order, of = {}, {}, {}
+  for _, row in ipairs(rows) do
+    local group = row.difference and o.group and o.group(row.where)
+    if group and not of[group] then of[group], order[#order + 1] = {}, group end
+    if group then table.insert(of[group], row.difference) end
+  end
+  for i, group in ipairs(order) do parts[i] = ("%+.4f for %s"):format(stats.mean(of[group]), group) end
+  return #parts == 0 and "" or ("\n\nOur numbers less the printed ones are, in the mean over the %s, %s."):format(
+    o.groups, table.concat(parts, ", "))
+end
+
+-- Returns the number of settings that are compared with the reference, of significantly better and of worse ones, and
+-- the rows with the largest and the smallest change.
+local function counted(rows, o)
+  local count, better, worse, most, least = 0, 0, 0, nil, nil
+  for _, row in ipairs(rows) do
+    if row.change then
+      count = count + 1
+      local surely = row.holm < o.level
+      better, worse = better + (surely and row.change > 0 and 1 or 0), worse + (surely and row.change <= 0 and 1 or 0)
+      if not most or row.change > most.change then most = row end
+      if not least or row.change < least.change then least = row end
+    end
+  end
+  return count, better, worse, most, least
+end
+
+-- Returns the sentence on significance. A single setting is named instead of counted.
+local function on_significance(o, count, better, worse, only)
+  local than = o.than or o.base
+  if count ~= 1 then
+    return ("On %s, of %d %s %s significantly better than %s and %s significantly worse."):format(o.on, count, o.what,
+      M.are(better), than, M.are(worse))
+  end
+  local how = better == 1 and "significantly better than" or worse == 1 and "significantly worse than"
+    or "not significantly different from"
+  return ("On %s, %s is %s %s."):format(o.on, name_of(only.where, o), how, than)
+end
+
+-- Returns the sentence on the largest gain and loss. Words follow the signs: if every setting gains, none lost.
+local function on_extremes(o, most, least)
+  local function said(row) return ("%s (%+.4f)"):format(name_of(row.where, o), row.change) end
+  if most == least then return ("The change is %+.4f."):format(most.change) end
+  if least.change >= 0 then return ("Most is gained by %s, least by %s."):format(said(most), said(least)) end
+  if most.change <= 0 then return ("Most is lost by %s, least by %s."):format(said(least), said(most)) end
+  return ("Most is gained by %s, most lost by %s."):format(said(most), said(least))
+end
+
+---Returns the sentence on how many settings are better and worse, and the whole text.
+---@param rows table[]  rows of mr.experiment.compared
+---@param o mr.experiment.ComparedOptions
+---@return string first
+---@return string text
+function M.of(rows, o)
+  local count, better, worse, most, least = counted(rows, o)
+  local first = on_significance(o, count, better, worse, most)
+  if count == 0 then return first, first end
+  local over = count == 1 and "" or " after Holm's correction over all comparisons"
+  return first, ("%s\nSignificance is at %g %%%s (permutation test of the mean change, paired by %s).\n%s"):format(first,
+    100 * o.level, over, o.unit, on_extremes(o, most, least)) .. from_printed(rows, o)
+end
+
+return M
