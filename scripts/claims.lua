@@ -8,13 +8,30 @@ local pages = dofile(here .. "results_pages.lua")
 
 local M = {}
 
+---Counts the significant changes of several comparisons: those whose p-value is below 0.05.
+---@param changes number[]
+---@param ps number[]
+---@return integer better  significant and positive
+---@return integer worse   significant and negative
+---@return integer of      number of comparisons
+function M.significant(changes, ps)
+  local better, worse = 0, 0
+  for i, p in ipairs(ps) do
+    if p < 0.05 and changes[i] > 0 then better = better + 1 end
+    if p < 0.05 and changes[i] < 0 then worse = worse + 1 end
+  end
+  return better, worse, #ps
+end
+
 -- Returns the object `t` with which a claim (a sentence on results) reads its results file: the CSV file `path` with
 -- these `cells`. `t(row, column, table)` is the value of one cell, and `t.interval(row, column, table)` are the ends
 -- of its interval. `t.all(pattern, column, table)` has the values and names of all rows whose name matches a Lua
 -- pattern. `table` is a table's caption, which may be left out if row and column are unique.
+-- `t.joined{rows = patterns, tables = captions, change = column, p = column}` has the changes and the p-values of all
+-- rows that match one of the patterns, table by table. `t.significant` is M.significant.
 -- `t.numerics` is the numerics version of the file.
 function M.reader(path, cells)
-  local t = { numerics = cells[1] and cells[1].numerics }
+  local t = { numerics = cells[1] and cells[1].numerics, significant = M.significant }
   local function is_in(cell, name) return not name or cell.table == name end
   function t.all(pattern, column, table_name)
     local values, names = {}, {}
@@ -26,6 +43,18 @@ function M.reader(path, cells)
       error(("%s has no cell in column %s whose row matches %s"):format(path, column, pattern), 0)
     end
     return values, names
+  end
+  function t.joined(o)
+    local changes, ps = {}, {}
+    for _, table_name in ipairs(o.tables or { false }) do
+      for _, pattern in ipairs(o.rows or { "" }) do
+        local own = t.all(pattern, o.change or "change", table_name)
+        local of_own = t.all(pattern, o.p or "p, Holm", table_name)
+        table.move(own, 1, #own, #changes + 1, changes)
+        table.move(of_own, 1, #of_own, #ps + 1, ps)
+      end
+    end
+    return changes, ps
   end
   function t.interval(row, column, table_name)
     for _, cell in ipairs(cells) do

@@ -1,5 +1,5 @@
--- What was to be shown, document by document: claims of the documents, and hopes of this project. Each has a function
--- that computes from the table of a section whether the claim holds. A report begins with these verdicts (report.lua).
+-- Verdicts on the claims of the documents and on expectations of this project. Each claim has a function that computes
+-- from the table of a section whether the claim holds. A report begins with these verdicts (report.lua).
 -- A difference counts as significant if its p-value is below 0.05, corrected by Holm where the script corrects it.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, claims = dofile(here .. "results_file.lua"), dofile(here .. "claims.lua")
@@ -19,12 +19,8 @@ end
 
 -- Returns the verdict on a claim that changes are positive.
 local function gains(changes, ps)
-  local better, worse = 0, 0
-  for i, p in ipairs(ps) do
-    if p < 0.05 and changes[i] > 0 then better = better + 1 end
-    if p < 0.05 and changes[i] < 0 then worse = worse + 1 end
-  end
-  return holds_in(better, #ps, worse)
+  local better, worse, of = claims.significant(changes, ps)
+  return holds_in(better, of, worse)
 end
 
 -- Returns the number of values for which `is_so(value)` is true.
@@ -37,18 +33,11 @@ end
 local function share(values, is_so) return holds_in(count(values, is_so), #values) end
 
 -- Returns the verdict on a claim that every change of the table is positive.
-local function all_gain(t) return gains(t.all("", "change"), t.all("", "p, Holm")) end
+local function all_gain(t) return gains(t.joined{}) end
 
 -- Returns the verdict on a claim that affine bounds improve nRBP. Other bounds are not affine.
 local function affine_gain(t)
-  local changes, ps = {}, {}
-  for _, bound in ipairs{ "minmax", "expectation", "expectation_max" } do
-    local rows = "; nRBP; " .. bound .. "$"
-    local own, of_own = t.all(rows, "change"), t.all(rows, "p, Holm")
-    table.move(own, 1, #own, #changes + 1, changes)
-    table.move(of_own, 1, #of_own, #ps + 1, ps)
-  end
-  return gains(changes, ps)
+  return gains(t.joined{ rows = { "; nRBP; minmax$", "; nRBP; expectation$", "; nRBP; expectation_max$" } })
 end
 
 -- The exact distribution leaves almost no list without a gradient. If it loses nDCG all the same, lists without a
@@ -101,14 +90,8 @@ end
 
 -- The other objectives against squared error, of both data sets.
 local function objectives_gain(t)
-  local changes, ps = {}, {}
-  for _, data in ipairs{ "MQ2008", "MSLR slice" } do
-    local whole = data .. ": what was chosen, nDCG, and its change against MseNetBatched"
-    local own, of_own = t.all("", "change", whole), t.all("", "p", whole)
-    table.move(own, 1, #own, #changes + 1, changes)
-    table.move(of_own, 1, #of_own, #ps + 1, ps)
-  end
-  return gains(changes, ps)
+  local chosen = ": what was chosen, nDCG, and its change against MseNetBatched"
+  return gains(t.joined{ tables = { "MQ2008" .. chosen, "MSLR slice" .. chosen }, p = "p" })
 end
 
 local function squared_error_fails(t)
@@ -135,13 +118,8 @@ end
 
 -- Pairs of one family: a classifier against the ranker that is trained alike, on each data set.
 local function classifiers_gain(t)
-  local changes, ps = {}, {}
-  for _, pair in ipairs{ "Class LR; Rank LR$", "Class Boost; LambdaMART$", "Class NN %(Adam.*; RankNet %(Adam" } do
-    local own, of_own = t.all(pair, "a - b"), t.all(pair, "p, Holm")
-    table.move(own, 1, #own, #changes + 1, changes)
-    table.move(of_own, 1, #of_own, #ps + 1, ps)
-  end
-  return gains(changes, ps)
+  return gains(t.joined{ change = "a - b",
+    rows = { "Class LR; Rank LR$", "Class Boost; LambdaMART$", "Class NN %(Adam.*; RankNet %(Adam" } })
 end
 
 local function classifiers_behind(t)
@@ -161,7 +139,7 @@ end
 local function is_yes(value) return value == "yes" end
 local function all_equal(t) return share(t.all("", "equal"), is_yes) end
 local function near_printed(t) return share(t.all("", "difference"), function(x) return math.abs(x) <= 0.01 end) end
-local function profit_gains(t) return gains(t.all("; profit$", "change"), t.all("; profit$", "p, Holm")) end
+local function profit_gains(t) return gains(t.joined{ rows = { "; profit$" } }) end
 
 ---Claims by document, each as {results file of the section, claim, function that returns the verdict}. The
 ---function gets the reader of the section's cells (claims.lua).

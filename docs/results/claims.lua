@@ -1,6 +1,9 @@
--- The results that README.md beside this file states, document by document. `text` makes a sentence from cells of the file:
+-- The results that README.md beside this file states, document by document. `text` makes a sentence from cells of a
+-- results file:
 --   t(row, column, table)            the value of one cell
 --   t.all(pattern, column, table)    the values and names of all rows that match a Lua pattern
+--   t.joined{rows, tables, change, p}  the changes and p-values of all rows that match one of the patterns `rows`
+--   t.significant(changes, ps)       how many changes are significantly better and worse, and how many there are
 --   t.interval(row, column, table)   the ends of one cell's interval
 --   must(condition, text)            an error where the words of the sentence do not hold for the values
 -- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew README.md.
@@ -17,18 +20,8 @@ end
 
 local function none(count) return count == 0 and "none" or tostring(count) end
 
--- How many of several comparisons are significantly better and worse, and how many there are.
-local function significant(changes, ps)
-  local better, worse = 0, 0
-  for i, p in ipairs(ps) do
-    if p < 0.05 and changes[i] > 0 then better = better + 1 end
-    if p < 0.05 and changes[i] < 0 then worse = worse + 1 end
-  end
-  return better, worse, #ps
-end
-
 local movielens, mq2008 = "thesis/table_5_1.csv", "thesis/table_5_1_mq2008.csv"
-local affine = { "minmax", "expectation", "expectation_max" }
+local affine = { "; nRBP; minmax$", "; nRBP; expectation$", "; nRBP; expectation_max$" }
 
 -- Returns the text of a claim: how many models of each loss have the published nDCG. `trained` names the losses.
 local function near_published(trained)
@@ -60,25 +53,20 @@ most %.3f.]]):format(ours[1], ours[2], ours[3], printed[1], printed[2], printed[
       #differences, mean_size(differences), largest(differences))
   end },
   { document = "thesis", file = movielens, text = function(t, must)
-    local changes, ps = {}, {}
-    for _, bound in ipairs(affine) do
-      for i, change in ipairs(t.all("; nRBP; " .. bound .. "$", "change")) do
-        changes[#changes + 1], ps[#ps + 1] = change, t.all("; nRBP; " .. bound .. "$", "p, Holm")[i]
-      end
-    end
+    local changes, ps = t.joined{ rows = affine }
     must(least(changes) > 0 and largest(ps) < 0.05, "affine bounds help nRBP on MovieLens")
     return ([[
 Bounding helps nRBP on MovieLens: by %.4f to %.4f under the min-max, expectation and expectation-max bounds at every NSR (p at most
 %.2g).]]):format(least(changes), largest(changes), largest(ps))
   end },
   { document = "thesis", file = movielens, text = function(t)
-    local better, worse, count = significant(t.all("", "change"), t.all("", "p, Holm"))
+    local better, worse, count = t.significant(t.joined{})
     return ([[
 Of all %d bounded losses on MovieLens %d are significantly better than the loss without a bound, and %d are significantly
 worse.]]):format(count, better, worse)
   end },
   { document = "thesis", file = mq2008, text = function(t)
-    local better, worse, count = significant(t.all("", "change"), t.all("", "p, Holm"))
+    local better, worse, count = t.significant(t.joined{})
     return ([[
 Of %d bounded losses on MQ2008 %s are significantly better than the loss without a bound, and %s are significantly worse. nDCG
 without a bound is %.3f where label 2 is relevant, %.3f with labels 1 and 2, and %.3f with each query's highest label. The thesis has
@@ -124,15 +112,16 @@ published bounds in %d of %d cells (loss and NSR) on MovieLens, and in %s of %d 
       least(changes "AP"), largest(changes "AP"), least(changes "nRBP"), largest(changes "nRBP"))
   end },
   { document = "thesis", file = "thesis/nsr_shift.csv", text = function(t, must)
-    local changes = t.all("", "change")
-    local better, worse, count = significant(changes, t.all("", "p, Holm"))
+    local changes, ps = t.joined{}
+    local better, worse, count = t.significant(changes, ps)
     must(better > 0 and worse == 0, "training with more negatives is better")
     return ([[
 Training with more negatives than the test has is significantly better in %d of %d cases on MovieLens, by up to %.3f.]]
     ):format(better, count, largest(changes))
   end },
   { document = "thesis", file = "thesis/sampled_expectations.csv", text = function(t, must)
-    local changes, better, worse, count = t.all("", "change"), significant(t.all("", "change"), t.all("", "p, Holm"))
+    local changes, ps = t.joined{}
+    local better, worse, count = t.significant(changes, ps)
     must(better + worse == 0, "no random expectation differs significantly from the exact one")
     local sizes = {}
     for i, change in ipairs(changes) do sizes[i] = math.abs(change) end
@@ -193,22 +182,17 @@ taking the model of RBP(0.95) changes RBP(0.8) and RBP(0.9) on test by %.5f at m
   end },
 
   { document = "objectives", file = "objectives/table_1_paper.csv", text = function(t)
-    local function of(data) return data .. ": what was chosen, nDCG, and its change against MseNetBatched" end
-    local changes, ps, words = {}, {}, {}
-    for _, data in ipairs{ "MQ2008", "MSLR slice" } do
-      for i, change in ipairs(t.all("", "change", of(data))) do
-        local p = t.all("", "p", of(data))[i]
-        changes[#changes + 1], ps[#ps + 1] = change, p
-      end
-    end
+    local chosen, words = ": what was chosen, nDCG, and its change against MseNetBatched", {}
+    local on_mq2008 = "MQ2008" .. chosen
+    local changes, ps = t.joined{ tables = { on_mq2008, "MSLR slice" .. chosen }, p = "p" }
     for _, name in ipairs{
       "ApproxNDCGBatched", "ApproxNDCGQbQ", "NeuralNDCGBatched", "NeuralNDCGQbQ", "RankNet", "MseNetQbQ" } do
-      local p = t(name, "p", of "MQ2008")
+      local p = t(name, "p", on_mq2008)
       if p < 0.05 then
-        words[#words + 1] = (" (%s on MQ2008: %+.4f, p = %.2g)"):format(name, t(name, "change", of "MQ2008"), p)
+        words[#words + 1] = (" (%s on MQ2008: %+.4f, p = %.2g)"):format(name, t(name, "change", on_mq2008), p)
       end
     end
-    local better, worse, count = significant(changes, ps)
+    local better, worse, count = t.significant(changes, ps)
     return ([[
 Under one protocol and with one seed (numerics version %s) %d of %d comparisons with MseNet %s significant%s.]]):format(
       t.numerics, better + worse, count, better + worse == 1 and "is" or "are", table.concat(words))

@@ -77,8 +77,9 @@ function M.of(rows, o)
   local first = on_significance(o, count, better, worse, most)
   if count == 0 then return first, first end
   local over = count == 1 and "" or " after Holm's correction over all comparisons"
-  return first, ("%s\nSignificance is at %g %%%s (permutation test of the mean change, paired by %s).\n%s"):format(first,
-    100 * o.level, over, o.unit, on_extremes(o, most, least)) .. from_printed(rows, o)
+  local how = ("Significance is at %g %%%s (permutation test of the mean change, paired by %s)."):format(100 * o.level,
+    over, o.unit)
+  return first, table.concat({ first, how, on_extremes(o, most, least) }, "\n") .. from_printed(rows, o)
 end
 
 return M
