@@ -111,7 +111,7 @@ local function section(claims, folder, name)
   end
   for _, claim in ipairs(claims) do
     if claim.document == name and claim.said then
-      lines[#lines + 1] = pages.wrapped(("- %s ([file](%s))"):format(claim.said, claim.file), "  ")
+      lines[#lines + 1] = pages.wrapped(("- %s ([file](%s))"):format(claim.said, claim.file))
     end
   end
   if #links == 0 and #lines == 0 then return "" end

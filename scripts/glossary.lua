@@ -1,6 +1,7 @@
 -- The glossary of a report: terms of the manual's glossary that the report uses.
-local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
+local plain_formulas = require("moonrank.manual.formula").plain
+local texts = require "moonrank.manual.texts"
 
 local M = {}
 
@@ -10,17 +11,7 @@ local terms = { "List", "Grade", "Relevant", "Shape of a list", "Metric", "DCG a
   "Slope", "NSR", "Part", "Fold", "Epoch", "Learning rate", "Seed", "Numerics version", "p-value", "Permutation test",
   "Holm's correction", "Confidence interval", "Effect size" }
 
--- Returns the meanings of terms, by term: the texts below the headings of the manual's glossary.
-local function meanings()
-  local found = {}
-  local text = core.stdlib_text "stdlib/manual/guide/glossary.md" or ""
-  for term, meaning in text:gmatch "%f[#]### ([^\n]+)\n+([^#]+)" do
-    found[term] = meaning:gsub("%s+$", "")
-  end
-  return found
-end
-
--- Whether the text has the term as a word, or a part of a term such as "DCG and nDCG".
+-- Returns true if the text has the term, or a part of a term such as "DCG and nDCG", as a word.
 local function has(text, term)
   for word in term:gsub(" and ", ", "):gsub("'s correction", ""):gmatch "[^,%s][^,]*" do
     for _, each in ipairs{ word, (word:gsub("^%u", string.lower)) } do
@@ -35,7 +26,8 @@ end
 ---@param text string  the report's HTML
 ---@return string
 function M.html(text)
-  local parts, of = {}, meanings()
+  local parts, of = {}, {}
+  for _, entry in ipairs(texts.terms()) do of[entry.heading] = plain_formulas(entry.text) end
   local plain = text:gsub("<svg.-</svg>", " "):gsub("<[^>]*>", " ")
   for _, term in ipairs(terms) do
     if of[term] and has(plain, term) then

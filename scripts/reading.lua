@@ -1,4 +1,5 @@
--- How to read a table of a report, in one line that is computed from the table. Also leaves out columns without values.
+-- Explains how to read a table of a report, in one line that is computed from the table. Leaves out columns without
+-- values.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file = dofile(here .. "results_file.lua")

@@ -1,6 +1,7 @@
 -- Makes Markdown pages from results files (results_file.lua): a page for each document with all its tables.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local wrap = require "moonrank.help.wrap"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
 
@@ -46,22 +47,10 @@ local function origin(cell)
   return table.concat(parts, ", ")
 end
 
----Wraps text into lines of at most 100 columns. Every line after the first begins with `indent`.
+---Wraps text into lines of at most 100 columns. Later lines of a list item ("- ...") hang by two blanks.
 ---@param text string
----@param indent string
 ---@return string
-function M.wrapped(text, indent)
-  local lines, line = {}, nil
-  for word in text:gmatch "%S+" do
-    if line and utf8.len(line) + 1 + utf8.len(word) > 100 then
-      lines[#lines + 1], line = line, indent .. word
-    else
-      line = line and line .. " " .. word or word
-    end
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
-end
+function M.wrapped(text) return wrap.text((text:gsub("%s+", " ")), 100) end
 
 -- Returns one table of a page in Markdown, with its caption, how its confidence intervals were computed, the number of
 -- training runs behind its values, and the meaning of its columns.
@@ -70,7 +59,7 @@ local function page_table(cells, legend)
   if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
   if by ~= "" then parts[#parts + 1] = ("Intervals: %s.\n"):format(by) end
   if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
-  if legend and legend ~= "" then parts[#parts + 1] = M.wrapped(legend, "") .. "\n" end
+  if legend and legend ~= "" then parts[#parts + 1] = M.wrapped(legend) .. "\n" end
   parts[#parts + 1] = as_table(cells)
   return table.concat(parts, "\n")
 end

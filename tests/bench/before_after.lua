@@ -38,7 +38,7 @@ end
 
 local function median(row) return row and tonumber(row[4]) end
 
--- How many times as fast a row of several threads is as that of one.
+-- Returns how many times as fast a row of several threads is as that of one.
 local function against_one(row, side)
   local one = row[3] ~= "1" and at[table.concat({ row[1], row[2], "1" }, "\0")]
   local alone, together = one and median(one[side]), median(row[side])

@@ -1,4 +1,4 @@
--- How long distributions take, side by side in one run: the exact one with its table, 300,000 random rankings (ours,
+-- Times distributions side by side in one run: the exact one with its table, 300,000 random rankings (ours,
 -- and the NumPy loop that a Python user would write), and one reading of the table against the sum over 300,000 values;
 -- then all tables that real data need.
 -- Usage: MOONRANK_SAMPLES_GIB=0 moonrank tests/bench/distributions.lua [--repeats 5] [--csv FILE]. NumPy is tried where

@@ -1,4 +1,4 @@
--- How long one epoch takes, batches of 32 lists, Adam: matrix factorisation of MovieLens (ratings from 4, users with 25
+-- Times one epoch in batches of 32 lists under Adam: matrix factorisation of MovieLens (ratings from 4, users with 25
 -- or more of them) by negatives per relevant row (NSR), and of CiteULike-a (the training part of its published fold 0,
 -- NSR 1), and a network 46-46-1 on MQ2008; smooth nDCG, AP and nRBP; and the same lists, model and optimiser in PyTorch
 -- in the same run (tests/bench/peers/epochs_torch.py says in which forms).

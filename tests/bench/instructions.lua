@@ -1,4 +1,4 @@
--- How many instructions hot kernels take on fixed inputs (tests/bench/instructions.cpp), counted by callgrind: the same
+-- Counts the instructions of hot kernels on fixed inputs (tests/bench/instructions.cpp), counted by callgrind: the same
 -- on every run, so a change for the worse shows where a clock would not tell it from noise. Compared with the counts in
 -- instructions.txt, which `--update` writes anew. The counts belong to one compiler and kind of build; for another, and
 -- where valgrind or AVX2 is missing, it says SKIPPED.

@@ -1,4 +1,4 @@
--- How long LETOR text takes to read: MSLR-WEB and MQ2008, repeated (other queries each time) to files of some size; and
+-- Times the reading of LETOR text: MSLR-WEB and MQ2008, repeated (other queries each time) to files of some size; and
 -- scikit-learn's load_svmlight_file on the same files in the same run, where python3 has it. Usage: moonrank
 -- tests/bench/letor.lua [--megabytes 100] [--csv FILE]
 local mr = require "moonrank"

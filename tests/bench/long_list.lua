@@ -1,4 +1,4 @@
--- How long an epoch of one long list takes: a network 46-46-1 on made-up features, smooth AP, Adam; every second row is
+-- Times an epoch of one long list: a network 46-46-1 on made-up features, smooth AP, Adam; every second row is
 -- relevant. Nothing can be shared by lists here: what two threads gain they gain within the list. `kernels.lua --rows
 -- 222472` times the loss alone.
 -- Usage: moonrank tests/bench/long_list.lua [--rows 222472] [--csv FILE]; with MOONRANK_CLOCK=cpu the processor time of

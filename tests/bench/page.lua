@@ -3,6 +3,7 @@
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local wrap = require "moonrank.help.wrap"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
@@ -33,7 +34,7 @@ local function gpu_table()
   return mr.table{ columns = { "work", "ms", "PyTorch, ms", "ratio" }, rows = rows, formats = formats }:to_markdown()
 end
 
--- How much repeats of a measurement differ.
+-- Says how much repeats of a measurement differ.
 local function scatter()
   local found = {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/cpu.csv"))) do
@@ -45,21 +46,12 @@ local function scatter()
     .. "repeat; the largest difference is %.0f %%."):format(100 * spread.median, 100 * spread.most)
 end
 
-local function wrapped(text)
-  local lines = { "" }
-  for word in text:gmatch "%S+" do
-    if #lines[#lines] + #word > 98 then lines[#lines + 1] = "" end
-    lines[#lines] = lines[#lines] .. (lines[#lines] == "" and "" or " ") .. word
-  end
-  return table.concat(lines, "\n")
-end
-
 local function cpu_table()
   local pipe = assert(io.popen(("'%s' '%sratios.lua' '%s/cpu.csv'"):format(arg[-1], bench.folder, args.folder)))
   local text = pipe:read("a")
   assert(pipe:close(), "ratios.lua failed")
   local measured, rest = text:match "^([^\n]*)(.*)$"
-  return wrapped(measured .. " " .. scatter()) .. rest
+  return wrap.text(measured .. " " .. scatter(), 100) .. rest
 end
 
 local file <close> = assert(io.open(args.page))

@@ -1,4 +1,4 @@
--- How long large data take, and their memory: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585
+-- Measures time and memory of large data: made-up ratings of the size of MovieLens 32M (200,948 users, 87,585
 -- items, 32 million ratings) are drawn, split and trained on for an epoch (smooth AP, a negative per relevant row, 32
 -- factors, batches of 256 users); made-up queries of the size of MSLR-WEB30K (31,531 queries of 120 documents and 136
 -- features) likewise, by a network; of the size of MSLR-WEB10K (10,000 queries) by a network and RankNet, and
@@ -23,8 +23,8 @@ local args = bench.args{
   part = { default = "", help = "which data this process measures; for the script's own use" },
 }
 
--- How much there is, in words, and what it takes: bytes, bytes and seconds for each rating or document, and seconds of
--- an epoch for each, as measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of
+-- Returns the amount of data in words, and the cost: bytes, bytes and seconds for each rating or document, and seconds
+-- of an epoch for each, as measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of
 -- ratings that of splitting them, of queries that of drawing them.
 local users, items, activity = math.ceil(200948 * args.times), 87585, 159
 local queries, fewer_queries, documents, features =

@@ -1,4 +1,4 @@
--- How long the program takes to start and end: alone, and with what training needs; beside others that do as little.
+-- Times the start and end of the program: alone, and with what training needs; beside others that do as little.
 -- Wall time, a shell's included; with MOONRANK_CLOCK=cpu the processor time of the program and what it starts, to 1 ms.
 -- Usage: moonrank tests/bench/start.lua [--repeats 50] [--csv FILE]
 local core = require "moonrank.core"

@@ -36,7 +36,7 @@ function M.examples()
   return list
 end
 
--- Where numbers, texts and small tables stand in a code.
+-- Finds where numbers, texts and small tables stand in a code.
 local function spans(code)
   local found = {}
   for _, pattern in ipairs{ "()%f[%w]%d+%.?%d*()", '()"[^"\n]*"()', "()%b{}()", "()%b()()", "()%f[%a]mr%.[%a_.]+()" } do

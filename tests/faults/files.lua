@@ -13,7 +13,7 @@ local folder = args.folder
 local function shell(command, ...) return (os.execute((command):format(...))) end
 
 local held = {}
--- How each fault begins and ends. A limit is lowered for this process, and may be raised again.
+-- Functions that begin and end each fault. A limit is lowered for this process, and may be raised again.
 local faults = {
   full = { function() return shell("cat /dev/zero > %s/filler 2>/dev/null; true", folder) end,
     function() os.remove(folder .. "/filler") end },

@@ -68,7 +68,7 @@ local function arguments_end(tokens, i)
   return token.kind == "symbol" and (token.text == "(" or token.text == "{") and closes(tokens, i) or nil
 end
 
--- Where the expression that ends before token i begins: a name with fields, e.g. a.b in a.b(x).
+-- Returns where the expression that ends before token i begins: a name with fields, e.g. a.b in a.b(x).
 local function callee_start(tokens, i)
   local j = i - 1
   while j > 2 and tokens[j].kind == "name" and tokens[j - 1].text == "." do j = j - 2 end

@@ -5,7 +5,7 @@ local in_process = dofile "tests/support/in_process.lua"
 local scripts = dofile "tests/support/scripts.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
--- How many rankers each prints.
+-- The number of rankers that each prints.
 local rankers = { adarank = 1, rankboost = 1, prank = 2, subset_ranking = 2, two_stages = 5, listrank_mf = 2 }
 
 for name, expected in pairs(rankers) do

@@ -54,7 +54,7 @@ it("protocol.sets takes ratings of 4 and higher, or all, of users with 25 releva
   equal(protocol.sets.movielens(ratings).fold(1).train.fingerprint, first.train.fingerprint)
 end)
 
--- How many numbers a model has.
+-- Returns how many numbers a model has.
 local function size_of(model)
   local count = 0
   for _, parameter in ipairs(model:parameters()) do count = count + #parameter:detach():reshape(-1) end

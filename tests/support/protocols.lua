@@ -78,7 +78,7 @@ function M.fold(o)
     test = M.alike(o.test or grades, 1, o.users) }, M.places(o.start or { 0, 0 })
 end
 
----How many rows of each list are relevant, and how many are not.
+---Returns how many rows of each list are relevant, and how many are not.
 ---@param part mr.Dataset
 ---@return integer[] relevant
 ---@return integer[] others

@@ -132,8 +132,8 @@ function M.change(path, sql)
   for _, study in ipairs(store:rows "SELECT id FROM studies") do store:columns(sql, study.id) end
 end
 
----How many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one may come
----too late for all.
+---Returns how many of so many workers began a trial, by what they printed into a study's folder. On a busy machine one
+---may come too late for all.
 function M.took_part(folder, workers)
   local count = 0
   for slot = 1, workers do

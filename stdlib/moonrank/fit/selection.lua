@@ -10,7 +10,7 @@ local M = {}
 ---For each value of the option `recipe`, the part on which the epoch is chosen.
 M.recipes = { honest = "valid", published = "test" }
 
----How a training chooses its epoch: on which part, by which metrics, how often.
+---The way a training chooses its epoch: on which part, by which metrics, how often.
 ---@class mr.fit.Selection
 ---@field part "valid"|"test"          the part that chooses
 ---@field data? mr.Dataset|mr.data.Candidates  its data; nil: the last epoch is kept

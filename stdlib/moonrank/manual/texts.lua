@@ -67,14 +67,39 @@ function M.page(name)
   end
 end
 
+---Returns the entries of the glossary in its order: the heading, such as "DCG and nDCG", and the text
+---below it.
+---@return { heading: string, text: string }[]
+---Example: `require "moonrank.manual.texts".terms()[1].heading   --> List`
+function M.terms()
+  local found = {}
+  for heading, text in M.page "guide/glossary".text:gmatch "%f[#]### ([^\n]+)\n\n([^#]+)" do
+    found[#found + 1] = { heading = heading, text = text:gsub("\n*$", "") }
+  end
+  return found
+end
+
+-- Returns a term in lower case and without hyphens, so that its spellings are equal.
+local function as_key(term) return (term:lower():gsub("%-", " ")) end
+
+-- Returns the keys of a glossary entry: the parts of its heading, and the full name at the beginning of its text
+-- ("Average precision: ...").
+local function keys_of(entry)
+  local keys = {}
+  for name in (entry.heading:gsub(" and ", ",") .. ","):gmatch "%s*(.-)," do keys[#keys + 1] = as_key(name) end
+  local full = entry.text:match "^%u[%a -]+%f[:]"
+  keys[#keys + 1] = full and as_key(full)
+  return keys
+end
+
 ---Returns the glossary's entry for a term as text, or nil if the glossary does not define the term.
----@param term string  in capitals or not
+---@param term string  "nsr" or its full name, "negative sampling ratio", in capitals or not
 ---@return string?
 ---Example: `require "moonrank.manual.texts".term("nsr"):match "^[^\n]*"   --> NSR`
 function M.term(term)
-  for heading, text in M.page "guide/glossary".text:gmatch "### ([^\n]+)\n\n([^#]+)" do
-    for each in (heading:lower():gsub(" and ", ",") .. ","):gmatch "%s*(.-)," do
-      if each == term:lower() then return ("%s\n\n%s"):format(heading, text:gsub("\n*$", "")) end
+  for _, entry in ipairs(M.terms()) do
+    for _, key in ipairs(keys_of(entry)) do
+      if key == as_key(term) then return entry.heading .. "\n\n" .. entry.text end
     end
   end
 end

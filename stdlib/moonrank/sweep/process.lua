@@ -5,7 +5,7 @@ local frame = require "moonrank.sweep.frame"
 
 local M = {}
 
----How a worker ended that sent bytes that are not a message.
+---The outcome of a worker that sent bytes that are not a message.
 M.invalid = "it sent an invalid message and was killed"
 
 ---@class mr.sweep.Process

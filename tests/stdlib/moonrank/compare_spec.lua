@@ -18,7 +18,7 @@ local function file(text, ending)
   return path
 end
 
--- How often the mean of the differences under any signs is at least as far from 0.
+-- Returns how often the mean of the differences under any signs is at least as far from 0.
 local function by_all_signs(differences)
   local kept, observed = {}, 0
   for _, d in ipairs(differences) do

@@ -80,7 +80,8 @@ for _, name in ipairs(texts.recipes) do
   it("recipe " .. name .. " prints its documented output", function() runs(name, recipe.source, recipe.output) end)
 end
 
--- What a page shows, as one script and its output. Blocks of Lua and of shell commands run in the order of the page.
+-- Returns the code that a page shows, as one script, and the output that it shows. Blocks of Lua and of shell commands
+-- run in the order of the page.
 -- In a table whose last column is headed "value", the code in the column before it has this value.
 local head = [=[
 local function commands(text)
@@ -146,6 +147,11 @@ it("every term of the glossary is found, alone or in a heading of several", func
   check(count > 50, count)
   equal(texts.term "nDCG", texts.term "dcg")
   equal(texts.term "nosuch", nil)
+  for name, full in pairs{ nsr = "negative sampling ratio", rbp = "rank biased precision", ap = "Average precision",
+    auc = "area under the ROC curve", dcg = "discounted cumulative gain" } do
+    check(texts.term(full) == texts.term(name) and texts.term(name), full)
+  end
+  check(help.about "negative sampling ratio":find("sampled items", 1, true), "a term by its full name")
   check(help.about "deferred update":find("An optimizer step", 1, true), "deferred update")
   check(help.about "deferred update":find("mr.optim.adam", 1, true), "what uses the term")
   check(help.about "gain":find("worth of a grade", 1, true), "a term that is also the name of a field")

@@ -126,7 +126,7 @@ it("results:compare rejects trials with different conventions of a metric", func
   check(s:best("gain").notes[1]:find("gain exp2 (ndcg), linear (ndcg)", 1, true), s:best("gain").notes[1])
 end)
 
--- How many users of a part are not among those of whom train has something relevant, by plain loops;
+-- Returns how many users of a part are not among those of whom train has something relevant, by plain loops;
 -- and how many there are.
 local function new_users(fold, name)
   local function users_of(part)
