@@ -6,9 +6,14 @@ local reading = require "moonrank.experiment.reading"
 
 local M = {}
 
+local function by_fold(a, b)
+  if a.fold ~= b.fold then return (a.fold or 0) < (b.fold or 0) end
+  return a.number < b.number
+end
+
 ---Returns the finished training runs whose parameters have the values in `where`, ordered by the
 ---parameter `split` or `fold`, the number of the fold. Each has the fold, the number of the run, and
----its row in `results:columns()`.
+---its row in `results:columns()`. Runs of one fold are in the order in which they were planned.
 ---@param results mr.Results
 ---@param where? table<string, any>  such as {loss = "ap", bound = "none"}; default: all runs
 ---@return { fold?: integer, number: integer, row: integer }[]
@@ -21,25 +26,60 @@ function M.runs(results, where)
   for _, row in ipairs(columns:rows("mr.experiment", where)) do
     found[#found + 1] = { fold = fold[row], number = number[row], row = row }
   end
-  table.sort(found, function(a, b) return (a.fold or 0) < (b.fold or 0) end)
+  table.sort(found, by_fold)
   return found
+end
+
+---Returns the training run of each fold with the best value of the study's metric (`metric` of
+---`mr.experiment.study`), in the order of folds. This is the usual choice of a learning rate by
+---validation, fold by fold. Of equally good runs the first is chosen. It is an error if there are none.
+---@param results mr.Results
+---@param where? table<string, any>  parameters of the runs, such as {loss = "ap"}; default: all runs
+---@return { fold?: integer, number: integer, row: integer }[]
+---Example:
+---```lua
+---local store = os.tmpname()
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local results = mr.experiment.study(args, {name = "rates",
+---  space = {rate = mr.choice{0.1, 0.2}, fold = mr.range(1, 2)},
+---  run = function(trial) return {valid = trial.fold == 1 and trial.rate or -trial.rate} end})
+---local chosen = mr.experiment.chosen(results)
+---os.remove(store)
+---mr.experiment.folds(results, chosen, "rate")   --> {0.2, 0.1}
+---```
+function M.chosen(results, where)
+  local columns, of_row, seen, found = results:columns(), {}, {}, {}
+  for _, run in ipairs(M.runs(results, where)) do of_row[run.row] = run end
+  for _, row in ipairs(results:order(columns, columns:rows("mr.experiment", where))) do
+    local fold = of_row[row].fold or 0
+    if not seen[fold] then found[#found + 1], seen[fold] = of_row[row], true end
+  end
+  if #found == 0 then check.fail "mr.experiment.chosen: the study has no runs with these parameters" end
+  table.sort(found, by_fold)
+  return found
+end
+
+-- Returns the training runs that `where` describes by their parameters, or `where` itself if it is a list of runs.
+local function runs_of(results, where)
+  return type(where) == "table" and type(where[1]) == "table" and where or M.runs(results, where)
 end
 
 ---Returns the values that training runs stored for each of their lists (users or queries), one fold
 ---after the other. `name` is a key of the table `per_list` that the runs returned, such as the name of
 ---a metric. A value is NaN if the metric is not defined for the list.
 ---@param results mr.Results
----@param where table<string, any>  parameters of the runs, such as {loss = "ap", bound = "none"}
+---@param where table  parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
 ---@param name string
 ---@return number[]
-function M.lists(results, where, name) return reading.lists(results, M.runs(results, where), name) end
+function M.lists(results, where, name) return reading.lists(results, runs_of(results, where), name) end
 
----Returns a number that each training run returned, such as "valid", in the order of folds.
+---Returns a number that each training run returned, such as "valid", or a parameter, in the order of
+---folds.
 ---@param results mr.Results
----@param where table<string, any>  parameters of the runs, such as {loss = "ap", bound = "none"}
+---@param where table  parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
 ---@param name string
 ---@return number[]
-function M.folds(results, where, name) return reading.folds(results, M.runs(results, where), name) end
+function M.folds(results, where, name) return reading.folds(results, runs_of(results, where), name) end
 
 ---Returns the mean of the values of each list, which may have values in several folds or under several
 ---seeds. The means are in rising order of the numbers that identify the lists.

@@ -316,3 +316,24 @@ it("the caption of mr.experiment.compared names parameters over which rows pool"
     for _, word in ipairs{ "fold", "loss", "epochs" } do check(not found.caption:find(word, 1, true), found.caption) end
   end)
 end)
+
+it("mr.experiment.chosen takes the best run of each fold on validation, whose lists and numbers can be read", function()
+  sweeps.in_folder(function(folder)
+    local valid = { { [0.1] = 0.5, [0.2] = 0.7, [0.4] = 0.7 }, { [0.1] = 0.6, [0.2] = 0.5, [0.4] = 0.1 } }
+    local results = mr.experiment.study({ store = folder .. "/runs.db", workers = 0, retry = 0 }, { name = "s",
+      settings = {}, space = { loss = mr.choice{ "ap", "rr" }, rate = mr.choice{ 0.1, 0.2, 0.4 },
+        fold = mr.range(1, 2) },
+      run = function(trial)
+        return { valid = (trial.loss == "ap" and 1 or -1) * valid[trial.fold][trial.rate],
+          test = 10 * trial.fold + trial.rate, per_list = { m = { trial.rate, 0 / 0 } } }
+      end })
+    local chosen = mr.experiment.chosen(results, { loss = "ap" })
+    local function folds(name) return mr.experiment.folds(results, chosen, name) end
+    equal({ folds "rate", folds "fold", folds "test" }, { { 0.2, 0.1 }, { 1, 2 }, { 10.2, 20.1 } })
+    local values = mr.experiment.lists(results, chosen, "m")
+    equal({ #values, values[1], values[3], values[2] ~= values[2] }, { 4, 0.2, 0.1, true })
+    equal(#mr.experiment.lists(results, { loss = "ap", rate = 0.1 }, "m"), 4)
+    equal(mr.experiment.folds(results, mr.experiment.chosen(results, { loss = "rr" }), "rate"), { 0.1, 0.4 })
+    raises(function() mr.experiment.chosen(results, { loss = "none" }) end, "mr.experiment.chosen")
+  end)
+end)
