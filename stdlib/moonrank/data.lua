@@ -13,8 +13,9 @@ require "moonrank.data.features"
 
 local M = { dataset = dataset.checked, fold = fold.fold }
 
-for _, readers in ipairs{ require "moonrank.data.comparisons", (require "moonrank.data.images") } do
-  for name, read in pairs(readers) do M[name] = read end
+for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.data.images",
+  (require "moonrank.data.negatives") } do
+  for name, of_part in pairs(part) do M[name] = of_part end
 end
 
 -- Returns the path of the data file `name` and the path of its folder. The argument `path` is the file itself, its

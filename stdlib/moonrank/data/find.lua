@@ -6,8 +6,8 @@ local check = require "moonrank.check"
 local M = {}
 
 ---Returns the path of a file or folder: `name` itself if it exists, else the path in the first data
----folder that contains `name` ($MOONRANK_DATA, ../shared/data, the user's data folder). If no
----folder contains `name`, raises an error.
+---folder that contains `name` ($MOONRANK_DATA, ../shared/data, the user's data folder). A file that
+---is there as `name`.gz is found, too. If no folder contains `name`, raises an error.
 ---@param name string
 ---@param hint? string  advice that the error gives if the path is not found
 ---@return string
@@ -18,7 +18,9 @@ function M.path(name, hint)
   local tried = {}
   for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do
     local path = folder == "" and name or folder .. "/" .. name
-    if core.file_exists(path) then return path end
+    for _, ending in ipairs{ "", ".gz" } do
+      if core.file_exists(path .. ending) then return path .. ending end
+    end
     tried[#tried + 1] = path
   end
   check.fail("data '%s' not found; looked for %s%s", name, table.concat(tried, ", "), hint and "; " .. hint or "")

@@ -140,6 +140,25 @@ function M.lacks(list)
   return rawget(list, "lacks") == true
 end
 
+---Returns the sentence "Of 90 runs 60 have been made so far." for the studies that a script asked for,
+---if the store lacks runs of them and --kept forbids to make these. Returns nil if no run is missing.
+---@param args table  option values, as from `mr.experiment.args`
+---@return string?
+---Example: `mr.experiment.so_far{studies = {}} == nil   --> true`
+function M.so_far(args)
+  given.need("so_far", "args", args, "table", "option values, as from mr.experiment.args")
+  local there, planned, seen = 0, 0, {}
+  for _, results in ipairs(args.studies) do
+    if not seen[results.name] then
+      local ended, of_study = M.progress(results)
+      there, planned, seen[results.name] = there + ended, planned + of_study, true
+    end
+  end
+  for _, count in pairs(rawget(args.studies, "absent") or {}) do planned = planned + count end
+  if there == planned then return nil end
+  return ("Of %d runs %d %s been made so far."):format(planned, there, there == 1 and "has" or "have")
+end
+
 ---Returns a sentence for each study that was continued with --force after a change, without
 ---duplicates. Results files should not be written from such studies.
 ---@param list? table  `args.studies`, or the field `studies` of a section
@@ -186,7 +205,11 @@ function M.there(args, o)
   o = study_options:read("mr.experiment.there", o)
   local found = found_in_store(args, o.name)
   if not found then
-    if args.studies then args.studies.lacks = true end
+    local list = args.studies
+    if list then
+      list.lacks, list.absent = true, list.absent or {}
+      list.absent[o.name] = space.new(o.space):count()  -- nil for a space without an end
+    end
     return nil
   end
   if found.study.space ~= space.new(o.space):describe()

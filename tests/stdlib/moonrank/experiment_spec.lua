@@ -125,6 +125,7 @@ it("a list of studies says whether runs are missing", function()
   with_study(function(folder, study)
     local _, args = study()
     check(not mr.experiment.lacks(args.studies))
+    equal(mr.experiment.so_far(args), nil)
     sweeps.change(folder .. "/runs.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")
     local o = { name = "movielens", settings = {}, space = { i = mr.range(1, 4) } }
     for _, name in ipairs{ "movielens", "another" } do
@@ -132,6 +133,13 @@ it("a list of studies says whether runs are missing", function()
       mr.experiment.there(args, o)
       check(mr.experiment.lacks(args.studies), name)
     end
+    args.studies = {}
+    for _, name in ipairs{ "movielens", "another", "movielens", "another" } do
+      o.name = name
+      mr.experiment.there(args, o)
+    end
+    local planned, there = mr.experiment.so_far(args):match "(%d+) runs (%d+)"
+    equal({ planned, there }, { "8", "3" })  -- a study that is asked for twice counts once
   end)
 end)
 

@@ -270,3 +270,13 @@ test.describe("mr.data.interactions", function()
     says(text, "ratings", "timestamps")
   end)
 end)
+
+it("mr.data.interactions finds a file that is there as .gz only, by its name without the ending", function()
+  with_files({ "user,item,rating\n1,10,5\n2,11,2\n" }, function(path)
+    local plain = mr.data.interactions(path).fingerprint
+    os.execute("gzip " .. path)
+    local ok, found = pcall(mr.data.interactions, path)
+    os.execute("gunzip " .. path)
+    equal({ ok, found.fingerprint }, { true, plain })
+  end)
+end)
