@@ -24,8 +24,8 @@ local args = bench.args{
 }
 
 -- Returns the amount of data in words, and the cost: bytes, bytes and seconds for each rating or document, and seconds
--- of an epoch for each, as measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory: of
--- ratings that of splitting them, of queries that of drawing them.
+-- of an epoch for each. Measured on two cores of an AMD EPYC (Zen 5), from a twentieth of the size to twice. Memory is
+-- that of splitting ratings and of drawing queries.
 local users, items, activity = math.ceil(200948 * args.times), 87585, 159
 local queries, fewer_queries, documents, features =
   math.ceil(31531 * args.times), math.ceil(10000 * args.times), 120, 136

@@ -25,11 +25,12 @@ end
 ---@field sizes mr.Tensor     number of rows of each list
 ---@field relevant mr.Tensor  number of rows of each list with grade 1 or higher
 
----Returns the shapes of lists, on the CPU, for evaluations that do not keep the lists themselves.
+---Returns the shapes of lists for evaluations that do not keep the lists themselves. The tensors
+---stay on the device of the lists, so that an evaluation does not wait for the GPU.
 ---@param lists mr.Lists
 ---@return mr.evaluate.Shapes
 ---Example: `require("moonrank.evaluate.per_list").shapes_of(mr.lists{{0, 1, 1}}).relevant:item()   --> 2`
-function M.shapes_of(lists) return { sizes = lists.sizes:to("cpu"), relevant = lists.relevant:to("cpu") } end
+function M.shapes_of(lists) return { sizes = lists.sizes, relevant = lists.relevant } end
 
 ---Returns the shapes of the lists of several parts, one part after another.
 ---@param parts mr.evaluate.Shapes[]
@@ -52,7 +53,8 @@ end
 function M.csv(evaluation, evaluations)
   local names, lists = evaluations.units(evaluation), rawget(evaluation, "_lists")
   local shapes = lists and M.shapes_of(lists) or rawget(evaluation, "_shapes")
-  local sizes, relevant = shapes and core.integers(shapes.sizes) or {}, shapes and core.integers(shapes.relevant) or {}
+  local sizes = shapes and core.integers(shapes.sizes:to("cpu")) or {}
+  local relevant = shapes and core.integers(shapes.relevant:to("cpu")) or {}
   local columns, rows, values = { "list", "N", "P" }, {}, {}
   for i, name in ipairs(evaluation.names) do
     columns[i + 3], values[i] = name, core.numbers(evaluations.exact(evaluation, name):to("cpu"))
