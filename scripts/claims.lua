@@ -123,7 +123,8 @@ local head = [[
 # Results
 
 Each script makes a table or figure of one of five documents, or of the grid of all losses under all
-bounds. A test compares every statement below with the file that it is made from.
+bounds. A test compares each statement below with the file that it is made from. The end of this
+page lists statements that still wait for their file.
 
 - Most models are trained with one seed. Tests and intervals over users or queries take the trained
   models as given.

@@ -34,7 +34,7 @@ local function near_published(trained)
     end
     return ([[
 We trained %s on CiteULike-a by the recipe "published", with one seed. The epoch is chosen on test there, as the
-authors did. Models by each loss whose nDCG is within 0.003 of the published number: %s. The notes say where the reason
+authors did. Within 0.003 of the published nDCG are, by loss: %s. The notes say where the reason
 of a difference is known.]]):format(trained, table.concat(parts, ", "))
   end
 end
@@ -47,8 +47,8 @@ return {
     must(least(differences) > 0, "our numbers are above the printed ones")
     must(largest(differences) < 0.02, "the printed levels of MovieLens are nearly met")
     return ([[
-On MovieLens the printed levels are nearly met: nDCG without a bound is %.3f, %.3f and %.3f at an NSR (negative sampling ratio) of 1,
-2 and 3, against %.3f, %.3f and %.3f in the thesis. All %d numbers of Table 5.1 are above the printed ones, by %.3f in the mean and at
+On MovieLens the printed levels are nearly met. At an NSR (negative sampling ratio) of 1, 2 and 3, nDCG without a bound is %.3f, %.3f
+and %.3f, against %.3f, %.3f and %.3f in the thesis. All %d numbers of Table 5.1 are above the printed ones, by %.3f in the mean and at
 most %.3f.]]):format(ours[1], ours[2], ours[3], printed[1], printed[2], printed[3],
       #differences, mean_size(differences), largest(differences))
   end },
@@ -285,8 +285,8 @@ the worse.]]):format(count, none(better), none(worse))
     must(least(rankers) < largest(classifiers), "the ranges of classifiers and rankers overlap")
     return ([[
 On pairs of drawn faces classifiers are far behind by the way in which they are counted. Counted by labels, as in the paper, they are
-right for %.2f to %.2f %% of the pairs; by the scores of the same models for %.2f to %.2f %%, and rankers for %.2f to %.2f %%. These ranges
-overlap. Whether the rest is a difference was not tested.]]):format(
+right for %.2f to %.2f %% of the pairs. By the scores of the same models they are right for %.2f to %.2f %%, and rankers for %.2f to
+%.2f %%. These ranges overlap. Whether the rest is a difference was not tested.]]):format(
       100 * least(labels), 100 * largest(labels), 100 * least(classifiers), 100 * largest(classifiers),
       100 * least(rankers), 100 * largest(rankers))
   end },

@@ -27,6 +27,15 @@ it("docs/results/README.md states what the results files have", function()
   same_lines("docs/results/README.md", page)
 end)
 
+it("statements have sentences of at most 35 words", function()
+  for _, claim in ipairs(claims.read "docs/results") do
+    for sentence in ((claim.said or "") .. " "):gmatch "(.-)%. " do
+      local _, words = sentence:gsub("%S+", "")
+      check(words <= 35, ("%d words: %s"):format(words, sentence))
+    end
+  end
+end)
+
 -- Results of a folder with one file of two cells and one claim.
 local function with_claim(body, value)
   sweeps.in_folder(function(folder)
