@@ -3,9 +3,8 @@
 -- learning rate 0.001, and Adam, which "does not fit well". Data, models and runs are shared with table_1.lua.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local queries, scores = dofile(here .. "queries.lua"), dofile(here .. "../thesis/scores.lua")
-local figure, protocol = dofile(here .. "../thesis/figure.lua"), queries.protocol
-local experiment = mr.experiment
+local queries, figure = dofile(here .. "queries.lua"), dofile(here .. "../thesis/figure.lua")
+local experiment, protocol = mr.experiment, queries.protocol
 
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
@@ -17,7 +16,7 @@ local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate"
 -- the training runs reported. `where` selects the runs.
 local function curve(results, where, name)
   local sum, count = {}, 0
-  for _, trial in ipairs(scores.trials(results, where)) do
+  for _, trial in ipairs(experiment.runs(results, where)) do
     count = count + 1
     for i, value in ipairs(results:reports(trial.number)[name].values) do sum[i] = (sum[i] or 0) + value end
   end
@@ -55,7 +54,7 @@ local counted = {}
 local cells = experiment.cells("Student's t over folds and seeds",
   function(row) return counted[row[1] .. row[2] .. row[3]] end)
 local function note(r, results, where, best)
-  local values, trials = { {}, {}, {}, {}, {} }, scores.trials(results, where)
+  local values, trials = { {}, {}, {}, {}, {} }, experiment.runs(results, where)
   for t, trial in ipairs(trials) do
     local reports = results:reports(trial.number)
     local loss, ndcg = reports.loss.values, reports["valid_" .. protocol.metric].values

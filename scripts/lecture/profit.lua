@@ -10,7 +10,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
 local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
-local scores, protocol = dofile(here .. "../thesis/scores.lua"), dofile(here .. "protocol.lua")
+local protocol = dofile(here .. "protocol.lua")
 
 local args = experiment.args({
   seed = { default = 1, help = "seed of splits, negatives, models and profits" },
@@ -79,7 +79,7 @@ local function untrained(kind, times)
     end))
     for name, values in pairs(lists) do table.move(values:totable(), 1, #values, #all[name] + 1, all[name]) end
   end
-  return function(metric) return scores.means_by(all.list, all[metric]) end
+  return function(metric) return experiment.means_by(all.list, all[metric]) end
 end
 
 local rows, pairs_of, gains = {}, {}, {}
@@ -88,7 +88,7 @@ local cells = experiment.cells("bootstrap over users", function(row, column)
   return (column == "change" or column == "p, Holm") and own + args.folds or own
 end)
 for _, kind in ipairs(kinds) do
-  local plain = scores.by_list({ results }, { ranker = "relevance", profits = kind }, "profit_10")
+  local plain = experiment.by_list({ results }, { ranker = "relevance", profits = kind }, "profit_10")
   local function add(name, at, of)
     local values = of "profit_10"
     rows[#rows + 1] = { kind, name, at and at.rate or "", at and at.epochs or "", mr.stats.mean(values),
@@ -105,7 +105,7 @@ for _, kind in ipairs(kinds) do
   add("most liked, times profit", nil, untrained(kind, true))
   for _, name in ipairs(order) do
     add(name, best[kind .. ": " .. name], function(metric)
-      return scores.by_list({ results }, { ranker = name, profits = kind }, metric)
+      return experiment.by_list({ results }, { ranker = name, profits = kind }, metric)
     end)
   end
 end

@@ -3,7 +3,7 @@
 -- table have the difference from the model that was trained on the loss of the measured metric, under the same bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs = dofile(here .. "runs.lua")
 local experiment = mr.experiment
 
 local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
@@ -17,10 +17,10 @@ for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(runs.bounds) do
     local own = {}
     local function by_list(loss, metric)
-      return scores.by_list({ results }, { nsr = nsr, loss = loss, bound = bound }, metric)
+      return experiment.by_list({ results }, { nsr = nsr, loss = loss, bound = bound }, metric)
     end
     local function mean(loss, metric)
-      return mr.stats.mean(scores.lists(results, { nsr = nsr, loss = loss, bound = bound }, metric))
+      return mr.stats.mean(experiment.lists(results, { nsr = nsr, loss = loss, bound = bound }, metric))
     end
     for _, loss in ipairs(runs.losses) do own[loss] = mean(loss, runs.metric_of[loss]) end
     for _, loss in ipairs(runs.losses) do
@@ -43,10 +43,10 @@ for _, nsr in ipairs(set.values) do
     end
   end
 end
-return figure.finish(args, nil, ([[
+return experiment.finish(args, nil, ([[
 In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
 same bound.]]):format(wins, cells),
-  figure.named("", mr.table{ columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, rows = rows,
-    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about, [[
+  experiment.named("", mr.table{ rows = rows,
+    columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about, [[
 NSR: negative sampling ratio; nDCG, AP, nRBP(0.95), RR: on test, of models that were trained on one of the losses;
 change (in brackets): how far the model is above the one that was trained on the metric's own loss.]]))

@@ -50,7 +50,7 @@ for _, study in ipairs(better.studies(args)) do
     for _, form in ipairs(better.forms) do
       for _, beta in ipairs(better.betas) do
         local bound, all, where = better.bound(form, beta), { study.results }, { loss = loss }
-        local values = scores.by_list(all, { loss = loss, bound = bound }, "own")
+        local values = experiment.by_list(all, { loss = loss, bound = bound }, "own")
         local mean = mr.stats.mean(values)
         sets[study.set.title] = study.set
         cells:note(#rows + 1, "mean", experiment.over_lists(values))
@@ -60,7 +60,7 @@ for _, study in ipairs(better.studies(args)) do
           if other ~= bound then
             table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) })
             cells:note(#rows + 1, changes[i][1],
-              experiment.over_lists{ values, scores.by_list(all, { loss = loss, bound = other }, "own") })
+              experiment.over_lists{ values, experiment.by_list(all, { loss = loss, bound = other }, "own") })
           end
         end
         rows[#rows + 1] = row
@@ -84,10 +84,10 @@ for i, each in ipairs(tests) do
   words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(
     changes[i][1], up, #each, down)
 end
-return figure.finish(args, fig, ([[
+return experiment.finish(args, fig, ([[
 The figure has the smoothed distribution functions of the rankers that are references. Of the changes %s; of those %s.
 All models have seed %d.]]):format(
-  words[1], words[2], args.seed), figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+  words[1], words[2], args.seed), experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
   mark = mark,
     within = { "data", "setting", "loss" } }, cells, [[
 beta: of the ranker that is the reference of the bound (0: random); mean: test metric of the matching loss; against no

@@ -6,7 +6,7 @@
 -- set. MQ2008 is used with three definitions of a relevant document; CiteULike-a is used only if --sets names it.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 
 local args = runs.args({
@@ -22,8 +22,8 @@ local args = runs.args({
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
-    local theirs = scores.folds(results, scores.with(where, other), "own")
-    for i, own in ipairs(scores.folds(results, scores.with(where, args.bound), "own")) do
+    local theirs = experiment.folds(results, scores.with(where, other), "own")
+    for i, own in ipairs(experiment.folds(results, scores.with(where, args.bound), "own")) do
       better, count = better + (own > theirs[i] and 1 or 0), count + 1
     end
   end
@@ -49,8 +49,8 @@ local function comparisons(set, all)
       local where = { [set.setting] = value, loss = loss }
       for _, other in ipairs(runs.published) do
         local each = scores.compare(all, where, args.bound, other)
-        local a, b = scores.by_list(all, scores.with(where, args.bound), "own"),
-          scores.by_list(all, scores.with(where, other), "own")
+        local a, b = experiment.by_list(all, scores.with(where, args.bound), "own"),
+          experiment.by_list(all, scores.with(where, other), "own")
         ps[#ps + 1] = each.p
         found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
           found = each, runs = runs_better(all, where, other), count = set.folds * #all,
@@ -90,7 +90,7 @@ local function twins(set, all)
   local most = 0
   for _, value in ipairs(set.values) do
     local function of(bound)
-      return scores.by_list(all, { [set.setting] = value, loss = "nrbp", bound = bound }, "own")
+      return experiment.by_list(all, { [set.setting] = value, loss = "nrbp", bound = bound }, "own")
     end
     local a, b = of "expectation", of "expectation_max"
     for i = 1, #a do
@@ -134,15 +134,15 @@ of them) in %d. Expectation and expectation-max bounding of nRBP have the same g
 between their scores are: %s.]]):format(args.bound, #args.seeds, #args.seeds == 1 and "seed" or "seeds",
   #lines, counts.holds or 0, counts["in the mean only"] or 0, counts["not shown"] or 0, counts.contradicted or 0,
   table.concat(same, ", "))
-local section = figure.finish(args, nil, text,
-  figure.named("The claim", mr.table{ rows = lines,
+local section = experiment.finish(args, nil, text,
+  experiment.named("The claim", mr.table{ rows = lines,
     columns = { "data", "setting", "loss", "better than", "significantly", "worse than", "significantly worse",
     "the claim" } },
     verdict_cells, [[
 better than, worse than: how many of no bound and the four published bounds have the lower and the higher mean;
 significantly, significantly worse: how many of these significantly; the claim: whether the bound is significantly
 better than all five.]]),
-  figure.named("All comparisons", mr.table{
+  experiment.named("All comparisons", mr.table{
     columns = { "data", "setting", "loss", "against", "mean", "its mean", "change", "p", "p, Holm", "d", "wins", "runs",
       "users or queries" },
     rows = rows, formats = { mean = "%.4f", ["its mean"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g",

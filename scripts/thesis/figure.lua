@@ -257,9 +257,6 @@ function M.median(values)
   return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
 end
 
----A number and its verb, as text: "none is", "1 is", "3 are".
-function M.count(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
-
 M.named, M.finish = mr.experiment.named, mr.experiment.finish
 
 return M

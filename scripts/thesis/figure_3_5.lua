@@ -65,10 +65,10 @@ for _, steepness in ipairs(args.gains) do
   formats[columns[#columns]] = "%.4f"
 end
 
-return figure.finish(args, figure.facets(panels), [[
+return mr.experiment.finish(args, figure.facets(panels), [[
 The figure shows Algorithm 2 at several gains. For nDCG and AP a gain of 1 gives a nearly flat line, 16 is still too soft at the ends,
 and 64 follows. nRBP takes whole numbers: 1 nearly fits, and from 4 on the curve is a staircase. The gain that fits depends on metric
 and instance. The black staircase is exact, over all arrangements, where the thesis has no formula for nDCG and nRBP but simulation.]],  -- luacheck: ignore 631
-  figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, nil, [[
+  mr.experiment.named("", mr.table{ columns = columns, rows = lines, formats = formats }, nil, [[
 X(N,P): N rows, P of them relevant; values: how many the metric has; a =, with the steepness of the sigmoids: mean
 distance of the smooth distribution function from the exact one.]]))

@@ -59,13 +59,14 @@ for _, shape in ipairs{ { 2, 1 }, { 3, 1 }, { 5, 2 }, { 8, 4 }, { 15, 5 } } do
 end
 local ends = mr.table{ columns = { "F at both ends", "nDCG", "AP", "nRBP" }, rows = lines }
 
-return figure.finish(args, figure.facets(panels), [[
+return mr.experiment.finish(args, figure.facets(panels), [[
 Algorithm 2 with the gain of Eq. 3.13 follows every distribution; at a constant NSR larger instances have the narrower ones (nDCG, AP).
 But that gain grows with the number of values sampled, for nDCG and AP to thousands of steps within a standard deviation ("gain x sd"):
 so steep, the curve is a staircase again, and its derivative, which training uses, is noise around the density.
 The thesis promises 0 and 1 at the ends, which small instances do not reach (second table). Its text speaks of two
 instances, its caption of three; these three are ours (--relevant).]],
-  figure.named("", gains, nil, [[
+  mr.experiment.named("", gains, nil, [[
 X(N,P): N rows, P of them relevant; values: how many were sampled; gain: steepness by Eq. 3.13; gain x sd: steepness
 times the standard deviation of the metric; mean distance: of the smooth distribution function from the exact one.]]),
-  figure.named("", ends, nil, "nDCG, AP, nRBP: smooth distribution function at the least and at the largest value."))
+  mr.experiment.named("", ends, nil,
+    "nDCG, AP, nRBP: smooth distribution function at the least and at the largest value."))

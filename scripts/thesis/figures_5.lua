@@ -4,7 +4,7 @@
 -- relevant items.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 local experiment = mr.experiment
 
 local M = {}
@@ -35,13 +35,13 @@ end
 local function where(column, loss, bound) return { [column.setting] = column.value, loss = loss, bound = bound } end
 
 local function lists(column, loss, bound, metric)
-  return scores.lists(column.results, where(column, loss, bound), metric or "own")
+  return experiment.lists(column.results, where(column, loss, bound), metric or "own")
 end
 
 -- The test metric of each user or query, as a mean over folds; `metric` defaults to the metric that the loss optimises.
 -- These means are independent of each other, unlike the lists that one user has in several folds.
 local function by_list(column, loss, bound, metric)
-  return scores.by_list({ column.results }, where(column, loss, bound), metric or "own")
+  return experiment.by_list({ column.results }, where(column, loss, bound), metric or "own")
 end
 
 local function sorted(values)
@@ -87,8 +87,8 @@ end
 
 local function finish(args, panels, caption, columns, lines, formats, cells, legend)
   panels.title = figure.title(args)
-  return figure.finish(args, mr.plot.facets(panels), caption,
-    figure.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells, legend))
+  return experiment.finish(args, mr.plot.facets(panels), caption,
+    experiment.named("", mr.table{ columns = columns, rows = lines, formats = formats }, cells, legend))
 end
 
 -- Makes the object that collects the intervals of a table's cells. `by` says how intervals are
@@ -121,14 +121,14 @@ function M.curves(number)
       for i, bound in ipairs(runs.bounds) do
         local x, y = {}, {}
         for k = 1, runs.deepest do
-          x[k], y[k] = k, mean(scores.folds(column.results, where(column, loss, bound), "ndcg@" .. k))
+          x[k], y[k] = k, mean(experiment.folds(column.results, where(column, loss, bound), "ndcg@" .. k))
         end
         series[i] = { name = bound, x = x, y = y, color = i == 1 and 7 or i - 1 }
         lines[#lines + 1] = { column.title, runs.title_of[loss], bound, y[1], y[5], y[10], y[50] }
         for _, k in ipairs{ 1, 5, 10, 50 } do
           local name = "ndcg@" .. k
           cells:note(#lines, "nDCG@" .. k,
-            experiment.over_runs(scores.folds(column.results, where(column, loss, bound), name)))
+            experiment.over_runs(experiment.folds(column.results, where(column, loss, bound), name)))
         end
         if bound ~= "distribution" then lo, hi = math.min(lo, table.unpack(y)), math.max(hi, table.unpack(y)) end
       end

@@ -4,7 +4,7 @@
 -- protocol are otherwise as in Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs = dofile(here .. "runs.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
@@ -24,7 +24,7 @@ for _, loss in ipairs(runs.losses) do
     for _, tested in ipairs(levels) do
       local row, of = { runs.title_of[loss], bound, tested }, {}
       for i, trained in ipairs(levels) do
-        of[i] = scores.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
+        of[i] = experiment.by_list({ study }, { nsr = trained, loss = loss, bound = bound }, "test_" .. tested)
         row[#row + 1] = mr.stats.mean(of[i])
         cells:note(#rows + 1, "trained at " .. trained, experiment.over_lists(of[i]))
       end
@@ -50,11 +50,11 @@ for _, nsr in ipairs(levels) do
   formats[columns[#columns]] = "%.4f"
 end
 table.move({ "change", "p", "p, Holm" }, 1, 3, #columns + 1, columns)
-return figure.finish(args, nil, ([[
+return experiment.finish(args, nil, ([[
 Training at NSR %d in place of the test's own NSR is significantly for the better in %d and for the worse in %d of %d
 cases.]]):format(most,
     better, worse, compared),
-  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
   mark = { ["p, Holm"] = protocol.level } },
     cells, ([[
 NSR: negative sampling ratio; trained at: test metric of the matching loss, trained at this NSR; change: of training

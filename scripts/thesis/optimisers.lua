@@ -19,7 +19,7 @@ local args = runs.args(figure.options("optimisers", {
 }), { without = { "recipe" }, smoke = { epochs = 2 } })
 local title = { adam = "Adam", sgd = "SGD" }
 
-local function mean_epoch(results, where) return mr.stats.mean(scores.folds(results, where, "epoch")) end
+local function mean_epoch(results, where) return mr.stats.mean(experiment.folds(results, where, "epoch")) end
 
 -- Counts the learning rates that are powers of ten: those whose validation metric is within 0.01 of the best rate's,
 -- and all that were tried. `cell` has the validation metric by exponent (the rate is 10^(exponent / 2)); `best` is the
@@ -56,7 +56,7 @@ local function cells_of(name)
       local values = {}
       for _, optimiser in ipairs(descent.optimisers) do
         local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
-        values[optimiser] = scores.by_list({ results }, where, "own")
+        values[optimiser] = experiment.by_list({ results }, where, "own")
         cell.mean[optimiser], cell.epoch[optimiser] = mr.stats.mean(values[optimiser]), mean_epoch(results, where)
         cell.rate[optimiser], cell.edge[optimiser] = protocol.rate(best[key]), at_edge(tuned[key], best[key])
         cell.near[optimiser], cell.tried[optimiser] = near_best(tuned[key], best[key])
@@ -64,7 +64,7 @@ local function cells_of(name)
           local against = scores.compare({ results }, { loss = loss, optimiser = optimiser }, bound, "none")
           cell.change[optimiser], cell.p[optimiser] = against.change, against.p
           cell.ends["change, " .. title[optimiser]] = experiment.over_lists{ values[optimiser],
-            scores.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own") }
+            experiment.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own") }
         end
       end
       local test = protocol.compare(values.sgd, values.adam)
@@ -139,8 +139,8 @@ local function sentence(set, cells)
 On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s significantly behind. The change that a bound makes
 has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
 %s to %s for Adam and from %s to %s for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
-0.01 of the best.]]):format(set.title, ahead, #cells, figure.count(sure), figure.count(behind), signs, bounded, apart,
-    rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd),
+0.01 of the best.]]):format(set.title, ahead, #cells, experiment.are(sure), experiment.are(behind), signs, bounded,
+    apart, rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd),
     100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
@@ -176,12 +176,12 @@ for _, optimiser in ipairs(descent.optimisers) do
     tuning_heads[#tuning_heads + 1] = name .. ", " .. title[optimiser]
   end
 end
-return figure.finish(args, mr.plot.facets(panels), table.concat(sentences, "\n\n"),
-  figure.named("Test metric of the matching loss", results_table, about, [[
+return experiment.finish(args, mr.plot.facets(panels), table.concat(sentences, "\n\n"),
+  experiment.named("Test metric of the matching loss", results_table, about, [[
 SGD: plain stochastic gradient descent; SGD - Adam: difference of the means, p: its permutation test; change, with the
 optimizer's name: by the bound, against no bound; p, with the optimizer's name: of that change. All are paired by user
 or query and corrected by Holm over the column of a data set.]]),
-  figure.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
+  experiment.named("Learning rates", mr.table{ columns = tuning_heads, rows = tuning },
     experiment.cells(nil, function(row, column) return column:find "^epoch" and sets[row[1]].folds or nil end), [[
 rate: learning rate that validation chose on the first fold, "(edge)" at the end of those tried; near the best: how
 many of the powers of ten that were tried come within 0.01 of it there; epoch: mean of the best ones.]]))

@@ -6,7 +6,7 @@
 -- (relevant from label 1) by a network with one hidden layer. Adam has the learning rates of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs = dofile(here .. "runs.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local drawn = dofile(here .. "drawn.lua")
 
@@ -56,7 +56,7 @@ for _, name in ipairs(args.sets) do
   for _, loss in ipairs(runs.losses) do
     for _, bound in ipairs(drawn.bounds) do
       local function lists(samples)
-        return scores.by_list({ study }, { loss = loss, bound = bound, samples = samples }, "own")
+        return experiment.by_list({ study }, { loss = loss, bound = bound, samples = samples }, "own")
       end
       local exact = lists(0)
       for _, samples in ipairs(drawn.samples(args)) do
@@ -94,13 +94,13 @@ for _, samples in ipairs(drawn.samples(args)) do
 end
 for _ in pairs(ps) do compared = compared + 1 end
 local text = ([[
-%s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, figure.count(significant))
+%s Of %d changes %s significant.]]):format(table.concat(parts, "\n"), compared, experiment.are(significant))
 local formats = { ["mean error"] = "%.2g", ["largest error"] = "%.2g", mean = "%.4f", change = "%+.4f", low = "%+.4f",
   high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }
 local columns = { "data", "loss", "bound", "rankings", "mean error", "largest error", "mean", "change", "low", "high",
   "p", "p, Holm" }
-return figure.finish(args, nil, text,
-  figure.named("", mr.table{ columns = columns, rows = rows, formats = formats,
+return experiment.finish(args, nil, text,
+  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats,
   mark = { ["p, Holm"] = protocol.level } }, cells, [[
 rankings: random ones of each shape of list, whose mean stands for the expectation; mean error, largest error: of that
 mean, as a share of the expectation, over the shapes of the training lists of the first fold; mean: test metric of the

@@ -5,9 +5,6 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
-M.trials, M.lists, M.folds = mr.experiment.runs, mr.experiment.lists, mr.experiment.folds
-M.means_by, M.by_list = mr.experiment.means_by, mr.experiment.by_list
-
 ---A copy of `where`, a filter of training runs by their parameters, that also selects the bound `bound`.
 ---@param where table<string, any>
 ---@return table<string, any>
@@ -24,10 +21,10 @@ end
 ---@param where table<string, any>  filter of training runs by parameters other than the bound
 ---@param bound string
 ---@param other string
----@param metric? string  as in `M.lists` (default: the metric that the loss optimises)
+---@param metric? string  key of `per_list` in the runs (default: the metric that the loss optimises)
 ---@return { mean: number, other_mean: number, change: number, p: number, d: number, n: integer, wins: number }
 function M.compare(all, where, bound, other, metric)
-  local function values(name) return M.by_list(all, M.with(where, name), metric or "own") end
+  local function values(name) return mr.experiment.by_list(all, M.with(where, name), metric or "own") end
   local a, b = values(bound), values(other)
   local found = protocol.compare(a, b)
   found.mean, found.other_mean = mr.stats.mean(a), mr.stats.mean(b)

@@ -4,7 +4,7 @@
 -- model sizes of the thesis.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
+local runs = dofile(here .. "runs.lua")
 local experiment = mr.experiment
 
 local args = runs.args(
@@ -45,8 +45,8 @@ for _, loss in ipairs(runs.losses) do
     gain == 0 and ("at the thesis' own size, %d"):format(set.size)
       or ("at size %s, by %.4f over the thesis' %d"):format(size, gain, set.size), table.concat(best_bound, ", "))
 end
-return figure.finish(args, nil, table.concat(said, "\n"),
-  figure.named("", means, experiment.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values)), ([[
+return experiment.finish(args, nil, table.concat(said, "\n"),
+  experiment.named("", means, experiment.cells(nil, set.tuning * (args.set == "mq2008" and 1 or #set.values)), ([[
 Columns are the size of the model, its %s. Numbers are the loss's own metric on validation, the mean over settings and
 %d %s.]]):format(
     args.set == "mq2008" and "hidden units" or "factors", set.tuning, set.tuning == 1 and "fold" or "folds")))

@@ -4,7 +4,7 @@
 -- bound), and the epoch. Changes are paired by query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
@@ -25,11 +25,11 @@ local function note(row, test)
   ps[#ps + 1] = test.p
 end
 for _, loss in ipairs(runs.losses) do
-  local of_46 = scores.by_list({ results }, { model = "46", loss = loss, bound = "none" }, "own")
+  local of_46 = experiment.by_list({ results }, { model = "46", loss = loss, bound = "none" }, "own")
   local usual = mr.stats.mean(of_46)
   for _, name in ipairs(names) do
     local where = { model = name, loss = loss }
-    local plain = scores.by_list({ results }, { model = name, loss = loss, bound = "none" }, "own")
+    local plain = experiment.by_list({ results }, { model = name, loss = loss, bound = "none" }, "own")
     local row = { runs.title_of[loss], name, best[name .. " " .. loss].rate, mr.stats.mean(plain),
       mr.stats.mean(plain) - usual }
     cells:note(#rows + 1, "no bound", experiment.over_lists(plain))
@@ -37,7 +37,7 @@ for _, loss in ipairs(runs.losses) do
     for i = 2, #bounds do
       note(row, scores.compare({ results }, where, bounds[i], "none"))
       cells:note(#rows + 1, bounds[i],
-        experiment.over_lists{ scores.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
+        experiment.over_lists{ experiment.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
     end
     rows[#rows + 1] = row
   end
@@ -58,9 +58,9 @@ end
 local text = ([[
 A bound is significantly better than none in %d of %d cases, and worse in %d.
 Models are trained with seed %d on %d %s, for %d epochs of Adam.]])
-return figure.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds",
+return experiment.finish(args, nil, text:format(better, #ps, worse, args.seed, folds, folds == 1 and "fold" or "folds",
   epochs),
-  figure.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+  experiment.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
 rate: learning rate; no bound: test metric of the matching loss; against 46: change of that against the thesis'
 network; minmax, expectation, distribution_logit: changes by the bound, paired by query; p, with the bound's name: of
 permutation tests, corrected by Holm over the table.]]))

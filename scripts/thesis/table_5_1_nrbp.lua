@@ -4,7 +4,7 @@
 -- those of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local persistence = dofile(here .. "persistence.lua")
 
@@ -27,8 +27,8 @@ local function cells_of(name)
       for _, bound in ipairs(runs.bounds) do
         local cell, at = { value = value, loss = loss, bound = bound }, { [set.setting] = value, loss = loss }
         for _, metric in ipairs(metrics) do
-          local lists = scores.lists(results, scores.with(at, bound), metric)
-          local function by_list(under) return scores.by_list({ results }, scores.with(at, under), metric) end
+          local lists = experiment.lists(results, scores.with(at, bound), metric)
+          local function by_list(under) return experiment.by_list({ results }, scores.with(at, under), metric) end
           cell[metric] = { mean = mr.stats.mean(lists), ends = experiment.over_lists(by_list(bound)) }
           if bound ~= "none" then
             local against = scores.compare({ results }, at, bound, "none", metric)
@@ -126,7 +126,7 @@ local counted = {}  -- number of training runs behind a row of agreements (one l
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
   local one, about = table_of(set, cells)
-  tables[i] = figure.named(set.title, one, about, ([[
+  tables[i] = experiment.named(set.title, one, about, ([[
 %snRBP(0.95), nRBP(0.9), nRBP(0.8): on test; change: against no bound, paired by %s; p: of permutation tests,
 corrected by Holm over the column.]]):format(runs.legend_of_setting(set), runs.unit_of(set)))
   counted[set.title] = set.folds * #set.values * #runs.bounds
@@ -149,11 +149,11 @@ the runs all three persistences choose the same epoch.]]):format(
     set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted,
     changes, 100 * same_epoch(results))
 end
-tables[#tables + 1] = figure.named("Agreement with 0.95", mr.table{ rows = lines, formats = { correlation = "%.3f" },
+tables[#tables + 1] = experiment.named("Agreement with 0.95", mr.table{
   columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
-  "significant as at 0.95",
-    "opposite to 0.95" } }, experiment.cells(nil, function(row) return counted[row[1]] end), [[
+    "significant as at 0.95", "opposite to 0.95" },
+  rows = lines, formats = { correlation = "%.3f" } }, experiment.cells(nil, function(row) return counted[row[1]] end), [[
 changes: by bounds, at the persistence of the row; sign as at 0.95: how many have the same sign there; correlation:
 Spearman's, with those at 0.95; better, worse: how many are significant; significant as at 0.95: how many at both, to
 the same side; opposite to 0.95: to opposite sides.]])
-return figure.finish(args, nil, table.concat(parts, "\n\n"), table.unpack(tables))
+return experiment.finish(args, nil, table.concat(parts, "\n\n"), table.unpack(tables))

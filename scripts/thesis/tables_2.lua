@@ -2,7 +2,7 @@
 -- documents, three of them relevant. Do the library's metrics give the printed numbers? No data.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "figure.lua")
+local published = dofile(here .. "published.lua")
 
 local args = mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 local persistence = 0.7
@@ -47,9 +47,9 @@ for _, measure in ipairs(measures) do
   end
 end
 
-local section = figure.finish(args, nil, ([[
+local section = mr.experiment.finish(args, nil, ([[
 Of %d printed numbers %d are the computed ones, rounded to two digits.]]):format(count, same),
-  figure.named("", mr.table{ rows = rows, formats = { computed = "%.4f", printed = "%.4g" },
+  mr.experiment.named("", mr.table{ rows = rows, formats = { computed = "%.4f", printed = "%.4g" },
     columns = { "Table", "metric", "ranking", "of", "computed", "printed", "equal" } }, nil, ([[
 Numbers are what a rank adds to DCG, to RBP with p = %g (before the factor 1 - p), and the precision that AP takes the
 mean of. The ideal ranking has the relevant documents first, the worst one has them last. equal: whether the printed

@@ -79,10 +79,10 @@ for _, measure in ipairs(measures) do
   end
 end
 
-local section = figure.finish(args, nil, ([[
+local section = mr.experiment.finish(args, nil, ([[
 Of %d printed numbers %d are the computed ones. Of DCG the thesis prints no values, but the formula of the mean.
 Its text calls the second instance of DCG X(3,1), with the numbers of X(3,2).]]):format(count, same),
-  figure.named("", mr.table{ rows = rows, formats = { computed = "%.6f", printed = "%.6g" },
+  mr.experiment.named("", mr.table{ rows = rows, formats = { computed = "%.6f", printed = "%.6g" },
     columns = { "Table", "of", "instance", "order", "computed", "printed", "equal" } }, nil, [[
 X(N,P): N rows, P of them relevant. Numbers are the value of every order of the rows (1: relevant), the mean over
 these, and the expectation in closed form. equal: whether the printed number is the computed one.]]))

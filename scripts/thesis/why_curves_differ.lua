@@ -9,7 +9,7 @@
 -- data sets' shapes. Data, models and learning rates are those of Table 5.1, with the nDCG loss without a bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
 local cutoffs, experiment = dofile(here .. "cutoffs.lua"), mr.experiment
 
 local args = runs.args(figure.options("why_curves_differ", {
@@ -22,10 +22,11 @@ local deepest = cutoffs.deepest
 -- every list by k, the numbers of rows and of relevant rows, and the mean AUC. `where` selects runs by their
 -- parameters. `prefix` is "", or "thinned " for lists from which random rows were left out.
 local function measured(study, where, prefix)
-  local rows, relevant = scores.lists(study, where, prefix .. "rows"), scores.lists(study, where, prefix .. "relevant")
-  local m = { curves = {}, rows = {}, relevant = {}, auc = mr.stats.mean(scores.lists(study, where, prefix .. "auc")) }
+  local function lists(name) return experiment.lists(study, where, prefix .. name) end
+  local rows, relevant = lists "rows", lists "relevant"
+  local m = { curves = {}, rows = {}, relevant = {}, auc = mr.stats.mean(lists "auc") }
   for k = 1, deepest do
-    local curve, kept = scores.lists(study, where, prefix .. "ndcg@" .. k), {}
+    local curve, kept = lists("ndcg@" .. k), {}
     for l, p in ipairs(relevant) do
       if p > 0 and p < rows[l] then kept[#kept + 1] = curve[l] end
     end
@@ -44,7 +45,7 @@ for _, name in ipairs{ "movielens", "mq2008" } do
   for _, value in ipairs(name == "mq2008" and not args.smoke and cutoffs.labels or set.values) do
     local where, title = { [set.setting] = value }, ("%s, %s"):format(set.title, runs.setting_text(set, value))
     local case = measured(study, where, "")
-    case.runs = #scores.trials(study, where)
+    case.runs = #experiment.runs(study, where)
     case.name, case.title, case.thinned = name, title, name == "movielens" and measured(study, where, "thinned ") or nil
     cases[#cases + 1] = case
   end
@@ -243,16 +244,16 @@ So both have a part. The shapes of the lists decide where nDCG@k can fall at all
 does fall on %s, is the trained ranker's doing: it is surer at its top ranks than further down. Its first row is relevant in %.1f
 %% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(
   other.title, first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
-return figure.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
-  figure.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1), [[
+return experiment.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
+  experiment.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1), [[
 rows, relevant (median): of the lists; fewer than: share of lists with fewer relevant rows than that; change: of the
 mean nDCG@k from k = 1 to 10; by lists with k: what lists add to it at each step from k - 1 to k if they have k
 relevant rows or more; by lists with fewer: what the others add; random @1, random @10: expected nDCG@k of random
 rankings.]]),
-  figure.named("Lists by their number of relevant rows", strata_table, cells_of(1),
+  experiment.named("Lists by their number of relevant rows", strata_table, cells_of(1),
   [[
 lists: with so many relevant rows; change: of the mean nDCG@k from k = 1 to 10.]]),
-  figure.named("Rankers and shapes exchanged", exchange,
+  experiment.named("Rankers and shapes exchanged", exchange,
     experiment.cells(nil, function(row) return row[1]:find "^made" and 0 or counted[row[1]:match "^trained on (.*)$"
     or row[2]] end),
     "AUC: probability that a relevant row is above another one; change: of the mean nDCG@k from k = 1 to 10."))

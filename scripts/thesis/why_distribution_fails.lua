@@ -20,7 +20,7 @@ local function title_of(bound) return title[bound] or bound end
 -- The share of training lists whose bounded nDCG has no gradient, as the mean over folds: an array with the share
 -- before training first, then one share per epoch.
 local function silent(nsr, bound)
-  local sum, folds = {}, scores.trials(study, { nsr = nsr, bound = bound })
+  local sum, folds = {}, experiment.runs(study, { nsr = nsr, bound = bound })
   for _, trial in ipairs(folds) do
     for i, share in ipairs(study:reports(trial.number).silent.values) do sum[i] = (sum[i] or 0) + share / #folds end
   end
@@ -37,19 +37,19 @@ end, function(_, column)
 end)
 for _, nsr in ipairs(set.values) do
   for _, bound in ipairs(silence.bounds) do
-    local folds = mr.stats.summary(scores.folds(study, { nsr = nsr, bound = bound }, "own"))
+    local folds = mr.stats.summary(experiment.folds(study, { nsr = nsr, bound = bound }, "own"))
     local share = silent(nsr, bound)
     local row = { nsr, title_of(bound), folds.mean, folds.sd, nil, nil, share[1], share[2], share[#share] }
     if bound ~= "none" then
       local against = scores.compare({ study }, { nsr = nsr }, bound, "none")
       row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
     end
-    local values = scores.by_list({ study }, { nsr = nsr, bound = bound }, "own")
+    local values = experiment.by_list({ study }, { nsr = nsr, bound = bound }, "own")
     cells:note(#rows + 1, "nDCG", experiment.over_lists(values))
     cells:note(#rows + 1, "change", bound ~= "none"
-      and experiment.over_lists{ values, scores.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
+      and experiment.over_lists{ values, experiment.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
     local starts = {}
-    for t, trial in ipairs(scores.trials(study, { nsr = nsr, bound = bound })) do
+    for t, trial in ipairs(experiment.runs(study, { nsr = nsr, bound = bound })) do
       local shares = study:reports(trial.number).silent.values
       for name, at in pairs{ ["silent at start"] = 1, ["after 1"] = 2, ["at the end"] = #shares } do
         starts[name] = starts[name] or {}
@@ -75,7 +75,7 @@ local learning = mr.table{
 local starting = {}
 for _, nsr in ipairs(set.values) do
   for _, loss in ipairs(runs.losses) do
-    local found = scores.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss)
+    local found = experiment.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss)
     local d = mr.bounds.distribution_of(mr.tensor(found, { dtype = "float64" }))
     starting[#starting + 1] = { nsr, runs.title_of[loss], d:quantile(0.1), d:quantile(0.5), d:quantile(0.9),
       d:cdf(1e-6) }
@@ -92,7 +92,7 @@ for _, nsr in ipairs(set.values) do
   local series = {}
   for i, loss in ipairs(runs.losses) do
     series[i] = { name = runs.title_of[loss],
-      values = scores.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss) }
+      values = experiment.lists(study, { nsr = nsr, bound = "none" }, "start_" .. loss) }
   end
   panels[#panels + 1] = mr.plot.ecdf{ series = series, title = ("NSR %d"):format(nsr), xlabel = "F at equal scores",
     ylabel = "share of lists", xrange = { 0, 1 }, legend = "legend" }
@@ -108,16 +108,16 @@ for _, nsr in ipairs(set.values) do
     yrange = { 0, 1 }, legend = "legend" }
 end
 
-return figure.finish(args, mr.plot.facets(panels), [[
+return experiment.finish(args, mr.plot.facets(panels), [[
 The upper panels and the second table show where lists start on their distribution function, with all scores alike:
 the probability that a random ranking is no better. There nDCG starts at its foot, AP and nRBP near the middle. The
 lower panels show what follows: most lists have no gradient under the thesis' bound, later also those at its top,
 while nearly all have one under the logarithm and the logit.]],
-  figure.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells, [[
+  experiment.named("Test nDCG of the nDCG loss, and lists without a gradient", learning, cells, [[
 NSR: negative sampling ratio; sd of folds: standard deviation of the folds' means; silent at start: share of training
 lists whose bounded nDCG has no gradient before training; after 1: share after one epoch; at the end: after the last;
 change: of nDCG against no bound, paired by user; p, Holm: of a permutation test, corrected over the table; users:
 that are compared.]]),
-  figure.named("Where lists start on the distribution function of a metric", places, experiment.cells(nil, 0), [[
+  experiment.named("Where lists start on the distribution function of a metric", places, experiment.cells(nil, 0), [[
 10 %, median, 90 %: of the lists' values of the distribution function, the probability that a random ranking is no
 better, where all scores are equal; share below 1e-6: of lists whose value is less than that.]]))

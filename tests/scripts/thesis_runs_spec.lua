@@ -306,8 +306,8 @@ it("scores.lua takes the scores of a trial's fold, in whatever order trials are 
         local lists = { own = { trial.split + more }, list = { 1 }, ap = { 7 - trial.split - more } }
         return { valid = 0, own = trial.split + more, per_list = lists }
       end }
-    equal(scores.folds(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
-    equal(scores.lists(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
+    equal(mr.experiment.folds(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
+    equal(mr.experiment.lists(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
     local by_ap = scores.compare({ results }, {}, "minmax", "none", "ap")
     equal({ by_ap.mean, by_ap.other_mean, by_ap.change }, { -5.0, 5.0, -10.0 })
     equal(scores.with({ bound = "none", nsr = 2 }, "minmax").nsr, 2)

@@ -239,8 +239,8 @@ it("scores.lua averages a user over folds and seeds, and compares these means", 
         end }
     end
     local all = { study(1), study(2) }
-    equal(scores.lists(all[1], { bound = "none" }, "own"), { 121, 111, 112, 122, 132 })
-    local means = scores.by_list(all, { bound = "none" }, "own")
+    equal(mr.experiment.lists(all[1], { bound = "none" }, "own"), { 121, 111, 112, 122, 132 })
+    local means = mr.experiment.by_list(all, { bound = "none" }, "own")
     equal({ means[1], means[2], means[3] ~= means[3] }, { 161.5, 171.5, true })
     local found = scores.compare(all, {}, "more", "none")
     equal({ found.change, found.n, found.wins }, { 2.0, 2, 1.0 })

@@ -14,9 +14,9 @@ local usual = 0.5 + 6.5 / 64  -- the mean of twelve users
 
 -- The section of a script whose figure is not drawn.
 local function section_of(name, words, patches)
-  patches.figure = function(figure)
-    local finish = figure.finish
-    rawset(figure, "finish", function(args, _, ...) return finish(args, nil, ...) end)
+  patches.experiment = function(experiment)
+    local finish = experiment.finish
+    rawset(experiment, "finish", function(args, _, ...) return finish(args, nil, ...) end)
   end
   return in_process.section(("scripts/thesis/%s.lua"):format(name), words, patches)
 end
