@@ -20,6 +20,7 @@ local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
 Loss._gains = false  -- metric whose gains of grades the loss sums up; false if the loss uses no gains
 Loss._parameters = false
+Loss._count_of = false  -- function that counts what means are over, if these are not lists
 
 local function refuse_arguments(scores, lists)
   local is_tensor = check.is_tensor(scores)
@@ -47,11 +48,13 @@ end
 
 ---Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
 ---can change the metric from which the loss's bounds are computed. If the loss is defined at any
----grades and has no bound, every list with rows counts.
+---grades and has no bound, every list with rows counts. A loss whose means are over pairs of rows
+---(mr.losses.ranknet_all_pairs{per = "pair"}) counts pairs.
 ---@param lists mr.Lists
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
 function Loss:count(lists)
+  if self._count_of then return self._count_of(lists) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end

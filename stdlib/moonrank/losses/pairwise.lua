@@ -172,6 +172,9 @@ local all_pairs_options = declare("mr.losses.AllPairsOptions", {
     expected = "a number from 1e-15 to 1e15, the text 'list', or an mr.Lists object",
     help = 'factor of pairs of unequal grades. "list": the factor, at least 1, that makes the targets 1, 1/2 and 0 '
       .. "equally frequent in each list; an mr.Lists object: the same, but in all its lists together" },
+  { "per", "string", default = "list", choices = { "list", "pair" },
+    help = "what means are over, as in mr.fit: lists, or pairs of rows; a pair of unequal grades counts `upsample` "
+      .. "times" },
 }, counted_pair_options)
 
 -- Returns the factor for pairs of unequal grades in ranknet_all_pairs, at least 1. It is the number of pairs with
@@ -187,16 +190,29 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
+-- Returns a function that counts the pairs of lists, where a pair of unequal grades counts `upsample` times.
+local function counts_pairs(upsample)
+  return function(lists)
+    local equal, pairs = pairs_of(lists)
+    local unequal = pairs - equal
+    local repeated = upsample == "list" and (balanced(equal, pairs) * unequal):sum():item()
+      or upsample * unequal:sum():item()
+    return math.floor(equal:sum():item() + repeated + 0.5)
+  end
+end
+
 ---Makes the RankNet loss over all pairs of rows (Burges et al. 2005): the sum over unordered pairs
 ---of the cross entropy of $sigma(steepness (s_i - s_j))$ and a target. The target is 1 or 0 for
 ---unequal grades and 1/2 for equal grades. If most grades are equal, pairs of unequal grades are
 ---rare; `upsample` multiplies their loss. (Tang et al. 2023, 4.1, drew copies of these pairs
 ---instead.) The loss is defined at any grades: all lists with rows count in means, unless there is
----a bound. A bound multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
+---a bound. With `per = "pair"`, a mean is the sum divided by the number of pairs, rounded. A bound
+---multiplies a list's loss by the bound's slope, as for mr.losses.ranknet.
 ---@param options? mr.losses.AllPairsOptions
 ---@return mr.Loss
 ---Example: `mr.losses.ranknet_all_pairs()(mr.tensor{1, 1, 1}, mr.lists{{0, 0, 2}}):item() / math.log(2)   --> 3.0`
 ---Example: `mr.losses.ranknet_all_pairs{upsample = mr.lists{{0, 0, 0, 2}}}.options.upsample   --> 2.0`
+---Example: `mr.losses.ranknet_all_pairs{per = "pair", upsample = 2}:count(mr.lists{{0, 0, 2}, {1}})   --> 5`
 function M.ranknet_all_pairs(options)
   local o = all_pairs_options:read("mr.losses.ranknet_all_pairs", options)
   if check.is_lists(o.upsample) then o.upsample = balanced_over(o.upsample) end
@@ -207,7 +223,11 @@ function M.ranknet_all_pairs(options)
     end
   end
   local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
-  return of_pairs("ranknet_all_pairs", o, "steepness", values, curvature, "any")
+  local count = o.per == "pair" and counts_pairs(o.upsample)
+  o.per = count and o.per or nil  -- checkpoints of earlier versions have no such option
+  local made = of_pairs("ranknet_all_pairs", o, "steepness", values, curvature, "any")
+  rawset(made, "_count_of", count)
+  return made
 end
 
 local ndcg_loss_options = declare("mr.losses.NdcgLossOptions", {

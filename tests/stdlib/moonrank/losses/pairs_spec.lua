@@ -238,6 +238,23 @@ describe("pairwise losses on lists", function()
     near(core.equal_pairs(lists), { 6, 0, 3, 0 }, 0)
   end)
 
+  it("have means over pairs with per = 'pair', of which unequal ones count as often as they are upsampled", function()
+    local lists = mr.lists{ { 1, 0, 0, 0, 0 }, { 1, 0 }, { 2, 2, 2 }, {} }  -- equal 6, 0, 3, 0; others 4, 1, 0, 0
+    local zeros = mr.zeros({ lists.rows }, f64)
+    for upsample, count in pairs{ [1] = 14, [2.5] = 22, list = 22, [lists] = 27 } do
+      local loss = losses.ranknet_all_pairs{ per = "pair", upsample = upsample }
+      equal(loss:count(lists), count)
+      -- 2.5 * 5 + 9 = 21.5 pairs are rounded
+      near(loss:mean(zeros, lists):item() * count / math.log(2), upsample == 2.5 and 21.5 or count, 1e-12)
+      local one = mr.lists{ { 1, 0, 0 } }
+      local run = mr.fit{ model = mr.models.linear{ inputs = 1, seed = 1 }, loss = loss, epochs = 1, progress = false,
+        train = mr.data.dataset{ lists = one, features = mr.zeros{ 3, 1 } } }
+      local times = upsample == "list" and 1 or loss.options.upsample
+      near(run.history[1].loss / math.log(2), (1 + 2 * times) / math.floor(1 + 2 * times + 0.5), 1e-6)
+    end
+    equal(losses.ranknet_all_pairs():count(lists), 3)
+  end)
+
   it("reject invalid options and scores", function()
     local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
     for _, upsample in ipairs{ 0, -1, infinity, "lists", true } do
