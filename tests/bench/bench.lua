@@ -44,6 +44,18 @@ end
 M.columns = { "workload", "program", "threads", "ms", "least", "most", "times ours", "note" }
 M.formats = { ms = "%.4g", least = "%.4g", most = "%.4g", ["times ours"] = "%.3g" }
 
+---Returns a ratio of times as text, with two significant digits, or a whole number from 100 on. A ratio below 1 has as
+---many digits as show that it is below 1: 0.995 instead of 1.0.
+function M.ratio_text(ratio)
+  if ratio >= 10 then return ("%.0f"):format(ratio) end
+  if ratio >= 1 then return ("%.1f"):format(ratio) end
+  for digits = 2, 6 do
+    local text = ("%." .. digits .. "g"):format(ratio)
+    if tonumber(text) < 1 then return text end
+  end
+  return "1.0"
+end
+
 ---Median, least and most of some times.
 function M.spread_of(times)
   table.sort(times)

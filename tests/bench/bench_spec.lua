@@ -22,6 +22,17 @@ local function with_python(body)
   return run_by_python(("metrics.lua --lists 3 --rows 4 --repeats 1 --threads 1 --csv '%s/bench.csv'"):format(folder))
 end
 
+describe("bench.ratio_text", function()
+  it("has two significant digits, and shows that a ratio is below 1", function()
+    local bench = dofile(here .. "bench.lua")
+    local said = {}
+    for i, ratio in ipairs{ 0.9953, 0.9996, 0.186, 0.0412, 1, 1.04, 8.44, 12.3, 961.2 } do
+      said[i] = bench.ratio_text(ratio)
+    end
+    test.equal(said, { "0.995", "0.9996", "0.19", "0.041", "1.0", "1.0", "8.4", "12", "961" })
+  end)
+end)
+
 describe("benchmark scripts:", function()
   it("metrics.lua and ratios.lua say in their tables why a peer failed", function()
     local well, text = with_python 'echo "Traceback" >&2; echo "ValueError: no such metric" >&2; exit 1'

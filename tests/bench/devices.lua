@@ -1,7 +1,7 @@
 -- Performance of the GPU's kernels: time, bandwidth and arithmetic of each, as shares of those of a plain copy and a
 -- large product of matrices on the same device in the same run; beside compiled PyTorch
 -- (tests/bench/peers/devices_torch.py) where python3 has it. Without a GPU one line says so. docs/speed/h200.csv has a
--- run.
+-- run, and h200.txt its day, device and versions.
 -- Usage: moonrank tests/bench/devices.lua [--repeats 20] [--csv FILE].
 local mr = require "moonrank"
 local core = require "moonrank.core"
@@ -82,13 +82,13 @@ do
   plain("exact order 4096 x 1024", lists * 1024 * 24, 0, function() return long_judgements:order(long) end)
 end
 
--- Names and seconds of what compiled PyTorch does of the same.
+-- Returns the seconds of each work in compiled PyTorch by name, and PyTorch's version as `version`.
 local function torch()
   local here = arg[0]:match("^(.*/)") or "./"
   local found, pipe = {}, io.popen(("python3 '%speers/devices_torch.py' %d 2>/dev/null"):format(here, args.repeats))
   for line in pipe:lines() do
     local name, time = line:match("^(.-)\t(%S+)$")
-    if name then found[name] = tonumber(time) end
+    if name then found[name] = name == "version" and time or tonumber(time) end
   end
   pipe:close()
   return found
@@ -107,7 +107,12 @@ for _, each in ipairs(works) do
   bandwidth, arithmetic = bandwidth or bytes / time, arithmetic or operations > 0 and operations / time or nil
   print(("%-28s %10.3f %s %s %12s %6s"):format(
     name, 1e3 * time, share(bytes / time, bandwidth), share(operations / time, arithmetic or 1),
-    peer and ("%.3f"):format(1e3 * peer) or "-", peer and ("%.1f"):format(peer / time) or "-"))
+    peer and ("%.3f"):format(1e3 * peer) or "-", peer and bench.ratio_text(peer / time) or "-"))
   lines[#lines + 1] = ("%s,%g,%d,%d,%s"):format(name:gsub(",", ""), time, bytes, operations, peer or "")
 end
-if args.csv then core.write_file(args.csv, table.concat(lines, "\n") .. "\n") end
+if args.csv then
+  core.write_file(args.csv, table.concat(lines, "\n") .. "\n")
+  core.write_file(args.csv:gsub("%.csv$", "") .. ".txt",
+    ("Kernels of a GPU. Seconds, median. %s, one %s, numerics %s, %s.\n"):format(os.date "%Y-%m-%d", core.cuda(),
+    core.numerics(), peers.version and "PyTorch " .. peers.version or "no PyTorch"))
+end

@@ -8,7 +8,7 @@ local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 local args = mr.args{
   page = { default = "docs/speed.md", help = "the page" },
-  folder = { default = "docs/speed", help = "the folder of cpu.csv and h200.csv" },
+  folder = { default = "docs/speed", help = "the folder of cpu.csv and h200.csv, each with a .txt" },
 }
 
 local works = {
@@ -22,7 +22,7 @@ local works = {
   ["copy 1 GiB"] = "a copy of 1 GiB",
 }
 
--- Milliseconds of ours and of PyTorch, with the largest ratio first.
+-- Returns when and where the GPU was measured, and milliseconds of ours and of PyTorch with the largest ratio first.
 local function gpu_table()
   local rows = {}
   for _, row in ipairs(bench.read(io.lines(args.folder .. "/h200.csv"))) do
@@ -30,8 +30,11 @@ local function gpu_table()
     rows[#rows + 1] = { works[row[1]] or row[1], ours * 1e3, theirs * 1e3, theirs / ours }
   end
   table.sort(rows, function(a, b) return a[4] > b[4] end)
-  local formats = { ms = "%.3f", ["PyTorch, ms"] = "%.3f", ratio = "%.1f" }
-  return mr.table{ columns = { "work", "ms", "PyTorch, ms", "ratio" }, rows = rows, formats = formats }:to_markdown()
+  for _, row in ipairs(rows) do row[4] = bench.ratio_text(row[4]) end
+  local formats = { ms = "%.3f", ["PyTorch, ms"] = "%.3f" }
+  local made = mr.table{ columns = { "work", "ms", "PyTorch, ms", "ratio" }, rows = rows, formats = formats }
+  local first = io.lines(args.folder .. "/h200.txt")()
+  return wrap.text("Measured: " .. first:match "median%. (.*)$", 100) .. "\n\n" .. made:to_markdown()
 end
 
 -- Says how much repeats of a measurement differ.

@@ -32,10 +32,9 @@ for _, row in ipairs(bench.read(io.lines(path))) do
   end
 end
 
-local function short(ratio) return (ratio < 10 and "%.1f" or "%.0f"):format(ratio) end
 local function span(of)
   if of.most == 0 then return of.note end
-  local least, most = short(of.least), short(of.most)
+  local least, most = bench.ratio_text(of.least), bench.ratio_text(of.most)
   local text = least == most and least or least .. " to " .. most
   return of.note and ("%s (%s)"):format(text, of.note) or text
 end

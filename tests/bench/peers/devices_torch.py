@@ -77,4 +77,5 @@ def main():
 
 
 if torch.cuda.is_available():
+    print(f"version\t{torch.__version__}", flush=True)
     main()
