@@ -92,6 +92,13 @@ int run_module_text(lua_State* L, const char* module, const char* function, cons
   return 0;
 }
 
+/// Runs a command of the standard library (moonrank.command). Its name and words are in the global table `arg`.
+int run_library(lua_State* L, const Invocation& invocation) {
+  set_arguments(L, invocation.command.names, 0);
+  if (const int status = call_module(L, "moonrank.command", "run", nullptr, 0); status != 0) return status;
+  return lua::interrupted() ? 130 : 0;
+}
+
 int run_in(lua_State* L, const Invocation& invocation, const std::string& name) {
   lua::watch_interrupts(L, second_press);
   switch (invocation.command.mode) {
@@ -103,6 +110,8 @@ int run_in(lua_State* L, const Invocation& invocation, const std::string& name) 
       return run_module_text(L, "moonrank.manual", "write", name.c_str());
     case Command::results:
       return run_module_text(L, "moonrank.results", "text", name.c_str());
+    case Command::library:
+      return run_library(L, invocation);
     case Command::dump_api:
       return run_module_text(L, "moonrank.help.dump_api", "text", nullptr);
     case Command::version:
@@ -151,7 +160,8 @@ int run_command(const Invocation& invocation) {
     std::fputs(help_text(command.names.empty() ? "" : command.names.front()), stdout);
     return 0;
   }
-  check_variables(command.mode == Command::repl || command.mode == Command::script || command.mode == Command::test);
+  check_variables(command.mode == Command::repl || command.mode == Command::script || command.mode == Command::test ||
+                  command.mode == Command::library);
   if (command.threads > 0) cpu::set_threads(command.threads);
   quiet_others();
   if (command.mode == Command::data_list) {

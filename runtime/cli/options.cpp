@@ -13,17 +13,22 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
-const std::vector<std::string> commands = {"data", "doc", "help", "results", "test"};
+const std::vector<std::string> commands = {"data", "doc", "eval", "help", "new", "results", "test"};
+
+/// True for commands that the standard library runs (moonrank.command), which also reads their words.
+bool is_of_library(const std::string& command) { return command == "eval" || command == "new"; }
 
 /// Suggestions for options and commands that other programs have and moonrank does not.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},
     {"-V", "--version"},
-    {"eval", "moonrank -e CODE"},
+    {"create", "moonrank new FOLDER"},
+    {"evaluate", "moonrank eval QRELS RUN"},
     {"exec", "moonrank -e CODE"},
     {"version", "moonrank --version"},
     {"repl", "moonrank alone"},
+    {"init", "moonrank new FOLDER"},
     {"shell", "moonrank alone"},
     {"run", "moonrank SCRIPT"},
     {"man", "moonrank doc"},
@@ -31,6 +36,7 @@ const std::map<std::string, std::string> instead = {
     {"download", "moonrank data get NAME"},
     {"fetch", "moonrank data get NAME"},
     {"list", "moonrank data list"},
+    {"trec_eval", "moonrank eval QRELS RUN"},
     {"studies", "moonrank results STORE"},
 };
 
@@ -92,9 +98,10 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
 /// Throws for options that have no effect with this command.
 void check_used(const Command& command, const std::string& what) {
   const bool runs = command.mode == Command::repl || command.mode == Command::script;
+  const bool takes_threads = command.mode == Command::test || command.mode == Command::library;
   if (runs || command.mode == Command::help) return;
   for (const std::string& option : command.given) {
-    if (option == what || (option == "--threads" && command.mode == Command::test)) continue;
+    if (option == what || (option == "--threads" && takes_threads)) continue;
     throw UsageError(what + ": option '" + option + "' has no effect here, remove it");
   }
 }
@@ -173,7 +180,13 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
   const bool named =
       rest.size() == 1 && rest[0] != "help" && std::find(commands.begin(), commands.end(), rest[0]) != commands.end();
   if (named) command->names = rest;
-  if (!rest.empty() && !named) throw UsageError("help: expected one command after it: test, doc, results or data");
+  if (named && is_of_library(rest[0])) {
+    command->mode = Command::library;
+    command->names = {rest[0], "--help"};
+  }
+  if (!rest.empty() && !named) {
+    throw UsageError("help: expected one command after it: test, doc, results, data, eval or new");
+  }
 }
 
 /// Throws for a word that is neither a command nor a file and does not look like the path of a script.
@@ -197,6 +210,10 @@ Command parse(const std::vector<std::string>& words) {
   const std::string& word = words[i];
   if (word == "data" || word == "test" || word == "doc" || word == "results") {
     read_subcommand(words, i, &command);
+    check_used(command, word);
+  } else if (is_of_library(word) && !is_file(word)) {
+    command.mode = Command::library;
+    command.names.assign(words.begin() + static_cast<ptrdiff_t>(i), words.end());
     check_used(command, word);
   } else if (word == "help" && !is_file(word)) {
     read_help({words.begin() + static_cast<ptrdiff_t>(i) + 1, words.end()}, &command);

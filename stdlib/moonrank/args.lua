@@ -62,7 +62,7 @@ local articles = { integer = "an integer", number = "a number", string = "a text
 
 -- Raises an error if the declaration of an option contradicts itself, e.g. if its default is not of its declared type.
 local function check_fields(name, d)
-  local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 5) end
+  local function refuse(text, ...) error(("mr.args: option '%s' " .. text):format(name, ...), 6) end
   if not d.type then refuse "has neither a default nor a type. Declare one of them" end
   if not articles[d.type] then refuse("has a default of type %s, which a command line cannot have", d.type) end
   if d.default ~= nil and not fits(d.default, d.type) then
@@ -249,16 +249,16 @@ local function check_flags(declared)
     local others = { table.unpack(d.ignores or {}) }
     for other in pairs(d.sets or {}) do others[#others + 1] = other end
     if #others > 0 and d.type ~= "boolean" then
-      error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 3)
+      error(("mr.args: option '%s' has sets or ignores, which only a flag can have"):format(name), 4)
     end
     for _, other in ipairs(others) do
       if not declared[other] then
-        error(("mr.args: option '%s' sets or ignores '%s', which was not declared"):format(name, tostring(other)), 3)
+        error(("mr.args: option '%s' sets or ignores '%s', which was not declared"):format(name, tostring(other)), 4)
       end
       local set = d.sets and d.sets[other]
       if set ~= nil and not fits(set, declared[other].type) then
         error(("mr.args: option '%s' sets '%s' to a value of type %s, expected %s"):format(name, other, kind_of(set),
-          declared[other].type), 3)
+          declared[other].type), 4)
       end
     end
   end
@@ -266,6 +266,22 @@ end
 
 -- Declaration of the option --device, which every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors", shown = "the program's" }
+
+---Returns the declarations of options with all their fields, and that of --device. A contradiction
+---is an error.
+---@param declarations table<string, any>  as for mr.args
+---@return table<string, mr.args.Declaration>
+---Example: `require("moonrank.args").declared({nsr = 1}).nsr.type   --> integer`
+function M.declared(declarations)
+  local declared = {}
+  for name, value in pairs(declarations) do
+    if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 3) end
+    declared[name] = declared_of(name, value)
+  end
+  declared.device = declared.device or device
+  check_flags(declared)
+  return declared
+end
 
 ---Declares the options of a script and reads them from its command line. It accepts `--name value`,
 ---`--name=value`, `--flag`, `--no-flag`, and lists with commas. The option `batch_size` is typed as
@@ -285,13 +301,7 @@ local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of
 ---Example: `require "moonrank.args".args({nsr = 1, smoke = false}, {"--nsr", "2"}).nsr   --> 2`
 function M.args(declarations, words)
   local own = rawget(_G, "arg") or {}
-  local declared = {}
-  for name, value in pairs(declarations) do
-    if type(name) ~= "string" then error("mr.args: options are declared by name: mr.args{nsr = 1}", 2) end
-    declared[name] = declared_of(name, value)
-  end
-  declared.device = declared.device or device
-  check_flags(declared)
+  local declared = M.declared(declarations)
   local values = parse(declared, words or own, own[0])
   apply_flags(declared, values)
   check_paths(declared, values)

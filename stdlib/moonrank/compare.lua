@@ -10,8 +10,10 @@ local evaluate = require "moonrank.evaluate"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.compare.folds"
 local input = require "moonrank.stats.input"
+local latex = require "moonrank.table.latex"
 local registry = require "moonrank.metrics.registry"
 local retrieved = require "moonrank.data.retrieved"
+local same_data = require("moonrank.compare.same_data").check
 local scored = require "moonrank.data.scored"
 
 local M = {}
@@ -27,6 +29,8 @@ local compare_options = declare("mr.CompareOptions", {
       .. "are evaluated already" },
   { "metrics", "(string|mr.Metric|table)[]", shown = "those of the evaluations", help = "metrics to compare by",
     expected = 'a list as {"map", "ndcg@10"}' },
+  { "order", "string[]", shown = "alphabetical",
+    help = "names of systems in the order of the table's rows and letters; systems that it lacks follow" },
   { "missing", "string", default = "skip", choices = { "skip", "zero" },
     help = "skip: use queries that all systems have; zero: all queries of qrels; a run gets 0 for those it lacks" },
   "Conventions of the metrics",
@@ -67,7 +71,11 @@ local function divided(options)
   return o, systems
 end
 
-local function read(path)
+---Reads the scores of a system from a file: a table if its name ends in .csv or .csv.gz, else a TREC
+---run.
+---@param path string
+---@return mr.ScoredLists
+function M.read(path)
   local data = require "moonrank.data"
   return path:match "%.csv$" and data.scores(path) or path:match "%.csv%.gz$" and data.scores(path)
     or data.trec_run(path)
@@ -76,7 +84,7 @@ end
 -- Converts a system of mr.compare to scores of named lists or to an evaluation. An evaluation comes with the
 -- fingerprint of its data, if the fingerprint is known.
 local function system_of(name, value, o)
-  if type(value) == "string" then return { scores = read(value) } end
+  if type(value) == "string" then return { scores = M.read(value) } end
   if scored.is(value) then return { scores = value } end
   if dataset.is(o.qrels) and type(value) == "table" and (getmetatable(value) or {}).__call then
     return { scores = require("moonrank.data").scored(value, o.qrels, { name = name }) }
@@ -97,65 +105,6 @@ local function system_of(name, value, o)
   local near = nearest_option(name)
   check.fail("%s: '%s' is a %s, expected a path, scores (mr.data.scores, a tensor), a model, a run of mr.fit or an "
     .. "evaluation%s", where, name, type(value), near and (", or the option '%s'"):format(near) or "")
-end
-
--- Returns a text that says which rows an evaluation ranked. With `counted`, the text also says how many items were left
--- out.
-local function ranked(evaluation, counted)
-  local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
-  return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
-end
-
--- Raises an error if two evaluations ranked different candidate rows or different users. A paired test needs the same
--- lists in both evaluations.
-local function check_ranked(names, a, b, counted)
-  local one, other = ranked(a, counted), ranked(b, counted)
-  if one ~= other then
-    check.fail("%s: systems '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one,
-      other)
-  end
-  local x, y = rawget(a, "users"), rawget(b, "users")
-  if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
-    check.fail("%s: systems '%s' and '%s' were evaluated for different users", where, names[1], names[2])
-  end
-end
-
-local function check_lists(names, a, b)
-  local p, q = rawget(a, "_lists"), rawget(b, "_lists")
-  if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
-    check.fail("%s: systems '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
-  end
-end
-
--- Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the name of the first
--- system that is an evaluation.
-local function check_data(systems, names, o)
-  local first
-  for _, name in ipairs(names) do
-    local system = systems[name]
-    if system.evaluation then
-      first = first or name
-      local e, f = system.evaluation, systems[first].evaluation
-      check_ranked({ first, name }, f, e)
-      if e.count ~= f.count then
-        check.fail("%s: system '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count)
-      end
-      local data, other = system.data, systems[first].data
-      if data and other and data ~= other then
-        check.fail("%s: systems '%s' and '%s' were tested on different data", where, first, name)
-      end
-      check_lists({ first, name }, f, e)
-      check_ranked({ first, name }, f, e, true)
-      if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
-        check.fail("%s: system '%s' was tested on other data than qrels", where, name)
-      end
-      local a, b = rawget(e, "ids"), rawget(f, "ids")
-      if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
-        check.fail("%s: systems '%s' and '%s' have different queries", where, first, name)
-      end
-    end
-  end
-  return first
 end
 
 -- Returns the metric of an evaluation by its name, or by a table such as {"ndcg", bound = "minmax"}.
@@ -315,7 +264,7 @@ local function measured(o, given, names, fold)
   for _, name in ipairs(names) do
     systems[name] = system_of(name, folds.is_list(given[name]) and given[name][fold] or given[name], own)
   end
-  local first = check_data(systems, names, own)
+  local first = same_data(systems, names, own)
   local metrics = metrics_of(own, systems, names, first)
   local values, notes, units = values_of(own, systems, names, metrics, first)
   local e = first and systems[first].evaluation
@@ -348,6 +297,16 @@ local function test(comparison, metric, o)
       cells[better].better_than = cells[better].better_than .. letters[worse]
     end
   end
+end
+
+-- Returns the names of the systems in alphabetical order, or in that of the option `order`.
+local function ordered(names, order)
+  table.sort(names)
+  local sorted = {}
+  for i, place in ipairs(latex.by_list(where, "system", { table.unpack(names) }, order or {})) do
+    sorted[i] = names[place]
+  end
+  return sorted
 end
 
 ---Compares systems list by list. It returns their mean metrics with bootstrap percentile intervals.
@@ -392,7 +351,7 @@ function M.compare(options)
     end
     names[#names + 1] = name
   end
-  table.sort(names)
+  names = ordered(names, o.order)
   if #names < 2 or #names > 26 then check.fail("%s: found %d systems, expected 2 to 26", where, #names) end
   local measurements, count = {}, folds.count(o, given, names)
   local tested, interrupted, words = folds.tested(given, names)

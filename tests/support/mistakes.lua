@@ -267,7 +267,7 @@ return {
   { prompt = "np.zeros(3)", says = { "np", 'local mr = require "moonrank"' } },
   { prompt = "help ndcg", says = { "help(value)", "?name" } },
   { shell = "docs", says = { "docs", "'doc'" } },
-  { shell = "eval 1", says = { "eval", "moonrank -e CODE" } },
+  { shell = "exec 1", says = { "exec", "moonrank -e CODE" } },
   { shell = "help", works = true, says = { "usage: moonrank", "doc", "results" } },
   { shell = "help results", works = true, says = { "usage: moonrank results" } },
   { shell = "run sweep.lua", says = { "run", "moonrank SCRIPT" } },

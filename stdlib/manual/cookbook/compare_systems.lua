@@ -1,6 +1,7 @@
 -- How do I compare several systems in one table?
 -- `mr.compare` takes runs of `mr.fit` and run files, or scores together with judgments (`qrels`). Letters after a
--- system's mean name the systems that it is significantly better than.
+-- system's mean name the systems that it is significantly better than. In a shell, `moonrank eval QRELS RUN...
+-- --compare` makes such a table from run files.
 local mr = require "moonrank"
 local judged, good, fair, bad = {}, {}, {}, {}
 for list = 1, 30 do

@@ -1,6 +1,7 @@
 -- How do I get trec_eval's numbers for a run file?
 -- Read the run file and the judgments, then call `run:evaluate`. It follows trec_eval: documents without a judgment
--- are not relevant, and documents with equal scores are ordered by name.
+-- are not relevant, and documents with equal scores are ordered by name. In a shell, `moonrank eval my.qrels my.run -m
+-- map ndcg recip_rank` prints these numbers.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 core.write_file("my.qrels", "q1 0 a 1\nq1 0 b 0\nq1 0 c 1\nq2 0 a 0\nq2 0 d 1\n")

@@ -51,8 +51,10 @@ TEST_CASE("moonrank exits with status 2 and offers the nearest option if the com
       {{"data", "get", "--everything"},
        "moonrank: unknown option of data '--everything' (moonrank --help lists all)\n"},
       {{"docs"}, "moonrank: unknown command or script 'docs', did you mean 'doc'? (moonrank --help lists all)\n"},
-      {{"eval", "1"}, "moonrank: unknown command or script 'eval'; write moonrank -e CODE\n"},
-      {{"help", "me"}, "moonrank: help: expected one command after it: test, doc, results or data\n"},
+      {{"exec", "1"}, "moonrank: unknown command or script 'exec'; write moonrank -e CODE\n"},
+      {{"trec_eval", "q", "r"}, "moonrank: unknown command or script 'trec_eval'; write moonrank eval QRELS RUN\n"},
+      {{"-i", "eval", "q", "r"}, "moonrank: eval: option '-i' has no effect here, remove it\n"},
+      {{"help", "me"}, "moonrank: help: expected one command after it: test, doc, results, data, eval or new\n"},
       {{"-v"}, "moonrank: unknown option '-v'; write --version\n"},
       {{"test", "--threads", "2"}, "moonrank: test: option '--threads' must be written before 'test'\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
@@ -71,7 +73,7 @@ TEST_CASE("moonrank prints versions with --version and usage of each command wit
                               Contains("\ncuda: ") && Contains("\nmpi: "));
   const Ran help = run({"--help"});
   CHECK(help.status == 0);
-  for (const char* const command : {"test", "doc", "results", "data"}) {
+  for (const char* const command : {"test", "doc", "results", "data", "eval", "new"}) {
     const Ran own = run({command, "--help"});
     CHECK_THAT(own.out, StartsWith("usage: moonrank ") && Contains(std::string(" ") + command + " "));
     CHECK(own.out != help.out);

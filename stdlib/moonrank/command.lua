@@ -1,0 +1,20 @@
+-- Commands of the program that are written in Lua, such as `moonrank eval`. Each is a module with a function `run`,
+-- which gets the words after the command's name.
+local core = require "moonrank.core"
+
+local M = {}
+
+local modules = { eval = "moonrank.command.eval", new = "moonrank.command.new" }
+
+---Runs the command that the global table `arg` has: its name at index 0 and its words from index 1.
+---An error ends the program with one line and status 1, an error in the words with status 2.
+function M.run()
+  local words = rawget(_G, "arg")
+  local ran, problem = pcall(require(modules[words[0]]).run, table.move(words, 1, #words, 1, {}))
+  if ran then return end
+  if type(problem) ~= "string" or problem == "interrupted" then error(problem, 0) end
+  local text = problem:gsub("^mr%.[%w_.:]+: ", ""):gsub("^read_[%a_]+: ", "")
+  error(core.exit(1, ("%s: %s"):format(words[0], text)), 0)
+end
+
+return M

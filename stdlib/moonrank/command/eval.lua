@@ -1,0 +1,241 @@
+-- The command `moonrank eval`: measures TREC runs against judgments, and compares them by significance tests.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local compare = require "moonrank.compare"
+local data = require "moonrank.data"
+local evaluate = require "moonrank.evaluate"
+local find = require "moonrank.data.find"
+local registry = require "moonrank.metrics.registry"
+local retrieved = require "moonrank.data.retrieved"
+local shortest = require("moonrank.evaluate.per_list").shortest
+local tables = require "moonrank.table"
+local words_of = require "moonrank.command.words"
+
+local M = {}
+
+local about = [[
+usage: moonrank eval QRELS RUN... [-m METRIC...] [options]
+
+Prints the mean of each metric over the queries of each run, with the conventions of trec_eval. QRELS is a file of TREC
+judgments. A RUN is a TREC run, or a .csv table with the columns qid, docid and score. Files may be compressed (.gz).
+
+-m METRIC... names metrics, and may be repeated: ndcg@10, ap, rr, nrbp(0.8), or names of trec_eval, such as map,
+ndcg_cut.5,10 and P_5. A bound after a colon rescales the metric of each query: ap:minmax. Without -m, the metrics are
+ap, ndcg@10 and rr. `moonrank doc metrics` and `moonrank doc bounds` list all.
+
+With --compare, letters beside a mean name the runs that are significantly worse: paired permutation tests over the
+queries that all runs have, with Holm's correction for the number of pairs.]]
+
+local usual <const> = { "ap", "ndcg@10", "rr" }
+local conventions <const> = { "relevant", "gain", "ties", "empty" }
+
+local declarations = {
+  per_query = { default = false, help = "-q: also print the values of each query" },
+  complete = { default = false, help = "-c: judged queries that a run lacks count 0" },
+  compare = { default = false, help = "test the differences between runs" },
+  latex = { default = false, ignores = { "per_query" }, help = "print the table in LaTeX" },
+  csv = { default = "", path = "new file", help = "file for the values of each query" },
+  relevant = { type = "number", shown = "1", help = "-l: smallest grade of a relevant document" },
+  alpha = { default = 0.05, help = "significance level of the tests" },
+  seed = { default = 1, help = "seed of the tests and intervals" },
+}
+for name, shown in pairs{ gain = "linear", ties = "trec", empty = "zero" } do
+  local row = registry.convention(name, shown)
+  declarations[name] = { type = "string", choices = row.choices, shown = shown, help = row.help }
+end
+
+local short = { ["-q"] = "--per-query", ["-c"] = "--complete", ["-l"] = "--relevant", ["--metrics"] = "-m" }
+
+-- Returns the words of a command line with bundled flags ("-qc") apart, and a metric apart from its -m ("-mmap").
+local function apart(words)
+  local out = {}
+  for _, word in ipairs(words) do
+    local metric = word:match "^%-m(.+)$" or word:match "^%-%-metrics=(.+)$"
+    if metric then
+      table.move({ "-m", metric }, 1, 2, #out + 1, out)
+    elseif word:match "^%-[qc][qc]+$" then
+      for letter in word:sub(2):gmatch "." do out[#out + 1] = "-" .. letter end
+    else
+      out[#out + 1] = word
+    end
+  end
+  return out
+end
+
+-- Returns the names of metrics in a word after -m: "P.5,10" stands for P_5 and P_10.
+local function names_in(word)
+  local names, base, cutoffs = {}, word:match "^(%a[%w_]*)%.([%d,]+)$"
+  for cutoff in (cutoffs or ""):gmatch "%d+" do names[#names + 1] = ("%s_%s"):format(base, cutoff) end
+  return #names > 0 and names or { word }
+end
+
+-- Returns the metric of a name such as "ap:minmax"; nil and the reason if there is none.
+local function metric_of(name, given)
+  local inner, bound = name:match "^([^:]+):([^:]*)$"
+  local ok, metric = pcall(retrieved.metric, inner and { inner, bound = bound } or name, given)
+  if ok then return metric end
+  return nil, check.reason(metric)
+end
+
+-- Returns the metrics of the words after -m. A metric with two names counts once.
+local function metrics_of(words, given)
+  local metrics, seen = {}, {}
+  for i, word in ipairs(words) do
+    for _, name in ipairs(names_in(word)) do
+      local metric, why = metric_of(name, given)
+      if not metric then
+        words_of.refuse("eval: -m %s: %s%s", core.safe_text(name), core.safe_text(why),
+          i > 1 and ". There is no file of this name, either" or "")
+      end
+      local key = retrieved.own_name(metric.name)
+      if not seen[key] then metrics[#metrics + 1], seen[key] = metric, true end
+    end
+  end
+  return metrics
+end
+
+-- Returns the name of a run: that of its file without folder and ending.
+local function short_name(path)
+  local name = path:match "[^/]*$":gsub("%.gz$", "")
+  return name:match "^(.+)%.%w+$" or name
+end
+
+-- Returns the runs with their names. Runs whose files have the same name in different folders are called by their path.
+local function read_runs(paths)
+  local count, runs = {}, {}
+  for _, path in ipairs(paths) do count[short_name(path)] = (count[short_name(path)] or 0) + 1 end
+  for i, path in ipairs(paths) do
+    local name = count[short_name(path)] == 1 and short_name(path) or path
+    for _, other in ipairs(runs) do
+      if other.name == name then words_of.refuse("eval: the run %s is given twice. Remove one", path) end
+    end
+    runs[i] = { name = name, scores = compare.read(path) }
+  end
+  return runs
+end
+
+-- Measures each run by itself. Returns the table of means; each run gets its queries and their values.
+local function measured(runs, judgments, metrics, o)
+  local columns, formats, rows, notes = { "run" }, {}, {}, {}
+  for i, metric in ipairs(metrics) do columns[i + 1], formats[metric.name] = metric.name, "%.4f" end
+  for r, run in ipairs(runs) do
+    local found = run.scores:evaluate(judgments, metrics, o)
+    run.queries, rows[r] = found.ids, { run.name }
+    function run.values(metric) return core.numbers(evaluate.exact(found, metric.name):to("cpu")) end
+    for _, metric in ipairs(metrics) do table.insert(rows[r], found.mean[metric.name]) end
+    table.insert(rows[r], #found.ids)
+    if found.coverage then notes[#notes + 1] = ("'%s' %s"):format(run.name, found.coverage:gsub("^the run ", "")) end
+    if r == 1 then table.insert(notes, 1, evaluate.notes({ coverage = false }, metrics)[1]) end
+  end
+  columns[#columns + 1] = "queries"
+  return tables.new{ columns = columns, rows = rows, formats = formats, notes = notes }
+end
+
+-- Compares the runs. Returns the table with letters and that of the tests. Each run gets the queries of the comparison.
+local function compared(runs, judgments, metrics, o, args)
+  local options = { qrels = judgments, metrics = metrics, systems = {}, order = {}, alpha = args.alpha,
+    seed = args.seed, missing = o.missing }
+  for _, name in ipairs(conventions) do options[name] = o[name] end
+  for i, run in ipairs(runs) do options.order[i], options.systems[run.name] = run.name, run.scores end
+  local comparison = compare.compare(options)
+  for _, run in ipairs(runs) do
+    run.queries = comparison.queries
+    function run.values(metric) return core.numbers(comparison.values[metric.name][run.name]:to("cpu")) end
+  end
+  local tests = comparison:tests()
+  tests.notes = {}
+  return comparison, tests
+end
+
+-- Returns the table of the values of each query. With `exact`, values are texts that read back as the same number.
+local function per_query(runs, metrics, exact)
+  local columns, formats, rows = { "run", "query" }, {}, {}
+  for i, metric in ipairs(metrics) do columns[i + 2], formats[metric.name] = metric.name, "%.4f" end
+  for _, run in ipairs(runs) do
+    local first = #rows
+    for i, query in ipairs(run.queries) do rows[first + i] = { run.name, query } end
+    for m, metric in ipairs(metrics) do
+      for i, value in ipairs(run.values(metric)) do rows[first + i][m + 2] = exact and shortest(value) or value end
+    end
+  end
+  return tables.new{ columns = columns, rows = rows, formats = formats }
+end
+
+-- Raises an error unless the command has a file of judgments and one or more runs, and these files exist.
+local function check_names(names, args)
+  if #names < 2 then
+    words_of.refuse("eval: %s is missing. Write: moonrank eval QRELS RUN... -m ndcg@10",
+      #names == 0 and "the file of judgments" or "the file of a run")
+  end
+  for i, name in ipairs(names) do
+    local found, why = pcall(find.path, name)
+    if not found then words_of.refuse("eval: %s: %s", i == 1 and "QRELS" or "RUN", core.safe_text(why)) end
+  end
+  if args.compare and #names < 3 then words_of.refuse("eval: --compare needs two runs or more, found 1") end
+end
+
+-- Reads the judgments. The error about a file of another form says that judgments come first.
+local function read_judgments(path)
+  local ok, judgments = pcall(data.trec_qrels, path)
+  if ok or judgments == "interrupted" then return ok and judgments or error(judgments, 0) end
+  error(("QRELS: %s. The file of judgments comes before the runs"):format(judgments:gsub("^read_[%a_]+: ", "")), 0)
+end
+
+-- Reads the words of the command. Returns the paths of files, the words after -m, and the options.
+local function read_words(words)
+  local wanted = {}
+  local function take(word, before)
+    if before > 0 and core.file_exists(word) then return false end
+    wanted[#wanted + 1] = word
+    return true
+  end
+  local names, args = words_of.read(apart(words), declarations, short, { ["-m"] = true }, take)
+  return names, #wanted > 0 and wanted or usual, args
+end
+
+---Runs the command with the words after its name, and returns what it prints. Writes the file of
+---`--csv`.
+---@param words string[]
+---@return string
+---Example:
+---```lua
+---local function write(text)
+---  local path = os.tmpname()
+---  io.open(path, "w"):write(text):close()
+---  return path
+---end
+---local qrels, run = write "q 0 a 0\nq 0 b 1\n", write "q Q0 a 1 2.0 x\nq Q0 b 2 1.0 x\n"
+---require("moonrank.command.eval").output{qrels, run, "-m", "rr"}:match "0%.%d+"   --> 0.5000
+---```
+function M.output(words)
+  for _, word in ipairs(words) do
+    if word == "--help" or word == "-h" then return words_of.help(about, declarations) end
+  end
+  local names, wanted, args = read_words(words)
+  local o = { missing = args.complete and "zero" or "skip" }
+  for _, name in ipairs(conventions) do o[name] = args[name] end
+  local metrics = metrics_of(wanted, o)
+  check_names(names, args)
+  local judgments, runs, parts = read_judgments(table.remove(names, 1)), read_runs(names), {}
+  local shown, tests
+  if args.compare then
+    shown, tests = compared(runs, judgments, metrics, o, args)
+  else
+    shown = measured(runs, judgments, metrics, o)
+  end
+  if args.csv ~= "" then
+    core.make_folder(args.csv)
+    core.write_file(args.csv, per_query(runs, metrics, true):to_csv())
+  end
+  if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
+  if args.per_query then parts[1] = tostring(per_query(runs, metrics)) end
+  parts[#parts + 1] = tostring(shown)
+  parts[#parts + 1] = tests and tostring(tests)
+  return table.concat(parts, "\n\n")
+end
+
+---Runs the command and prints its result.
+---@param words string[]
+function M.run(words) print(M.output(words)) end
+
+return M

@@ -1,0 +1,73 @@
+-- Checks that the evaluations that mr.compare compares are of the same lists, candidates and data.
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local fingerprint = require "moonrank.data.fingerprint"
+
+local M = {}
+
+local where = "mr.compare"
+
+-- Returns a text that says which rows an evaluation ranked. With `counted`, the text also says how many items were left
+-- out.
+local function ranked(evaluation, counted)
+  local candidates = not counted and rawget(evaluation, "_ranked") or rawget(evaluation, "candidates")
+  return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
+end
+
+-- Raises an error if two evaluations ranked different candidate rows or different users. A paired test needs the same
+-- lists in both evaluations.
+local function check_ranked(names, a, b, counted)
+  local one, other = ranked(a, counted), ranked(b, counted)
+  if one ~= other then
+    check.fail("%s: systems '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one,
+      other)
+  end
+  local x, y = rawget(a, "users"), rawget(b, "users")
+  if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
+    check.fail("%s: systems '%s' and '%s' were evaluated for different users", where, names[1], names[2])
+  end
+end
+
+local function check_lists(names, a, b)
+  local p, q = rawget(a, "_lists"), rawget(b, "_lists")
+  if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
+    check.fail("%s: systems '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
+  end
+end
+
+---Raises an error if two evaluations used different data, or other data than `o.qrels`. Returns the
+---name of the first system that is an evaluation; nil if there is none.
+---@param systems table<string, { evaluation?: mr.Evaluation, data?: string }>
+---@param names string[]  of the systems
+---@param o table         options of mr.compare
+---@return string?
+function M.check(systems, names, o)
+  local first
+  for _, name in ipairs(names) do
+    local system = systems[name]
+    if system.evaluation then
+      first = first or name
+      local e, f = system.evaluation, systems[first].evaluation
+      check_ranked({ first, name }, f, e)
+      if e.count ~= f.count then
+        check.fail("%s: system '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count)
+      end
+      local data, other = system.data, systems[first].data
+      if data and other and data ~= other then
+        check.fail("%s: systems '%s' and '%s' were tested on different data", where, first, name)
+      end
+      check_lists({ first, name }, f, e)
+      check_ranked({ first, name }, f, e, true)
+      if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
+        check.fail("%s: system '%s' was tested on other data than qrels", where, name)
+      end
+      local a, b = rawget(e, "ids"), rawget(f, "ids")
+      if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
+        check.fail("%s: systems '%s' and '%s' have different queries", where, first, name)
+      end
+    end
+  end
+  return first
+end
+
+return M
