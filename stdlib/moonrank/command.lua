@@ -13,7 +13,7 @@ function M.run()
   local ran, problem = pcall(require(modules[words[0]]).run, table.move(words, 1, #words, 1, {}))
   if ran then return end
   if type(problem) ~= "string" or problem == "interrupted" then error(problem, 0) end
-  local text = problem:gsub("^mr%.[%w_.:]+: ", ""):gsub("^read_[%a_]+: ", "")
+  local text = problem:gsub("^mr%.[%w_.:]+: ", ""):gsub("^%l+_[%l_]+: ", "")
   error(core.exit(1, ("%s: %s"):format(words[0], text)), 0)
 end
 
