@@ -176,11 +176,6 @@ end
 function M.compare(args, o)
   local set, results = M.set(args, o.set), M.of(args, o.set, o.seed)
   local of_users, printed = set.setting == "nsr", not args.made_up and o.printed
-  local function at(where)
-    local value = where[set.setting]
-    return ("at %s"):format(value == "top_of_list" and "the highest label"
-      or ("%s %s"):format(of_users and "NSR" or set.setting, value))
-  end
   local found = experiment.compared(results, { value = "own", empty = o.empty, level = protocol.level,
     close = protocol.close, against = { bound = "none" }, base = "no bound", than = "without a bound",
     by = { { set.setting, set.values, head = of_users and "NSR" or set.setting, shown = { top_of_list = "highest" } },
@@ -188,11 +183,7 @@ function M.compare(args, o)
     printed = printed and function(of) return printed(of.loss, of.bound, of[set.setting]) end or nil,
     of_printed = "published", source = "in the thesis", metric = "test metric of the matching loss",
     unit = of_users and "user" or "query", units = of_users and "users" or "queries", what = "bounded losses",
-    on = set.title:gsub("^MSLR", "the MSLR"), groups = "bounds",
-    group = function(where) return M.title_of[where.loss] .. " " .. at(where) end,
-    name = function(where)
-      return ("the %s loss %s under %s"):format(M.title_of[where.loss], at(where), where.bound)
-    end })
+    on = set.title:gsub("^MSLR", "the MSLR") })
   found.legend = (of_users and "NSR: negative sampling ratio; " or "") .. found.legend
   local how = ("\n\nModels are trained with seed %d on %d %s, for %d epochs of Adam at the learning rates by loss and "
     .. "bound in training.lua; the epoch is\nchosen on %s."):format(o.seed, set.folds,

@@ -257,8 +257,8 @@ it("training.compare counts bounds that are significantly better and worse, and 
     local counts = {}
     for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
     equal(counts, { 18, 3, 3 })
-    local most, least = section.text:find("under minmax (+0.1250)", 1, true),
-      section.text:find("under expectation (-0.1250)", 1, true)
+    local most, least = section.text:find("minmax (+0.1250)", 1, true),
+      section.text:find("expectation (-0.1250)", 1, true)
     check(most and least and most < least, section.text)
     -- the printed numbers of AP are 0.36 and 0.5
     check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)

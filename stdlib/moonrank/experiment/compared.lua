@@ -34,10 +34,6 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
   { "than", "string", shown = "base", help = 'that setting in the text, after "better than": "without a bound"' },
   { "what", "string", default = "settings", help = "what is compared with it: bounded losses" },
   { "on", "string", default = "these data", help = "name of the data in the text" },
-  { "name", "fun(where: table): string", shown = "values of parameters", help = "name of a setting in the text" },
-  { "group", "fun(where: table): string", shown = "none",
-    help = "name of the settings over which differences from printed numbers are averaged in the text" },
-  { "groups", "string", default = "settings", help = "what a group has: bounds" },
   { "of_printed", "string", default = "printed", help = 'head of the column of printed numbers: "published"' },
   { "source", "string", default = "in the source", help = 'where they are printed: "in the thesis"' },
 })

@@ -10,24 +10,33 @@ local M = {}
 ---Example: `mr.experiment.are(3)   --> 3 are`
 function M.are(n) return n == 0 and "none is" or n == 1 and "1 is" or ("%d are"):format(n) end
 
-local function name_of(where, o)
-  if o.name then return o.name(where) end
+-- Returns the values of a row's parameters as text, such as "NSR 1, AP, minmax", without the parameter `except`.
+local function name_of(where, o, except)
   local parts = {}
-  for _, each in ipairs(o.by) do parts[#parts + 1] = tostring(where[each[1]]) end
-  return table.concat(parts, " ")
+  for _, each in ipairs(o.by) do
+    local value = where[each[1]]
+    local shown = each.shown and each.shown[value] or tostring(value)
+    if each[1] ~= except then
+      parts[#parts + 1] = type(value) == "number" and ("%s %s"):format(each.head or each[1], shown) or shown
+    end
+  end
+  return table.concat(parts, ", ")
 end
 
--- A sentence with the mean difference from printed numbers over the rows of each group; "" if no numbers are printed.
+-- Returns a sentence with the differences from printed numbers, as means over the values of the parameter that is
+-- compared; "" if no numbers are printed.
 local function from_printed(rows, o)
-  local parts, order, of = {}, {}, {}
+  local parts, order, of, compared = {}, {}, {}, next(o.against)
   for _, row in ipairs(rows) do
-    local group = row.difference and o.group and o.group(row.where)
-    if group and not of[group] then of[group], order[#order + 1] = {}, group end
-    if group then table.insert(of[group], row.difference) end
+    local name = row.difference and name_of(row.where, o, compared)
+    if name and not of[name] then of[name], order[#order + 1] = {}, name end
+    if name then table.insert(of[name], row.difference) end
   end
-  for i, group in ipairs(order) do parts[i] = ("%+.4f for %s"):format(stats.mean(of[group]), group) end
-  return #parts == 0 and "" or ("\n\nOur numbers less the printed ones are, in the mean over the %s, %s."):format(
-    o.groups, table.concat(parts, ", "))
+  for i, name in ipairs(order) do
+    parts[i] = ("%+.4f%s"):format(stats.mean(of[name]), name == "" and "" or (" (%s)"):format(name))
+  end
+  return #parts == 0 and "" or ("\n\nOur numbers less the printed ones are, as means over every %s: %s."):format(
+    compared, table.concat(parts, ", "))
 end
 
 -- Returns the number of settings that are compared with the reference, of significantly better and of worse ones, and

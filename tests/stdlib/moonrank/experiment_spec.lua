@@ -293,7 +293,9 @@ it("mr.experiment.compared compares each row with the reference that has the row
     equal(means[5], 0.75 + 2.5 / 64)
     equal({ found.rows[5].runs, found.rows[5].n, found.rows[5].lists }, { 2, 4, 8 })
     equal(found.caption, "")
-    check(found.text:find("2 minmax (+0.2500)", 1, true) and found.text:find("2 mean (-0.2500)", 1, true), found.text)
+    for _, words in ipairs{ "nsr 2, minmax (+0.2500)", "nsr 2, mean (-0.2500)" } do
+      check(found.text:find(words, 1, true), found.text)
+    end
   end)
 end)
 
@@ -312,6 +314,22 @@ it("the text of mr.experiment.compared follows signs and numbers, and names the 
     check(gains:find("of 2", 1, true) and not gains:find("lost", 1, true), gains)
     local losses = text({ "ap", "rr", "bpr" }, { ap = 0.5, rr = 0.25, bpr = 0.375 }, "ap")
     check(losses:find("lost by rr", 1, true) and not losses:find("gained", 1, true), losses)
+  end)
+end)
+
+it("the text of mr.experiment.compared has mean differences from printed numbers, by the other parameters", function()
+  with_compared(function(made)
+    local by = { { "nsr", { 1, 2 }, head = "NSR" }, { "bound", { "none", "minmax" }, shown = { none = "no bound" } } }
+    local function text(parameters)
+      local space = { bound = mr.choice{ "none", "minmax" }, nsr = mr.choice{ 1, 2 } }
+      return made(space, parameters, function(trial) return trial.nsr / 4 + (trial.bound == "none" and 0.125 or 0) end,
+        { against = { bound = "none" }, printed = function() return 0.25 end }).text
+    end
+    -- numbers are 0.375 and 0.25 at NSR 1, and 0.625 and 0.5 at NSR 2
+    local both = text(by)
+    check(both:find("+0.0625 (NSR 1), +0.3125 (NSR 2)", 1, true) and both:find("every bound", 1, true), both)
+    local pooled = text{ by[2] }
+    check(pooled:find("+0.1875.", 1, true), pooled)
   end)
 end)
 
