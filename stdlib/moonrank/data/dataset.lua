@@ -357,6 +357,17 @@ function Dataset:binarize(threshold)
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
 
+---Returns a copy of the dataset with other grades, for example with the profit of each item as its
+---grade.
+---@param relevance mr.Tensor  [rows], the grade of each row
+---@return mr.Dataset
+---Example:
+---```lua
+---local set = mr.data.dataset{lists = mr.lists{{2, 0, 1}}}
+---set:with_relevance(set.lists.relevance * 10).lists.relevance   --> {20, 0, 10}  mr.Tensor {3} float32
+---```
+function Dataset:with_relevance(relevance) return M.with(self, { lists = self.lists:with_relevance(relevance) }) end
+
 ---Returns the mean and the standard deviation of every feature, in float64, over the rows where the
 ---feature is not missing (NaN). A feature that is constant, or missing in all rows, gets deviation
 ---1. A dataset without features or without rows is an error.

@@ -43,6 +43,8 @@ local fold_options = declare("mr.data.FoldOptions", {
   { "number", "integer", default = 1, least = 1, help = "number of the fold" },
   { "k", "integer", default = 1, least = 1, help = "number of folds" },
   { "title", "string", default = "own data", help = "name of the data" },
+  { "users", "integer", least = 1, shown = "none", help = "number of users of the ratings, for models of users" },
+  { "items", "integer", least = 1, shown = "none", help = "number of items of the ratings: the full catalogue" },
 })
 
 ---Makes a fold of three datasets of your own, e.g. of queries that were divided by `dataset:split`.

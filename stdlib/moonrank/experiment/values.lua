@@ -81,6 +81,34 @@ function M.lists(results, where, name) return reading.lists(results, runs_of(res
 ---@return number[]
 function M.folds(results, where, name) return reading.folds(results, runs_of(results, where), name) end
 
+---Returns the best run for each value of a parameter, by the metric of the study, as a table with the
+---parameters and the numbers of the run by name. Of equal runs the first one is taken.
+---@param results mr.Results
+---@param by string|string[]  name of a parameter; for several names, keys are their values with a space between
+---@return table<string, table<string, any>>
+---Example:
+---```lua
+---local store = os.tmpname()
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local results = mr.experiment.study(args, {name = "rates",
+---  space = {loss = mr.choice{"ap", "rr"}, rate = mr.choice{0.1, 0.2}},
+---  run = function(trial) return {valid = trial.loss == "ap" and trial.rate or -trial.rate} end})
+---os.remove(store)
+---mr.experiment.best(results, "loss").rr.rate   --> 0.1
+---```
+function M.best(results, by)
+  given.results("best", results)
+  if type(by) ~= "table" then given.need("best", "by", by, "string", "the name of a parameter, or several names") end
+  local found, shown = {}, results:best(by)
+  for _, row in ipairs(shown.rows) do
+    local run, key = {}, {}
+    for c, name in ipairs(shown.columns) do run[name] = row[c] end
+    for i, name in ipairs(type(by) == "table" and by or { by }) do key[i] = tostring(run[name]) end
+    found[table.concat(key, " ")] = run
+  end
+  return found
+end
+
 ---Returns the mean of the values of each list, which may have values in several folds or under several
 ---seeds. The means are in rising order of the numbers that identify the lists.
 ---@param ids number[]  number of the list (user or query) of each value

@@ -266,3 +266,16 @@ it("dataset:split takes a rounded share of whole lists and keeps their order", f
   equal(none.count, 0)
   raises(function() dataset{ 1 }:split{ share = 1 } end, "split", "share", "1")
 end)
+
+it("with_relevance changes grades alone, and mr.data.fold takes the numbers of users and items", function()
+  local set = dataset{ 2, 3 }
+  local other = set:with_relevance(set.lists.relevance * 10 + 1)
+  equal(other.lists.relevance:totable(), { 11, 21, 11, 21, 1 })
+  equal({ set.lists.relevance:totable()[1], other.name }, { 1, set.name })
+  for _, name in ipairs{ "features", "users", "items" } do equal(other[name]:totable(), set[name]:totable(), name) end
+  raises(function() set:with_relevance(mr.tensor{ 1, 2 }) end, "relevance")
+  local fold = mr.data.fold{ train = set, valid = set, test = other, users = 20, items = 3000 }
+  equal({ fold.users, fold.items, fold.number }, { 20, 3000, 1 })
+  equal(mr.data.fold{ train = set, valid = set, test = other }.users, false)
+  raises(function() mr.data.fold{ train = set, valid = set, test = other, users = 0 } end, "users", "0")
+end)
