@@ -7,179 +7,124 @@
 -- RMSE for methods that predict ratings and by recall(10) for all others.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local experiment = mr.experiment
-local data, predictors = dofile(here .. "data.lua"), dofile(here .. "predictors.lua")
-local protocol = dofile(here .. "protocol.lua")
+local experiment, predictors, protocol = mr.experiment, dofile(here .. "predictors.lua"), dofile(here .. "protocol.lua")
 
 local args = experiment.args({
   seed = { default = 1, help = "seed of folds, models and the items that are drawn" },
-  unseen = { default = protocol.unseen, least = 1, most = 1000,
+  unseen = { default = predictors.unseen, least = 1, most = 1000,
     help = "items that the user has not rated beside each test item" },
-  head = { default = protocol.head, least = 0, most = 0.9,
+  head = { default = predictors.head, least = 0, most = 0.9,
     help = "share of the ratings that the most rated items hold, which the long tail is without" },
   out = { path = "new file", default = "results/lecture/cremonesi.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
 }, { document = "lecture" })
-local deepest, folds = protocol.deepest, args.smoke and 1 or protocol.folds
-local ratings, title = data.ratings(args)
+local ratings, title = protocol.ratings(args)
+local tail, in_head = predictors.long_tail(ratings, args.head)
+local folds, seed, unseen = args.smoke and 1 or protocol.folds, args.seed, args.unseen
 
-local by_name = {}
-for _, each in ipairs(predictors.all) do by_name[each.name] = each end
-
-local tail, in_head = protocol.long_tail(ratings, args.head)
-local function fold_of(number) return protocol.graded_fold(ratings, number, args.seed) end
-
--- The settings to try, for each predictor (method that ranks items) that has more than one setting; at most two with
--- --smoke.
-local tried, names = {}, {}
+-- The settings to try of each predictor (method that ranks items), by number; at most two with --smoke.
+local by_name, space = {}, {}
 for _, each in ipairs(predictors.all) do
-  for i, setting in ipairs(#each.settings > 1 and each.settings or {}) do
-    if not args.smoke or i <= 2 then
-      names[#names + 1] = ("%s: %s"):format(each.name, predictors.text(setting))
-      tried[names[#names]] = { predictor = each, setting = setting }
-    end
-  end
+  local n = args.smoke and math.min(2, #each.settings) or #each.settings
+  by_name[each.name], space[each.name] = each, n > 1 and { setting = mr.range(1, n) } or {}
 end
-local settings = { unseen = args.unseen, seed = args.seed }
-
--- Returns, by name of the predictor (method that ranks items), the setting that is best on the validation part of
--- the first fold.
-local function chosen()
-  local results = experiment.study(args, { name = ("Cremonesi's protocol, settings, seed %d"):format(args.seed),
-    settings = settings,
-    space = { setting = mr.choice(names) },
-    run = function(trial)
-      local each, fold = tried[trial.setting], fold_of(protocol.tuned_on)
-      local model = each.predictor.make(fold, each.setting, args.seed)
-      local o = { unseen = args.unseen, seed = args.seed }
-      return { valid = protocol.quality(model, fold, each.predictor.predicts, o) }
-    end })
-  local columns, trials = results:columns(), {}
-  local setting, valid = columns:column("runs", "setting"), columns:column("runs", "valid")
-  for i, row in ipairs(columns:rows("runs", {})) do
-    local each = tried[setting[row]]
-    trials[i] = { key = each.predictor.name, valid = valid[row], setting = each.setting }
-  end
-  return protocol.choose(trials)
-end
-local best = chosen()
-local function setting_of(each)
-  if #each.settings == 1 then return each.settings[1] end
-  if not best[each.name] then
-    error(("no setting of %s has a result; the errors are in the store (moonrank results)"):format(each.name), 0)
-  end
-  return best[each.name].setting
+local function made(name, fold, at)
+  local each = by_name[name]
+  return each.make(fold, each.settings[at.setting or 1], seed), each.predicts
 end
 
-local every_name, said = {}, {}
-for i, each in ipairs(predictors.all) do
-  every_name[i], said[i] = each.name, each.name .. " " .. predictors.text(setting_of(each))
-end
-settings.head, settings.chosen = args.head, table.concat(said, "; ")
-
--- Runs every predictor (method that ranks items) on every fold. A result has recall(N) for all items and for the
--- long tail, with the number of test items of each, and RMSE if the predictor predicts ratings.
-local results = experiment.study(args, {
-  name = ("Cremonesi's protocol, seed %d"):format(args.seed), settings = settings,
-  space = { predictor = mr.choice(every_name), split = mr.range(1, folds) },
-  run = function(trial)
-    local each, fold = by_name[trial.predictor], fold_of(trial.split)
-    local model, result = each.make(fold, setting_of(each), args.seed), {}
-    for _, items in ipairs{ "all", "tail" } do
-      local o = { unseen = args.unseen, seed = args.seed, tail = items == "tail" and tail or nil }
-      local found, count = protocol.recalls(model, fold, "test", o)
-      for n = 1, deepest do result[items .. "@" .. n] = found[n] end
+-- A run has recall(N) for all items and for the long tail, with the number of test items of each, and RMSE if the
+-- predictor predicts ratings.
+local results, best = experiment.tuned(args, {
+  name = ("Cremonesi's protocol, seed %d"):format(seed), by = "predictor", space = space,
+  beside = { split = mr.range(1, folds) }, settings = { unseen = unseen, seed = seed, head = args.head },
+  choose = function(trial)
+    local fold = predictors.graded_fold(ratings, protocol.tuned_on, seed)
+    local model, predicts = made(trial.predictor, fold, trial.params)
+    return { valid = predictors.quality(model, fold, predicts, { unseen = unseen, seed = seed }) }
+  end,
+  run = function(trial, at)
+    local fold, result = predictors.graded_fold(ratings, trial.split, seed), {}
+    local model, predicts = made(trial.predictor, fold, at)
+    for items, of in pairs{ all = false, tail = tail } do
+      local found, count = predictors.recalls(model, fold, "test", { unseen = unseen, seed = seed, tail = of or nil })
+      for n, recall in ipairs(found) do result[items .. "@" .. n] = recall end
       result[items .. "_count"] = count
     end
-    result.valid, result.rmse = result["all@10"], each.predicts and protocol.rmse(model, fold, "test") or nil
+    result.valid, result.rmse = result["all@10"], predicts and predictors.rmse(model, fold, "test") or nil
     return result
   end })
 
--- Returns the mean of a predictor's result `what` over folds, weighted by the number of test items of each fold
--- (`weight` names the column of this number).
-local columns = results:columns()
-local function pooled(name, what, weight)
-  local parts, values, weights = {}, columns:column("runs", what), columns:column("runs", weight)
-  for i, row in ipairs(columns:rows("runs", { predictor = name })) do
-    parts[i] = { mean = values[row], count = weights[row] }
-  end
-  return protocol.pooled(parts)
+-- Returns the mean of a number over folds, weighted by their numbers of items to find, the sum of these numbers, and
+-- the interval of the mean.
+local function mean_of(name, number, items)
+  local where, sum, count = { predictor = name }, 0, 0
+  local values, counts = experiment.folds(results, where, number), experiment.folds(results, where, items .. "_count")
+  for i, value in ipairs(values) do sum, count = sum + value * counts[i], count + counts[i] end
+  return sum / count, count, experiment.over_runs(values)
 end
 
+local rows, heads, formats, mark = {}, { "ranked by", "setting" }, {}, {}
 local cells = experiment.cells("Student's t over folds", folds)
-local function spread(name, what)
-  local values, of_folds = columns:column("runs", what), {}
-  for i, row in ipairs(columns:rows("runs", { predictor = name })) do of_folds[i] = values[row] end
-  return experiment.over_runs(of_folds)
-end
-
-local panels, rows = { columns = 2, width = 1000, height = 720, title = args.made_up and "Made-up data" or nil }, {}
-local groups = { { "all", "all items" }, { "tail", "long tail" } }
-for g, group in ipairs(groups) do
-  local recall, precision = {}, {}
-  for i, name in ipairs(every_name) do
-    local x, y, over = {}, {}, {}
-    for n = 1, deepest do
-      x[n], y[n] = n, (pooled(name, ("%s@%d"):format(group[1], n), group[1] .. "_count"))
-      over[n] = y[n] / n
-    end
-    recall[i], precision[i] = { name = name, x = x, y = y, color = i }, { name = name, x = y, y = over, color = i }
-  end
-  panels[g] = mr.plot.lines{ series = recall, title = group[2], xlabel = "N", ylabel = "recall(N)", yrange = { 0, 1 } }
-  panels[g + 2] = mr.plot.lines{
-    series = precision,
-    title = group[2],
-    xlabel = "recall(N)",
-    ylabel = "precision(N)",
-    xrange = { 0, 1 } }
-end
 for i, each in ipairs(predictors.all) do
-  rows[i] = { each.name, predictors.text(setting_of(each)),
-    each.predicts and pooled(each.name, "rmse", "all_count") or "" }
-  cells:note(i, "RMSE", each.predicts and spread(each.name, "rmse") or nil)
-  for _, group in ipairs(groups) do
-    for _, n in ipairs{ 1, 10, 20 } do
-      rows[i][#rows[i] + 1] = (pooled(each.name, ("%s@%d"):format(group[1], n), group[1] .. "_count"))
-      cells:note(i, ("recall(%d), %s"):format(n, group[2]), spread(each.name, ("%s@%d"):format(group[1], n)))
-    end
+  rows[i] = { each.name, predictors.text(each.settings[best[each.name].setting or 1]) }
+end
+local function add_column(head, number, items)
+  heads[#heads + 1], formats[head] = head, "%.4f"
+  for i, each in ipairs(predictors.all) do
+    local mean, _, interval = mean_of(each.name, number, items)
+    rows[i][#heads] = mean == mean and mean or ""
+    cells:note(i, head, interval)
   end
 end
+local function panel(items, group, of_precision)
+  local series = {}
+  for i, each in ipairs(predictors.all) do
+    local x, y = {}, {}
+    for n = 1, predictors.deepest do
+      local recall = mean_of(each.name, ("%s@%d"):format(items, n), items)
+      x[n], y[n] = of_precision and recall or n, of_precision and recall / n or recall
+    end
+    series[i] = { name = each.name, x = x, y = y, color = i }
+  end
+  return mr.plot.lines{ series = series, title = group, xlabel = of_precision and "recall(N)" or "N",
+    ylabel = of_precision and "precision(N)" or "recall(N)", [of_precision and "xrange" or "yrange"] = { 0, 1 } }
+end
+add_column("RMSE", "rmse", "all")
+local panels = { columns = 2, width = 1000, height = 720, title = args.made_up and "Made-up data" or nil }
+for g, group in ipairs{ { "all", "all items" }, { "tail", "long tail" } } do
+  for _, n in ipairs{ 1, 10, 20 } do
+    local head = ("recall(%d), %s"):format(n, group[2])
+    add_column(head, ("%s@%d"):format(group[1], n), group[1])
+    mark[head] = "max"
+  end
+  panels[g], panels[g + 2] = panel(group[1], group[2]), panel(group[1], group[2], true)
+end
 
+-- Names the predictor with the highest number in a column, and gives it.
 local function highest(column)
   local top = rows[1]
-  for _, row in ipairs(rows) do
-    if row[column] > top[column] then top = row end
-  end
+  for _, row in ipairs(rows) do top = row[column] > top[column] and row or top end
   return ("%s (%.4f)"):format(top[1], top[column])
 end
-local heads, formats, mark = { "ranked by", "setting", "RMSE" }, { RMSE = "%.4f" }, {}
-for _, group in ipairs(groups) do
-  for _, n in ipairs{ 1, 10, 20 } do
-    heads[#heads + 1] = ("recall(%d), %s"):format(n, group[2])
-    formats[heads[#heads]], mark[heads[#heads]] = "%.4f", "max"
-  end
-end
-local predicted, counted
-for _, row in ipairs(rows) do
-  if row[1] == "biased MF, squared errors" then predicted = row end
-  if row[1] == "most rated" then counted = row end
-end
-local _, of_all = pooled("random", "all@1", "all_count")
-local _, of_tail = pooled("random", "tail@1", "tail_count")
+local row_of = {}
+for _, row in ipairs(rows) do row_of[row[1]] = row end
+local predicted, counted = row_of["biased MF, squared errors"], row_of["most rated"]
+local finding = ([[
+Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with
+an RMSE of %.4f, has %.4f, %s than the ranking by the number of ratings (%.4f).]]):format(
+  unseen, highest(5), predicted[3], predicted[5], predicted[5] < counted[5] and "less" or "not less", counted[5])
 local section = experiment.finish(args, mr.plot.facets(panels), ([[
-Each of the %d five-star ratings in the test parts of %s (%d %s, seed %d) is ranked among %d items that its user has not rated; %d of
-them are in the long tail, without the %d most rated items. Recall(10) is highest for %s among all items, and for %s in the
-long tail. Biased matrix factorisation, which predicts ratings with an RMSE of %.4f, reaches a recall(10) of %.4f among all items and %.4f
-in the long tail, and the ranking by the number of ratings, which predicts none, %.4f and %.4f. Precision is recall over N, so that both
-order the methods alike. Settings were chosen on validation, by RMSE for those that predict ratings and by recall(10) for the
-others.]]):format(of_all, title, folds, folds == 1 and "fold" or "folds", args.seed, args.unseen, of_tail, in_head,
-    highest(5), highest(8), predicted[3], predicted[5], predicted[8], counted[5], counted[8]),
+%s
+In the long tail, without the %d most rated items, recall(10) is highest for %s; it is %.4f for biased matrix
+factorisation and %.4f for the ranking by the number of ratings. To be found are the %d five-star ratings in the
+test parts of %s (%d %s, seed %d), of which %d are in the long tail. Precision is recall over N, so that both order
+the methods alike.]]):format(finding, in_head,
+    highest(8), predicted[8], counted[8], select(2, mean_of("random", "all@1", "all")), title, folds,
+    folds == 1 and "fold" or "folds", seed, (select(2, mean_of("random", "tail@1", "tail")))),
   experiment.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
 setting: what validation chose; RMSE: of predicted ratings; recall(N): share of five-star ratings among the first N of
 101, of all items and of the long tail.]]))
-section.finding = not args.made_up and ([[
-Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with an RMSE of %.4f, has %.4f,
-%s than the ranking by the number of ratings (%.4f).]]):format(args.unseen, highest(5), predicted[3], predicted[5],
-  predicted[5] < counted[5] and "less" or "not less", counted[5]) or nil
+section.finding = not args.made_up and finding or nil
 return section

@@ -8,9 +8,7 @@
 -- random forest has no rounds.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
-local experiment = mr.experiment
-local protocol = dofile(here .. "protocol.lua")
+local experiment, protocol, trees = mr.experiment, dofile(here .. "protocol.lua"), dofile(here .. "trees.lua")
 
 local args = mr.args{
   rounds = { default = 200, help = "of boosting, at most" },
@@ -22,8 +20,8 @@ local args = mr.args{
     help = "to see that it runs, on made-up queries" },
 }
 
-local folds, title = data.queries(args)
-local boosted, forest = protocol.tree_options(false, args), protocol.tree_options(true, args)
+local folds, title = protocol.queries(args)
+local boosted, forest = trees.options(false, args), trees.options(true, args)
 
 -- Rankers as rows {name, loss, options of the trees}. The loss is an object of this library, or the name of an
 -- objective of XGBoost.
@@ -50,10 +48,10 @@ local function measured(ranker)
     local fold, options = folds[i], { objective = not own and ranker[2] or nil }
     for name, value in pairs(ranker[3]) do options[name] = value end
     local model = mr.models.trees(options)
-    protocol.fit_trees(model, own and ranker[2] or nil, fold)
+    trees.fit(model, own and ranker[2] or nil, fold)
     local test = fold.test
     local scores = model{ lists = test.lists, features = test.features }
-    local values = { protocol.judge_trees(scores, test.lists) }
+    local values = { trees.judge(scores, test.lists) }
     for c, value in ipairs(values) do sums[c], of_folds[c][i] = sums[c] + value / #folds, value end
   end
   return sums, of_folds
@@ -71,9 +69,9 @@ for _, row in ipairs(rows) do
   if row[2] > best[2] then best = row end
 end
 args.made_up = args.smoke
-local section = figure.finish(args, nil, ([[
+local section = experiment.finish(args, nil, ([[
 The table has means over %d folds of %s. The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
-  figure.named("", mr.table{ columns = columns, rows = rows,
+  experiment.named("", mr.table{ columns = columns, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", LETOR = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
     mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells, [[
 nDCG@10, MAP: a query without relevant documents counts as 0; LETOR: nDCG@10 by the rule of LETOR's evaluation script,

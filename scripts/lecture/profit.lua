@@ -8,50 +8,40 @@
 -- profits, by profit@10 for all others. Changes are paired by user.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local experiment = mr.experiment
-local data, figure = dofile(here .. "data.lua"), dofile(here .. "../thesis/figure.lua")
-local protocol = dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
+local under_profits = dofile(here .. "profits.lua")
 
 local args = experiment.args({
   seed = { default = 1, help = "seed of splits, negatives, models and profits" },
   folds = { default = 5, least = 1, most = 5, help = "how many of the five folds are run" },
 }, { document = "lecture", smoke = { folds = 1 } })
-local ratings, title = data.ratings(args)
-local liked, profits = protocol.liked(ratings, args.smoke), protocol.profits(ratings, args.seed)
-protocol.define_profit()
+local ratings, title = protocol.ratings(args)
+local liked, profits = protocol.liked(ratings, args.smoke), under_profits.profits(ratings, args.seed)
+under_profits.define_profit()
 
 local function fold_of(number) return protocol.liked_fold(liked, number, args.seed) end
-local order, kinds = protocol.rankers, { "at random", "more for rare movies" }
+local order, kinds = under_profits.rankers, { "at random", "more for rare movies" }
 
--- Returns the learning rate and number of epochs that validation chose, by kind of profits and ranker, with keys
--- such as "at random: relevance".
-local function chosen()
-  local results = experiment.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
-    settings = { epochs = args.smoke and 2 or 30, seed = args.seed },
-    space = { ranker = mr.choice(order), profits = mr.choice(kinds), rate = mr.choice(protocol.profit_rates) },
-    run = function(trial)
-      return protocol.epochs_of(trial.ranker, fold_of(protocol.tuned_on),
-        { profits = profits[trial.profits], rate = trial.rate, seed = args.seed, short = args.smoke })
-    end })
-  local columns, trials = results:columns(), {}
-  local function of(name) return columns:column("runs", name) end
-  for i, row in ipairs(columns:rows("runs", {})) do
-    trials[i] = { key = of "profits"[row] .. ": " .. of "ranker"[row], valid = of "valid"[row], rate = of "rate"[row],
-      epochs = math.tointeger(of "epochs"[row]) }
-  end
-  return protocol.choose(trials)
-end
-local best, said = chosen(), {}
+-- The learning rate and number of epochs that validation chose, by kind of profits and ranker, with keys such as
+-- "at random relevance".
+local best, said = experiment.best(experiment.study(args, { name = ("profit, rates, seed %d"):format(args.seed),
+  settings = { epochs = args.smoke and 2 or 30, seed = args.seed },
+  space = { ranker = mr.choice(order), profits = mr.choice(kinds), rate = mr.choice(under_profits.profit_rates) },
+  run = function(trial)
+    return under_profits.epochs_of(trial.ranker, fold_of(protocol.tuned_on),
+      { profits = profits[trial.profits], rate = trial.rate, seed = args.seed, short = args.smoke })
+  end }), { "profits", "ranker" }), {}
 for _, kind in ipairs(kinds) do
   for _, name in ipairs(order) do
-    local key = kind .. ": " .. name
+    local key = kind .. " " .. name
+    best[key].epochs = math.tointeger(best[key].epochs)
     said[#said + 1] = ("%s rate %g epochs %d"):format(key, best[key].rate, best[key].epochs)
   end
 end
 
 local function per_list(found)
   local lists = { list = found.users:double() }
-  for _, name in ipairs(protocol.profit_metrics) do lists[name] = found[name] end
+  for _, name in ipairs(under_profits.profit_metrics) do lists[name] = found[name] end
   return lists
 end
 
@@ -59,10 +49,10 @@ local results = experiment.study(args, { name = ("profit, seed %d"):format(args.
   settings = { chosen = table.concat(said, "; ") },
   space = { ranker = mr.choice(order), profits = mr.choice(kinds), split = mr.range(1, args.folds) },
   run = function(trial)
-    local at, fold, profit = best[trial.profits .. ": " .. trial.ranker], fold_of(trial.split), profits[trial.profits]
-    local score = protocol.fit_profit(trial.ranker, fold,
+    local at, fold, profit = best[trial.profits .. " " .. trial.ranker], fold_of(trial.split), profits[trial.profits]
+    local score = under_profits.fit_profit(trial.ranker, fold,
       { profits = profit, rate = at.rate, epochs = at.epochs, seed = args.seed })
-    local found = protocol.earned(protocol.priced(fold, profit), score)
+    local found = under_profits.earned(under_profits.priced(fold, profit), score)
     return { valid = at.valid, profit = found.mean.profit_10, recall = found.mean["recall@10"],
       per_list = per_list(found) }
   end })
@@ -74,7 +64,7 @@ local function untrained(kind, times)
   for number = 1, args.folds do
     local fold = fold_of(number)
     local popular = mr.models.popularity{ fold = fold }
-    local lists = per_list(protocol.earned(protocol.priced(fold, profits[kind]), function(batch)
+    local lists = per_list(under_profits.earned(under_profits.priced(fold, profits[kind]), function(batch)
       return times and popular(batch) * profits[kind]:rows(batch.items) or popular(batch)
     end))
     for name, values in pairs(lists) do table.move(values:totable(), 1, #values, #all[name] + 1, all[name]) end
@@ -104,25 +94,25 @@ for _, kind in ipairs(kinds) do
   add("most liked", nil, untrained(kind, false))
   add("most liked, times profit", nil, untrained(kind, true))
   for _, name in ipairs(order) do
-    add(name, best[kind .. ": " .. name], function(metric)
+    add(name, best[kind .. " " .. name], function(metric)
       return experiment.by_list({ results }, { ranker = name, profits = kind }, metric)
     end)
   end
 end
-for i, each in ipairs(protocol.compare(pairs_of)) do rows[i][7], rows[i][8] = each.change or "", each.p or "" end
+for i, each in ipairs(under_profits.compare(pairs_of)) do rows[i][7], rows[i][8] = each.change or "", each.p or "" end
 local parts = {}
 for i, each in ipairs(gains) do
   parts[i] = ([[
 With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.2g after Holm's correction).]]):format(
     each.kind, each.now, each.before, rows[each.row][8])
 end
-return figure.finish(args, nil, ([[
+return experiment.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). %s
 "Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has the probability 1/2.
 Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]
-  ):format(protocol.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
+  ):format(under_profits.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
     table.concat(parts, " ")),
-  figure.named("", mr.table{
+  experiment.named("", mr.table{
     columns = { "profits (made up)", "trained on", "rate", "epochs", "profit@10", "recall@10", "change", "p, Holm" },
     rows = rows, formats = { ["profit@10"] = "%.3f", ["recall@10"] = "%.4f", change = "%+.3f", ["p, Holm"] = "%.2g" },
     mark = { ["profit@10"] = "max", ["recall@10"] = "max", ["p, Holm"] = 0.05 },

@@ -28,8 +28,10 @@ it("common.compare averages over all test queries with relevant documents, not o
   -- of the second fold's four queries one has no relevant document
   local folds = { { test = part({ 1, 0 }) }, { test = part({ 0, 1 }, { 0, 1 }, { 0, 0 }, { 0, 1 }) } }
   local common = in_process.load("scripts/lecture/background/common.lua", {
-    data = function(data) rawset(data, "queries", function() return folds, "made" end) end,
-    protocol = function(protocol) rawset(protocol, "query_fold", function(all, number) return all[number] end) end })
+    protocol = function(protocol)
+      rawset(protocol, "queries", function() return folds, "made" end)
+      rawset(protocol, "query_fold", function(all, number) return all[number] end)
+    end })
   local shown
   rawset(common, "table", function(_, o)
     shown = o
@@ -166,7 +168,7 @@ it("listrank_mf.lua compares cross entropy with squared errors over all lists of
     return { test = { mean = { ["ndcg@10"] = fold / 10 }, counted = { ["ndcg@10"] = fold } } }
   end)
   local ok, problem = pcall(in_process.section, "scripts/lecture/background/listrank_mf.lua", { "--epochs", "7" }, {
-    data = function(data) rawset(data, "ratings", function() return ratings, "made" end) end,
+    protocol = function(protocol) rawset(protocol, "ratings", function() return ratings, "made" end) end,
     common = function(common) rawset(common, "table", function(_, o)
       shown = o
       return {}

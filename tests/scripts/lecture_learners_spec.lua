@@ -3,7 +3,6 @@
 local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local data_folders = dofile "tests/support/data_folders.lua"
-local with_words = dofile("tests/support/in_process.lua").with_words
 local mean = dofile("tests/support/numbers.lua").mean
 local test = require "moonrank.test"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
@@ -42,37 +41,47 @@ it("learners.lua's WARP draws twenty rows for each relevant one, and gives up if
 end)
 
 -- In place of a training: notes what it was asked for. Validation prefers the largest rate and the least decay.
-local function stub(asked)
+local function stub(asked, kind_of)
   return function(set, fold, o)
-    local at = {}
-    for _, name in ipairs{ "rate", "decay", "eta" } do
-      local has, value = pcall(function() return o.at[name] end)
-      at[name] = has and value or nil
-    end
+    local at = { rate = o.at.rate, decay = o.at.decay, eta = o.at.eta }
     asked[#asked + 1] =
-      { set = set, fold = fold, at = at, kind = o.kind, seed = o.seed, short = o.short, test = o.test }
+      { set = set, fold = fold, at = at, kind = kind_of[o.model], seed = o.seed, short = o.short, test = o.test }
     local valid = (at.rate or at.eta) - (at.decay or 0)
     local run = { best = { metrics = { ["ndcg@10"] = valid, ap = -valid, auc = -valid } } }
     if o.test then
-      run.scores, run.test = {}, { mean = { ["ndcg@10"] = -valid, ap = 0.25, auc = 0.125 } }
+      run.test = { mean = { ["ndcg@10"] = -valid, ap = 0.25, auc = 0.125 } }
       for m, name in ipairs{ "ndcg@10", "ap", "auc" } do
-        run.scores[name] = mr.arange(1, fold.test.count):double() + 100 * fold.number + 1000 * m
+        run.test[name] = mr.arange(1, fold.test.count):double() + 100 * fold.number + 1000 * m
       end
     end
     return run
   end
 end
 
--- The learners of a script with these words, with made-up outcomes of trainings; models that were made are noted.
+-- The learners of a script with these words, with made-up outcomes of trainings; models that were made to be trained
+-- are noted. The last result, values(set), returns a function of a learner's name and a metric, which returns the
+-- values of its test lists, and the data set.
 local function learners_of(words)
-  local found, asked, made = dofile "scripts/lecture/learners.lua", {}, {}
-  local args = with_words(words, function() return found.args{} end)
-  found.protocol.fit = stub(asked)
-  found.protocol.model = function(kind, o)
-    made[#made + 1] = { kind = kind, o = o }
-    return protocol.model(kind, o)
+  local found, asked, made, kind_of = dofile "scripts/lecture/learners.lua", {}, {}, {}
+  local names = {}
+  for _, each in ipairs(found.learners) do names[#names + 1] = each.loss and each.name end
+  local args = mr.experiment.args({ seed = 1, losses = names, folds = 5 }, { document = "lecture" }, words)
+  found.training.fit = stub(asked, kind_of)
+  for kind, make in pairs(found.training.models) do
+    found.training.models[kind] = function(fold, seed, eta, short)
+      local model = make(fold, seed, eta, short)
+      if kind == "mf" or kind == "cml" or kind == "mlp" or kind == "trees" then
+        made[#made + 1] = { seed = seed, eta = eta, short = short }
+        kind_of[model] = kind
+      end
+      return model
+    end
   end
-  return found, args, asked, made
+  local function values(set)
+    local of, results = found.runs(args, set)
+    return function(name, metric) return mr.experiment.by_list({ results }, { learner = name }, metric) end, of
+  end
+  return found, args, asked, made, values
 end
 
 local function words_of(folder, ...)
@@ -86,8 +95,8 @@ local function counted(calls, text_of)
   return found
 end
 
-local function setting_text(call, own)
-  local text = call.kind or own
+local function setting_text(call)
+  local text = call.kind
   for _, name in ipairs{ "rate", "decay", "eta" } do
     if call.at[name] then text = ("%s, %s %g"):format(text, name, call.at[name]) end
   end
@@ -104,23 +113,24 @@ end
 local function check_made(calls, made, seed)
   equal(#made, #calls)
   for i, call in ipairs(calls) do
-    local o = made[i].o
+    local o = made[i]
     equal({ o.seed, o.short, o.eta, call.seed, call.short }, { seed, false, call.at.eta, seed, false })
   end
 end
 
-scripts.it("learners.values of ratings chooses settings on the first fold, and trains on each of five",
+scripts.it("learners.runs of ratings chooses settings on the first fold, and trains on each of five",
   {}, function(folder)
   local ratings = protocol.liked(data_folders.movielens(folder), false)
-  local learners, args, asked, made = learners_of(words_of(folder, "--losses", "BPR,hinge of distances (CML)"))
-  local values, folds = learners.values(args, "movielens", 3), {}
+  local words = words_of(folder, "--losses", "BPR,hinge of distances (CML)", "--seed", "3")
+  local learners, _, asked, made, values_of = learners_of(words)
+  local values, folds = values_of "movielens", {}
   local found = values("BPR", "ndcg@10")
   for number = 1, 5 do folds[number] = protocol.liked_fold(ratings, number, 3) end
   local choice, rest = divided(asked)
   check_made(asked, made, 3)
-  equal(counted(choice, function(c) return (c.kind or "mf") .. " " .. c.fold.number end),
+  equal(counted(choice, function(c) return c.kind .. " " .. c.fold.number end),
     { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
-  equal(counted(rest, function(c) return setting_text(c, "mf") end),
+  equal(counted(rest, function(c) return setting_text(c) end),
     { ["mf, rate 0.03, decay 0"] = 2 * 5, ["cml, rate 0.03"] = 5 })
   equal(counted(rest, function(c) return "fold " .. c.fold.number end),
     { ["fold 1"] = 3, ["fold 2"] = 3, ["fold 3"] = 3, ["fold 4"] = 3, ["fold 5"] = 3 })
@@ -141,7 +151,7 @@ scripts.it("learners.values of ratings chooses settings on the first fold, and t
   -- the most liked items for everyone
   local sums, counts = {}, {}
   for _, fold in ipairs(folds) do
-    local ndcg = protocol.catalogue(fold, mr.models.popularity{ fold = fold }):totable()
+    local ndcg = learners.training.catalogue(fold, mr.models.popularity{ fold = fold }):totable()
     for l, user in ipairs(fold.test.users:totable()) do
       sums[user], counts[user] = (sums[user] or 0) + ndcg[l], (counts[user] or 0) + 1
     end
@@ -150,18 +160,19 @@ scripts.it("learners.values of ratings chooses settings on the first fold, and t
   near(values("popularity", "catalogue"), expected, 1e-6)
 end)
 
-scripts.it("learners.values of queries standardises features, and tests each fold's own queries", {}, function(folder)
+scripts.it("learners.runs of queries standardises features, and tests each fold's own queries", {}, function(folder)
   data_folders.queries(folder .. "/mq2008", 4)
-  local learners, args, asked, made = learners_of(words_of(folder, "--losses", "ListNet,LambdaMART", "--folds", "3"))
-  local values = learners.values(args, "mq2008", 2)
-  equal({ learners.describe(args, "mq2008") }, { "MQ2008", 3 })
+  local words = words_of(folder, "--losses", "ListNet,LambdaMART", "--folds", "3", "--seed", "2")
+  local _, _, asked, made, values_of = learners_of(words)
+  local values, of = values_of "mq2008"
+  equal({ of.title, of.folds }, { "MQ2008", 3 })
   local folds = mr.data.letor_folds(folder .. "/mq2008")
   local choice, rest = divided(asked)
   check_made(asked, made, 2)
-  equal(counted(choice, function(c) return (c.kind or "mlp") .. " " .. c.fold.number end),
+  equal(counted(choice, function(c) return c.kind .. " " .. c.fold.number end),
     { ["mlp 1"] = 2 * 9, ["trees 1"] = 3 })
   equal(counted(choice, function(c) return c.at.rate and "rate" or "eta" end), { rate = 2 * 9, eta = 3 })
-  equal(counted(rest, function(c) return setting_text(c, "mlp") end),
+  equal(counted(rest, function(c) return setting_text(c) end),
     { ["mlp, rate 0.01, decay 0"] = 2 * 3, ["trees, eta 0.2"] = 3 })
   for _, call in ipairs(asked) do
     equal(call.fold.train.fingerprint, protocol.query_fold(folds, call.fold.number).train.fingerprint)
@@ -190,7 +201,7 @@ scripts.it("learners.of always has squared error, and by default all losses on f
     return names
   end
   equal(trained(args, "movielens"), { "squared error", "ListMLE" })
-  local all = with_words({}, function() return learners.args{} end)
+  local _, all = learners_of{}
   equal({ #trained(all, "movielens"), #trained(all, "mq2008"), all.folds }, { 12, 13, 5 })
   local on_both = {}
   for _, set in ipairs{ "movielens", "mq2008" } do

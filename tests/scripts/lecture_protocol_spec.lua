@@ -1,41 +1,36 @@
--- The protocol of the lecture's scripts, scripts/lecture/protocol.lua, on made-up ratings and queries; the answers are
--- worked out beside each test, trainings are repeated step by step.
+-- The protocol of the lecture's scripts, scripts/lecture/protocol.lua and the files beside it, on made-up ratings and
+-- queries; the answers are worked out beside each test, trainings are repeated step by step.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local folds_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
-local protocol = dofile "scripts/lecture/protocol.lua"
-protocol.define_profit()
+local protocol, predictors = dofile "scripts/lecture/protocol.lua", dofile "scripts/lecture/predictors.lua"
+local of_profit, trees_of = dofile "scripts/lecture/profits.lua", dofile "scripts/lecture/trees.lua"
+local training = dofile("scripts/lecture/learners.lua").training
+of_profit.define_profit()
 
 describe("protocol of statistics:", function()
   it("compare tests changes against a base, with Holm's correction over all rows that have one", function()
     -- Eight users: differences of one sign have p = 2 / 2^8 by enumeration; one difference of eight has p = 1.
     local base, more, one = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }, { 1, 2, 3, 4, 5, 6, 7, 16 }
-    local found = protocol.compare{ { values = more, base = base }, { values = base }, { values = one, base = base },
+    local found = of_profit.compare{ { values = more, base = base }, { values = base }, { values = one, base = base },
       { values = base, base = more } }
     near({ found[1].change, found[3].change, found[4].change }, { 1, 1, -1 }, 1e-12)
     near({ found[1].p, found[3].p, found[4].p }, { 3 * 2 / 256, 1, 3 * 2 / 256 }, 1e-12)
     equal({ found[2].change, found[2].p }, {})
-    equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
   end)
 
   it("compare draws 100,000 choices of signs", function()
     local many, none = {}, {}
     for i = 1, 40 do many[i], none[i] = i, 0 end
-    near(protocol.compare{ { values = many, base = none } }[1].p, 1 / 100001, { rtol = 1e-9 })
-  end)
-
-  it("choose takes the best trial on validation, the first of equal ones", function()
-    local trials = { { key = "a", valid = 0.5, test = 0.9 }, { key = "b", valid = 0.1 },
-      { key = "a", valid = 0.7, test = 0.1 }, { key = "a", valid = 0.7 } }
-    equal(protocol.choose(trials), { a = trials[3], b = trials[2] })
-    equal(protocol.tuned_on, 1)
+    near(of_profit.compare{ { values = many, base = none } }[1].p, 1 / 100001, { rtol = 1e-9 })
   end)
 
   it("pooled counts every list once in a mean over folds", function()
-    local mean, count = protocol.pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
+    local pooled = dofile("scripts/lecture/background/common.lua").pooled
+    local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
     near({ mean, count }, { 0.875, 40 }, 1e-12)
   end)
 end)
@@ -103,7 +98,7 @@ describe("protocol of relevance:", function()
   it("graded_fold keeps the grades, and adds two unrated items for each rated one to training lists", function()
     local seen = 0
     for number = 1, 5 do
-      local one = protocol.graded_fold(ratings, number, 1)
+      local one = predictors.graded_fold(ratings, number, 1)
       equal({ one.number, one.k, one.with_negatives.number }, { number, 5, number })
       seen = seen + one.test.lists.rows
       local grades = {}
@@ -121,9 +116,10 @@ describe("protocol of relevance:", function()
       end
     end
     equal(seen, ratings.rows)
-    equal(protocol.rated_fold(ratings, 2, 1).train.fingerprint, protocol.graded_fold(ratings, 2, 1).train.fingerprint)
-    check(protocol.rated_fold(ratings, 2, 1).train.fingerprint ~= protocol.rated_fold(ratings, 2, 2).train.fingerprint,
-      "by seed")
+    local function print_of(fold) return fold.train.fingerprint end
+    local second = print_of(predictors.rated_fold(ratings, 2, 1))
+    equal(second, print_of(predictors.graded_fold(ratings, 2, 1)))
+    check(second ~= print_of(predictors.rated_fold(ratings, 2, 2)), "by seed")
   end)
 
   it("long_tail leaves out the most rated items that hold a share of the ratings", function()
@@ -135,7 +131,7 @@ describe("protocol of relevance:", function()
     local cases = { [0] = { 1, 1, 1 }, [0.33] = { 0, 1, 1 }, [0.7] = { 0, 1, 1 }, [0.71] = { 0, 0, 1 },
       [1] = { 0, 0, 0 } }
     for share, expected in pairs(cases) do
-      local tail, n = protocol.long_tail(all, share)
+      local tail, n = predictors.long_tail(all, share)
       equal(tail:totable(), expected, share)
       equal(n, 3 - expected[1] - expected[2] - expected[3])
     end
@@ -144,7 +140,7 @@ describe("protocol of relevance:", function()
     local rows_of = {}
     for user = 1, 32 do rate(rows_of, user, 1, 1, 4) end
     rate(rows_of, 33, 2, 69, 4)
-    equal(select(2, protocol.long_tail(ratings_of(rows_of))), 2)
+    equal(select(2, predictors.long_tail(ratings_of(rows_of), predictors.head)), 2)
   end)
 end)
 
@@ -207,10 +203,10 @@ describe("protocol of families:", function()
 
   it("fit trains queries with Adam and decay for 60 epochs, and keeps the best by nDCG@10 on validation", function()
     local function fitted(more)
-      local o = { model = protocol.model("mlp", { inputs = 2, seed = 2 }), loss = mr.losses.mse(), seed = 3,
+      local o = { model = training.models.mlp(one, 2), loss = mr.losses.mse(), seed = 3,
         at = { rate = 0.01, decay = 0.1 } }
       for name, value in pairs(more or {}) do o[name] = value end
-      return protocol.fit("mq2008", one, o), o.model
+      return training.fit("mq2008", one, o), o.model
     end
     local run, model = fitted{ test = true }
     equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 60, true })
@@ -232,8 +228,8 @@ describe("protocol of families:", function()
   end)
 
   it("fit trains ratings for 30 epochs, and validates every third one among items not liked before", function()
-    local model = protocol.model("mf", { users = 40, items = 120, seed = 2 })
-    local run = protocol.fit("movielens", plain,
+    local model = training.models.mf(plain, 2)
+    local run = training.fit("movielens", plain,
       { model = model, loss = mr.losses.bpr(), at = { rate = 0.01, decay = 0.01 }, seed = 3 })
     equal(#run.history, 30)
     for epoch, entry in ipairs(run.history) do equal(entry.metrics["ndcg@10"] ~= nil, epoch % 3 == 0, epoch) end
@@ -241,9 +237,9 @@ describe("protocol of families:", function()
     near(run.best.metrics["ndcg@10"], found, 1e-6)
     for _, entry in ipairs(run.history) do check((entry.metrics["ndcg@10"] or 0) <= found + 1e-9, entry.epoch) end
     -- two epochs of descent that validation likes better and better: the second stays
-    local first = protocol.model("mf", { users = 40, items = 120, seed = 2 })
+    local first = training.models.mf(plain, 2)
     local o = { model = first, loss = mr.losses.mse(), at = { rate = 0.02, decay = 0.05 }, seed = 3, short = true }
-    run = protocol.fit("movielens", plain, o)
+    run = training.fit("movielens", plain, o)
     equal({ #run.history, run.history[1].metrics["ndcg@10"] ~= nil }, { 2, true })
     local same = stepwise(mf(2), plain.train,
       { rate = 0.02, decay = 0.05, epochs = run.best.epoch, seed = 3, loss = mr.losses.mse() })
@@ -251,35 +247,32 @@ describe("protocol of families:", function()
   end)
 
   it("fit trains metric factors without weight decay, and trees without an optimizer", function()
-    local function cml(decay)
-      local model = protocol.model("cml", { users = 40, items = 120, seed = 2 })
-      protocol.fit("movielens", plain, { model = model, kind = "cml", loss = mr.losses.hinge(), seed = 1, short = true,
-        at = { rate = 0.01, decay = decay } })
-      return scores_of(model, plain.test)
-    end
+    local model = training.models.cml(plain, 2)
+    training.fit("movielens", plain, { model = model, loss = mr.losses.hinge(), seed = 1, short = true,
+      at = { rate = 0.01 } })
     local free = mr.models.cml{ users = 40, items = 120, factors = 32, seed = 2 }
     mr.fit{ model = free, loss = mr.losses.hinge(), train = plain.train, valid = plain:candidates{ known = "relevant" },
       epochs = 2, seed = 1, metrics = { "ndcg@10" }, optimizer = mr.optim.adam{ lr = 0.01 }, progress = false }
-    for _, decay in ipairs{ 0, 0.5 } do equal(cml(decay):totable(), scores_of(free, plain.test):totable()) end
-    equal(protocol.model("cml", { users = 40, items = 120, seed = 1 }):parameters()[1]:size(2), 32)
+    equal(scores_of(model, plain.test):totable(), scores_of(free, plain.test):totable())
+    equal(training.models.cml(plain, 1):parameters()[1]:size(2), 32)
     if not pcall(core.xgboost_version) then return end
-    local function trees(model)
-      return model, mr.no_grad(function() return model{ lists = one.test.lists, features = one.test.features } end)
+    local function scores(boosted)
+      return mr.no_grad(function() return boosted{ lists = one.test.lists, features = one.test.features } end)
     end
     for short, rounds in pairs{ [true] = 5, [false] = 200 } do
-      local model = protocol.model("trees", { eta = 0.2, seed = 1, short = short })
+      local trees = training.models.trees(one, 1, 0.2, short)
       local run =
-        protocol.fit("mq2008", one, { model = model, kind = "trees", loss = mr.losses.lambdarank(), at = {}, seed = 1 })
+        training.fit("mq2008", one, { model = trees, loss = mr.losses.lambdarank(), at = { eta = 0.2 }, seed = 1 })
       equal(#run.history, rounds)
       local same = mr.models.trees{ rounds = rounds, depth = 5, eta = 0.2, seed = 1 }
       mr.fit{ model = same, loss = mr.losses.lambdarank(), train = one.train, valid = one.valid,
         metrics = { "ndcg@10" }, progress = false }
-      near(select(2, trees(model)), select(2, trees(same)), 1e-6)
+      near(scores(trees), scores(same), 1e-6)
     end
   end)
 
-  it("model starts factors within 0.01 of 0", function()
-    local all = protocol.model("mf", { users = 400, items = 300, seed = 1 }):parameters()
+  it("factorisation starts factors within 0.01 of 0", function()
+    local all = protocol.factorisation({ users = 400, items = 300 }, 1):parameters()
     equal({ all[1]:size(1), all[1]:size(2) }, { 400, 32 })
     near(all[1]:abs():max():item(), 0.01, { atol = 5e-5 })
   end)
@@ -287,14 +280,14 @@ describe("protocol of families:", function()
   it("training, decays and etas have the rates and decays that are tried", function()
     local text = {}
     for _, set in ipairs{ "movielens", "mq2008" } do
-      local rates = protocol.training[set].rates
+      local rates = training[set].rates
       for i = 2, #rates do check(rates[i] > 2.9 * rates[i - 1] and rates[i] < 3.4 * rates[i - 1], rates[i]) end
       text[#text + 1] = ("%s: %g to %g"):format(set, rates[1], rates[#rates])
     end
     equal(text, { "movielens: 0.003 to 0.03", "mq2008: 0.001 to 0.01" })
-    equal(protocol.decays[1], 0)
-    near({ protocol.decays[2], protocol.decays[3] / protocol.decays[2] }, { 1e-4, 10 }, 1e-9)
-    near({ protocol.etas[2], protocol.etas[2] / protocol.etas[1], protocol.etas[3] / protocol.etas[2] },
+    equal(training.decays[1], 0)
+    near({ training.decays[2], training.decays[3] / training.decays[2] }, { 1e-4, 10 }, 1e-9)
+    near({ training.etas[2], training.etas[2] / training.etas[1], training.etas[3] / training.etas[2] },
       { 0.1, 2, 2 }, 1e-9)
   end)
 
@@ -316,8 +309,8 @@ describe("protocol of families:", function()
     local scores, dcg, ideal = mr.tensor(score), 0, 0
     for i = 1, 5 do dcg, ideal = dcg + 1 / math.log(i + 3, 2), ideal + 1 / math.log(i + 1, 2) end
     local function model(batch) return scores:rows(batch.items) end
-    near(protocol.catalogue(own, model):totable(), { dcg / ideal }, 1e-6)
-    local found = protocol.earned(protocol.priced(own, mr.full({ 130 }, 2)), model)
+    near(training.catalogue(own, model):totable(), { dcg / ideal }, 1e-6)
+    local found = of_profit.earned(of_profit.priced(own, mr.full({ 130 }, 2)), model)
     equal(found.profit_10:totable(), { 10 })
     near(found["recall@10"]:totable(), { 1 }, 1e-9)
   end)
@@ -333,13 +326,13 @@ describe("Cremonesi's protocol:", function()
   end
   rate(rows, 5, 27, 30, 3)
   local ratings = ratings_of(rows)
-  local one = protocol.graded_fold(ratings, 1, 1)
+  local one = predictors.graded_fold(ratings, 1, 1)
 
   it("to_find marks items of 5 stars, of all items or of the long tail, and keeps other ratings in train", function()
     local tail = {}
     for item = 1, 30 do tail[item] = item <= 5 and 0 or 1 end
     for _, part in ipairs{ "valid", "test" } do
-      local all, some = protocol.to_find(one, part), protocol.to_find(one, part, mr.tensor(tail))
+      local all, some = predictors.to_find(one, part), predictors.to_find(one, part, mr.tensor(tail))
       local items, grades = one[part].items:totable(), one[part].lists.relevance:totable()
       for i, item in ipairs(items) do
         equal(all[part].lists.relevance:totable()[i], grades[i] == 5 and 1 or 0)
@@ -365,15 +358,15 @@ describe("Cremonesi's protocol:", function()
       stars = stars + (grade == 5 and 1 or 0)
       in_tail = in_tail + ((grade == 5 and one.test.items:totable()[i] > 8) and 1 or 0)
     end
-    local found, count = protocol.recalls(model, one, "test", { unseen = 4, seed = 1 })
+    local found, count = predictors.recalls(model, one, "test", { unseen = 4, seed = 1 })
     near(found, expected, 1e-9)
-    equal({ count, #found, protocol.deepest }, { stars, 20, 20 })
-    equal(select(2, protocol.recalls(model, one, "test", { unseen = 4, seed = 1, tail = mr.tensor(tail) })), in_tail)
+    equal({ count, #found, predictors.deepest }, { stars, 20, 20 })
+    equal(select(2, predictors.recalls(model, one, "test", { unseen = 4, seed = 1, tail = mr.tensor(tail) })), in_tail)
     -- of two unrated items: rank 1 to 3
-    local two = protocol.recalls(model, one, "test", { unseen = 2, seed = 1 })
+    local two = predictors.recalls(model, one, "test", { unseen = 2, seed = 1 })
     check(two[1] > 0 and two[1] < 1 and two[3] == 1, "fewer items beside each")
-    check(two[1] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[1]
-      or two[2] ~= protocol.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
+    check(two[1] ~= predictors.recalls(model, one, "test", { unseen = 2, seed = 2 })[1]
+      or two[2] ~= predictors.recalls(model, one, "test", { unseen = 2, seed = 2 })[2], "by seed")
   end)
 
   it("recalls ranks each item among a hundred unrated ones by default", function()
@@ -381,10 +374,10 @@ describe("Cremonesi's protocol:", function()
     for user = 1, 3 do rate(wide, user, 1, 10, 5) end
     rate(wide, 4, 11, 150, 3)
     local sizes = {}
-    protocol.recalls(function(batch)
+    predictors.recalls(function(batch)
       for _, n in ipairs(batch.lists.sizes:totable()) do sizes[n] = true end
       return mr.zeros(batch.lists.rows)
-    end, protocol.graded_fold(ratings_of(wide), 1, 1), "test", { seed = 1 })
+    end, predictors.graded_fold(ratings_of(wide), 1, 1), "test", { seed = 1 })
     equal(sizes, { [101] = true })
   end)
 
@@ -393,16 +386,16 @@ describe("Cremonesi's protocol:", function()
     local square = 0
     for _, x in ipairs(one.valid.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
     local rmse = math.sqrt(square / one.valid.lists.rows)
-    near(protocol.quality(three, one, true, { unseen = 4, seed = 1 }), -rmse, 1e-6)
-    near(protocol.rmse(three, one, "valid"), rmse, 1e-6)
+    near(predictors.quality(three, one, true, { unseen = 4, seed = 1 }), -rmse, 1e-6)
+    near(predictors.rmse(three, one, "valid"), rmse, 1e-6)
     square = 0
     for _, x in ipairs(one.test.lists.relevance:totable()) do square = square + (x - 3) ^ 2 end
-    near(protocol.rmse(three, one, "test"), math.sqrt(square / one.test.lists.rows), 1e-6)
+    near(predictors.rmse(three, one, "test"), math.sqrt(square / one.test.lists.rows), 1e-6)
     -- twelve unrated items, of which eleven score higher: recall(10) is 0, recall(12) is 1
     local many = {}
     for user = 1, 3 do rate(many, user, 1, 12, 5) end
     rate(many, 4, 13, 24, 3)
-    local own = protocol.graded_fold(ratings_of(many), 1, 1)
+    local own = predictors.graded_fold(ratings_of(many), 1, 1)
     local function last(above)
       return function(batch)
         local scores = {}
@@ -410,61 +403,62 @@ describe("Cremonesi's protocol:", function()
         return mr.tensor(scores):rows(batch.items)
       end
     end
-    equal(protocol.quality(last(10), own, false, { unseen = 12, seed = 1 }), 0)
-    equal(protocol.quality(last(9), own, false, { unseen = 12, seed = 1 }), 1)
+    equal(predictors.quality(last(10), own, false, { unseen = 12, seed = 1 }), 0)
+    equal(predictors.quality(last(9), own, false, { unseen = 12, seed = 1 }), 1)
     -- of one user: validation's items first, those of test last
     local of_one = {}
     rate(of_one, 1, 1, 12, 5)
     rate(of_one, 2, 13, 24, 3)
-    own = protocol.graded_fold(ratings_of(of_one), 1, 1)
+    own = predictors.graded_fold(ratings_of(of_one), 1, 1)
     local score = {}
     for item = 1, 24 do score[item] = item <= 12 and 0 or 1 end
     for i, item in ipairs(own.valid.items:totable()) do
       score[item] = item <= 12 and own.valid.lists.relevance:totable()[i] or 1
     end
     local first = mr.tensor(score)
-    equal(protocol.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }),
+    equal(predictors.quality(function(batch) return first:rows(batch.items) end, own, false, { unseen = 12, seed = 1 }),
       1)
   end)
 
   it("fit_ratings minimises the squared errors of all ratings, starting at their mean", function()
-    local graded = protocol.graded_fold(made_up, 1, 1)
+    local graded = predictors.graded_fold(made_up, 1, 1)
     local setting = { rate = 0.01, decay = 0.01, epochs = 3 }
     local same = mr.models.biased_mf{ users = 40, items = 120, factors = 32, init = 0.01, seed = 5,
       mean = graded.train.lists.relevance:mean():item() }
     stepwise(same, graded.train,
       { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, rows = true, loss = mr.losses.mse() })
-    near(scores_of(protocol.fit_ratings(graded, setting, 5), graded.test), scores_of(same, graded.test), 1e-4)
+    near(scores_of(predictors.fit_ratings(graded, setting, 5), graded.test), scores_of(same, graded.test), 1e-4)
+    local lambdarank
+    for _, each in ipairs(predictors.all) do lambdarank = each.name == "MF, LambdaRank" and each.make or lambdarank end
     local ranked = stepwise(mf(5), graded.with_negatives.train,
       { rate = 0.01, decay = 0.01, epochs = 3, seed = 5, loss = mr.losses.lambdarank() })
-    near(scores_of(protocol.fit_ranking(graded, setting, 5, mr.losses.lambdarank()), graded.test),
-      scores_of(ranked, graded.test), 1e-4)
+    near(scores_of(lambdarank(graded, setting, 5), graded.test), scores_of(ranked, graded.test), 1e-4)
   end)
 end)
 
 describe("protocol of trees:", function()
-  it("judge_trees gives nDCG with queries without relevant documents as 0, and without these queries", function()
+  it("judge gives nDCG with queries without relevant documents as 0, and without these queries", function()
     -- rank 2 of the first query is relevant: nDCG@10 1 / log2(3), AP 1/2; the second has none; of the third AP is 1,
     -- nDCG@10 1
     local first, letor, map, rest =
-      protocol.judge_trees(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
+      trees_of.judge(mr.tensor{ 2, 1, 1, 2, 2, 1 }, mr.lists{ { 0, 1 }, { 0, 0 }, { 1, 0 } })
     near({ first, map, rest }, { (1 / math.log(3, 2) + 1) / 3, 1.5 / 3, (1 / math.log(3, 2) + 1) / 2 }, 1e-6)
     equal(letor, 0, "by LETOR's rule a query with fewer than ten documents counts as 0")
     local scores, grades = {}, {}
     for i = 1, 12 do scores[i], grades[i] = -i, i == 11 and 1 or 0 end
-    local at_11, _, ap = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
+    local at_11, _, ap = trees_of.judge(mr.tensor(scores), mr.lists{ grades })
     near({ at_11, ap }, { 0, 1 / 11 }, 1e-6)
     -- the third of twelve documents is relevant: 1 / log2(4), by LETOR's discounts 1 / log2(3)
     grades[11], grades[3] = 0, 1
-    local usual, by_letor = protocol.judge_trees(mr.tensor(scores), mr.lists{ grades })
+    local usual, by_letor = trees_of.judge(mr.tensor(scores), mr.lists{ grades })
     near({ usual, by_letor }, { 0.5, 1 / math.log(3, 2) }, 1e-6)
   end)
 
   if not pcall(core.xgboost_version) then
-    return it("fit_trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
+    return it("fit of trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
   end
 
-  it("tree_options boosts at depth 5 and eta 0.1, or makes a forest; fit_trees chooses the round by AP", function()
+  it("options boosts at depth 5 and eta 0.1, or makes a forest; fit chooses the round by AP", function()
     local function part(seed, sign)
       local set = mr.data.synthetic{ kind = "queries", queries = 60, features = 4, mean_size = 20,
         noise = 1, seed = seed }
@@ -478,10 +472,10 @@ describe("protocol of trees:", function()
       [true] = { rounds = 1, trees = 7, depth = 12, eta = 1, subsample = 0.63, colsample_bynode = 0.33, seed = 3,
         objective = "reg:squarederror" } } do
       local loss = not forest and mr.losses.lambdarank{} or nil
-      local own = protocol.tree_options(forest, o)
+      local own = trees_of.options(forest, o)
       own.objective = options.objective
       local model, same = mr.models.trees(own), mr.models.trees(options)
-      local run = protocol.fit_trees(model, loss, one)
+      local run = trees_of.fit(model, loss, one)
       equal(#run.history, options.rounds)
       mr.fit{ model = same, loss = loss, train = one.train, valid = one.valid, metrics = { "ap" }, progress = false }
       near(scores(model), scores(same), 1e-6)
@@ -499,16 +493,16 @@ describe("protocol of profit:", function()
   it("profits lie between 1 and 20, evenly in logarithms, or larger for movies with fewer ratings", function()
     local rows = {}
     for user = 1, 5 do rate(rows, user, user, 5, 4) end  -- item 5 has 5 ratings, item 1 one
-    local found = protocol.profits(ratings_of(rows), 1)
+    local found = of_profit.profits(ratings_of(rows), 1)
     local rare = {}
     for i = 1, 5 do rare[i] = 20 ^ ((5 - i) / 4) end
     near(found["more for rare movies"]:totable(), rare, 1e-5)
-    equal(protocol.most, 20)
-    local drawn = protocol.profits(made_up, 1)["at random"]
+    equal(of_profit.most, 20)
+    local drawn = of_profit.profits(made_up, 1)["at random"]
     check(-(-drawn):max():item() >= 1 and drawn:max():item() <= 20, "between 1 and 20")
     near(drawn:double():log():mean():item() / math.log(20), 0.5, { atol = 0.1 })
     check(drawn:max():item() > 15 and -(-drawn):max():item() < 1.5, "the whole range")
-    check(drawn:totable()[1] ~= protocol.profits(made_up, 2)["at random"]:totable()[1], "by seed")
+    check(drawn:totable()[1] ~= of_profit.profits(made_up, 2)["at random"]:totable()[1], "by seed")
   end)
 
   it("profit_10 adds up ten rows, and profit_ndcg has profit as its gain", function()
@@ -522,8 +516,8 @@ describe("protocol of profit:", function()
     near(mr.metrics.parse "profit_ndcg"(mr.tensor{ 2, 1 }, mr.lists{ { 0, 3 } }):item(), dcg / ideal, 1e-6)
   end)
 
-  local profits = protocol.profits(made_up, 1)["at random"]
-  local priced = protocol.priced(plain, profits)
+  local profits = of_profit.profits(made_up, 1)["at random"]
+  local priced = of_profit.priced(plain, profits)
 
   it("priced grades relevant rows by their profit", function()
     local by_item = profits:totable()
@@ -532,7 +526,7 @@ describe("protocol of profit:", function()
       for i, x in ipairs(priced[name].lists.relevance:totable()) do near(x, was[i] * by_item[items[i]], 1e-6) end
     end
     equal({ priced.number, priced.k, priced.users, priced.items }, { 2, 5, 40, 120 })
-    local rare = protocol.priced(plain, protocol.profits(made_up, 1)["more for rare movies"])
+    local rare = of_profit.priced(plain, of_profit.profits(made_up, 1)["more for rare movies"])
     check(rare.train.lists.relevance:max():item() > 5, "the other profits fit as well")
   end)
 
@@ -540,9 +534,9 @@ describe("protocol of profit:", function()
     profit = mr.losses.lambdarank{ metric = "profit_ndcg" } }
 
   it("fit_profit trains rankers of relevance, of probability times profit, and of profit", function()
-    for _, name in ipairs(protocol.rankers) do
+    for _, name in ipairs(of_profit.rankers) do
       local watched = {}
-      local score = protocol.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7,
+      local score = of_profit.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7,
         watch = function(epoch) watched[#watched + 1] = epoch end })
       equal(watched, { 0, 1, 2, 3, 4 })
       local same = stepwise(mf(7), name == "profit" and priced.train or plain.train,
@@ -551,12 +545,12 @@ describe("protocol of profit:", function()
       if name == "relevance, times profit" then expected = expected:sigmoid() * profits:rows(plain.test.items) end
       near(scores_of(score, plain.test), expected, 1e-4, name)
     end
-    equal(#protocol.rankers, 3)
+    equal(#of_profit.rankers, 3)
   end)
 
   it("fit_profit applies weight decay", function()
     -- users without training rows move by decay alone: their factors go down by the rate in every step
-    local score = protocol.fit_profit("relevance", plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7 })
+    local score = of_profit.fit_profit("relevance", plain, { profits = profits, rate = 0.03, epochs = 4, seed = 7 })
     local without =
       stepwise(mf(7), plain.train, { rate = 0.03, decay = 0, epochs = 4, seed = 7, loss = losses.relevance })
     check((score:parameters()[2] - without:parameters()[2]):abs():max():item() > 1e-4, "decay moves factors")
@@ -568,26 +562,26 @@ describe("protocol of profit:", function()
       for short, epochs_tried in pairs{ [false] = { 5, 10, 15, 20, 25, 30 }, [true] = { 1, 2 } } do
         local best
         for _, epochs in ipairs(epochs_tried) do
-          local score = protocol.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = epochs, seed = 7 })
+          local score = of_profit.fit_profit(name, plain, { profits = profits, rate = 0.03, epochs = epochs, seed = 7 })
           local judge = metric == "profit_10" and priced or plain
           local valid = judge:evaluate(score, { metric }, { part = "valid", known = "relevant" }).mean[metric]
           if not best or valid > best.valid then best = { valid = valid, epochs = epochs } end
         end
-        local found = protocol.epochs_of(name, plain, { profits = profits, rate = 0.03, seed = 7, short = short })
+        local found = of_profit.epochs_of(name, plain, { profits = profits, rate = 0.03, seed = 7, short = short })
         equal(found.epochs, best.epochs, name)
         near(found.valid, best.valid, 1e-5, name)
       end
       -- a rate that changes nothing: of equal epochs the first one that is judged, which is not the untrained one
-      equal(protocol.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7 }).epochs, 5)
-      equal(protocol.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7, short = true }).epochs, 1)
+      equal(of_profit.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7 }).epochs, 5)
+      equal(of_profit.epochs_of(name, plain, { profits = profits, rate = 1e-20, seed = 7, short = true }).epochs, 1)
     end
-    local rates = protocol.profit_rates
+    local rates = of_profit.profit_rates
     near({ rates[1], rates[2], rates[3] / rates[2] }, { 0.003, 0.01, 3 }, 1e-9)
   end)
 
   it("fit_profit scores a movie by half of its profit if nothing was learned of it", function()
     local score =
-      protocol.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
+      of_profit.fit_profit("relevance, times profit", plain, { profits = profits, rate = 1e-9, epochs = 1, seed = 1 })
     near(scores_of(score, plain.test), profits:rows(plain.test.items) * 0.5, 2e-3)
   end)
 end)

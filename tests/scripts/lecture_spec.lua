@@ -86,18 +86,6 @@ it("precision, recall, AUC, RMSE and MAE equal their definitions", function()
   near(mr.stats.mae({ 2, 1, 4, 5, 4 }, published.scores), 1, 1e-12)
 end)
 
-it("predictors.projected keeps the largest singular vectors", function()
-  local predictors = dofile "scripts/lecture/predictors.lua"
-  local diagonal = mr.tensor({ { 3, 0, 0, 0 }, { 0, 2, 0, 0 }, { 0, 0, 1, 0 } }, { dtype = "float64" })
-  local kept = predictors.projected(diagonal, 2, 100, 1):totable()
-  for r, row in ipairs(kept) do
-    for c, value in ipairs(row) do near(value, (r == c and r <= 2) and 4 - r or 0, 1e-9) end
-  end
-  local thin =
-    mr.normal({ 7, 2 }, { seed = 1, dtype = "float64" }):matmul(mr.normal({ 2, 5 }, { seed = 2, dtype = "float64" }))
-  near((predictors.projected(thin, 2, 5, 1) - thin):abs():max():item(), 0, 1e-9)
-end)
-
 local function run(folder, name, words)
   local out, err = scripts.run(folder, ("lecture/%s.lua"):format(name), words, "MOONRANK_DATA=.")
   check(not err:find "failed", err)

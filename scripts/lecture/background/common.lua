@@ -2,8 +2,7 @@
 -- standardised features, and make a table of mean test nDCG@10.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local data, figure = dofile(here .. "../data.lua"), dofile(here .. "../../thesis/figure.lua")
-local protocol, experiment = dofile(here .. "../protocol.lua"), mr.experiment
+local experiment, protocol = mr.experiment, dofile(here .. "../protocol.lua")
 
 local M = {}
 
@@ -49,19 +48,28 @@ function M.table(args, o)
     cells:note(i, "ndcg@10", experiment.over_runs(of_folds))
     if name ~= "by chance" and (not best or o.means[name] > o.means[best]) then best = name end
   end
-  return figure.finish(args, nil, ([[
+  return experiment.finish(args, nil, ([[
 Mean test nDCG@10 over %d %s of %s (%d %s). The highest is that of %s (%.4f); chance reaches %.4f.]]):format(
       o.folds, o.folds == 1 and "fold" or "folds", o.title, o.count, o.unit, best, o.means[best], o.means["by chance"]),
-    figure.named("", mr.table{
+    experiment.named("", mr.table{
       columns = { o.head, "ndcg@10" },
       formats = { ["ndcg@10"] = "%.4f" },
       rows = rows }, cells))
 end
 
----Returns mean nDCG@10 of an evaluation, and the number of lists in this mean, which protocol.pooled
----needs to combine folds.
+---Returns mean nDCG@10 of an evaluation, and the number of lists in this mean, for `M.pooled`.
 ---@param found mr.Evaluation
 function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.counted["ndcg@10"] } end
+
+---Combines the means of a metric on several folds. Returns the mean over all lists of all folds, and
+---the number of these lists.
+---@param parts { mean: number, count: integer }[]  mean and number of lists of each fold
+---@return number mean, integer count
+function M.pooled(parts)
+  local sum, count = 0, 0
+  for _, part in ipairs(parts) do sum, count = sum + part.mean * part.count, count + part.count end
+  return sum / count, count
+end
 
 ---Compares rankers, and a random ranking, on every fold of MQ2008 (made-up queries with --smoke), by
 ---nDCG@10. Queries without relevant documents are left out of the means. `rank` trains the rankers on a
@@ -70,7 +78,7 @@ function M.measured(found) return { mean = found.mean["ndcg@10"], count = found.
 ---@param rank fun(train: mr.Dataset, tested: mr.Dataset): table  returns {name, scores of the test part} per ranker
 ---@return report.Section
 function M.compare(args, rank)
-  local folds, title = data.queries(args)
+  local folds, title = protocol.queries(args)
   local names, parts = {}, {}
   for number = 1, #folds do
     local fold = protocol.query_fold(folds, number)
@@ -82,7 +90,7 @@ function M.compare(args, rank)
     end
   end
   local means, count = {}, nil
-  for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
+  for i, name in ipairs(names) do means[name], count = M.pooled(parts[i]) end
   return M.table(args, {
     title = title,
     unit = "queries with relevant documents",

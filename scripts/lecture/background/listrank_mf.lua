@@ -4,7 +4,7 @@
 -- compared with matrix factorisation with biases, trained by squared errors.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local common, data = dofile(here .. "common.lua"), dofile(here .. "../data.lua")
+local common, predictors = dofile(here .. "common.lua"), dofile(here .. "../predictors.lua")
 local protocol = dofile(here .. "../protocol.lua")
 
 local args = common.options{
@@ -12,7 +12,7 @@ local args = common.options{
   factors = { default = 10, least = 1, help = "of users and items" },
   smoke = { default = false, sets = { epochs = 10 }, help = "made-up ratings, to see that it runs" },
 }
-local ratings, title = data.ratings(args)
+local ratings, title = protocol.ratings(args)
 
 mr.models.define("listrank_mf", {
   required = { users = "integer", items = "integer" }, options = { factors = 10 },
@@ -27,7 +27,7 @@ mr.models.define("listrank_mf", {
 
 local names, parts = { "ListRank-MF", "biased MF, squared errors", "by chance" }, { {}, {}, {} }
 for number = 1, protocol.folds do
-  local fold = protocol.rated_fold(ratings, number, args.seed)
+  local fold = predictors.rated_fold(ratings, number, args.seed)
   local function trained(kind, loss, more)
     local options = { users = ratings.users, items = ratings.items, factors = args.factors, seed = args.seed }
     for key, value in pairs(more) do options[key] = value end
@@ -52,7 +52,7 @@ for number = 1, protocol.folds do
   for i, each in ipairs(found) do parts[i][number] = common.measured(each) end
 end
 local means, count = {}, nil
-for i, name in ipairs(names) do means[name], count = protocol.pooled(parts[i]) end
+for i, name in ipairs(names) do means[name], count = common.pooled(parts[i]) end
 return common.table(args, {
   title = title,
   unit = "lists of the rated items of a user",
