@@ -135,13 +135,16 @@ end
 
 local pick = { max = math.max, min = math.min }
 
--- Returns the printed text of the largest or smallest number (`mark`: "max" or "min") of column c among some rows; nil
--- if the rows have no numbers there.
+-- True for numbers that can be the best one: neither NaN nor infinite, as results of diverged trainings are.
+local function is_finite(value) return type(value) == "number" and value - value == 0 end
+
+-- Returns the printed text of the largest or smallest finite number (`mark`: "max" or "min") of column c among some
+-- rows; nil if the rows have no such number.
 local function best_of(self, c, rows, mark)
   local best
   for _, r in ipairs(rows) do
     local value = self.rows[r][c]
-    if type(value) == "number" and value == value then best = best and pick[mark](value, best) or value end
+    if is_finite(value) then best = best and pick[mark](value, best) or value end
   end
   return best and cell(self, c, best)
 end
@@ -152,7 +155,7 @@ local function best_across(self, row, across)
   local best, bold = nil, {}
   for c, name in ipairs(self.columns) do
     local value, pick_better = row[c], pick[across[name]]
-    if pick_better and type(value) == "number" and value == value then
+    if pick_better and is_finite(value) then
       best = best and pick_better(value, best) or value
     end
   end

@@ -161,13 +161,15 @@ local function order_of(self, order)
   check.unknown("order of " .. where, order, names)
 end
 
--- Returns the best mean of each metric as it is printed.
+-- Returns the best finite mean of each metric as it is printed; none for a metric without finite means.
 local function best_means(self)
   local best = {}
   for _, metric in ipairs(self.metrics) do
     local means, better = means_of(self, metric)
-    local first = latex.by_number(means, order_of(self, "given"), better)[1]
-    best[metric.name] = ("%.4f"):format(means[first])
+    local finite = {}
+    for i, mean in ipairs(means) do finite[#finite + 1] = mean - mean == 0 and i or nil end
+    local first = latex.by_number(means, finite, better)[1]
+    best[metric.name] = first and ("%.4f"):format(means[first])
   end
   return best
 end
@@ -186,7 +188,7 @@ function Comparison:to_latex(options)
   local o = latex.read("comparison:to_latex", options)
   local best = o.best and best_means(self) or {}
   local function emphasis(mean, metric)
-    return mean == best[metric.name] and mean ~= "nan" and bold .. mean .. closed or mean
+    return mean == best[metric.name] and bold .. mean .. closed or mean
   end
   local text = shown(self, function(letters) return raised .. letters .. closed end, order_of(self, o.order), emphasis)
     :to_latex{ caption = o.caption, label = o.label }

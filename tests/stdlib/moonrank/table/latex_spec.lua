@@ -49,6 +49,17 @@ local t = mr.table{ columns = { "loss", "ndcg@10", "rmse", "p" }, formats = { ["
   rows = { { "a_b", 0.501, 1, 0.2 }, { "c&d", 0.75, 3, 0.1 }, { "e", 0 / 0, 2, 0.3 }, { "f", nil, 1, 0.4 },
     { "g", 0.499, -1, 0.5 } } }
 
+it("LaTeX with best has the best finite number in bold, beside infinite numbers and NaN", function()
+  local diverged = mr.table{ columns = { "loss", "ndcg", "rmse" },
+    rows = { { "a", 0.5, 1 / 0 }, { "b", 1 / 0, -1 / 0 }, { "c", 0 / 0, 0 / 0 }, { "d", 0.25, 0.75 } } }
+  equal(select(2, parse(diverged:to_latex{ best = true })), { ["0.5"] = true, ["0.75"] = true })
+  local none = mr.table{ columns = { "loss", "ndcg" }, rows = { { "a", 1 / 0 }, { "b", 0 / 0 } } }
+  equal(select(2, parse(none:to_latex{ best = true })), {})
+  local pairs_of = mr.table{ columns = { "loss", "x", "y" }, across = { "x", "y" }, better = { x = "max", y = "max" },
+    rows = { { "a", 1 / 0, 0.5 }, { "b", 0.25, 0 / 0 } } }
+  equal(select(2, parse(pairs_of:to_latex{ best = true })), { ["0.5"] = true, ["0.25"] = true })
+end)
+
 describe("table:to_latex", function()
   it("keeps order and marks without options, and has no table environment", function()
     local rows, bold, caption = parse(t:to_latex())
@@ -139,6 +150,13 @@ describe("comparison:to_latex", function()
     check(text:find("a & one & \\textbf{1.0000}\\textsuperscript{bc} [1.0000, 1.0000] & ", 1, true), text)
     check(text:find("c & two & 0.5000\\textsuperscript{b} [", 1, true), text)
     equal(select(3, parse(text)), "{Systems}")
+  end)
+  it("has the best finite mean in bold", function()
+    for _, mean in ipairs{ 1 / 0, 0 / 0 } do
+      local c = compared()
+      c.cells.rr.one.mean = mean
+      equal(select(2, parse(c:to_latex{ best = true })), { ["0.5000"] = true, ["0.0000"] = true })
+    end
   end)
   it("refuses unknown systems and metrics", function()
     local c = compared()
