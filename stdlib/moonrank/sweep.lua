@@ -182,14 +182,18 @@ local function run_study(o, call, study, fingerprint, context)
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
   local opened <close> = store.open(o.store, "write")
   files.check(folder, opened, o.name)
-  local row = studies.enter(opened, study, o.force)
+  local row, write_changes = studies.enter(opened, study, o.force)
   local plan = schedule.new{ store = opened, study = row, space = o.space, sampler = o.sampler, pruner = o.pruner,
     retry = o.retry, trials = o.trials, metric = o.metric or "value", folder = folder, lock = lock }
-  local look = o.force and provenance.note or provenance.check
-  look(opened, row, context, function(number) return plan:job(plan.trials[number]) end)
-  if not o.mix_numerics and plan:ended() < plan.planned then provenance.check_numerics(opened, row) end
-  row.planned = plan.planned
-  opened:set(row, "planned")
+  local runs_some = plan:ended() < plan.planned
+  if write_changes then write_changes(runs_some) end
+  local look = not o.force and provenance.check or runs_some and provenance.note or nil
+  if look then look(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
+  if not o.mix_numerics and runs_some then provenance.check_numerics(opened, row) end
+  if runs_some or not write_changes then  -- a forced study whose trials have all ended stays as it is
+    row.planned = plan.planned
+    opened:set(row, "planned")
+  end
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
   if runners then

@@ -30,18 +30,25 @@ function M.has_results(store, study)
     OR state = 'paused' AND EXISTS (SELECT 1 FROM reports WHERE reports.trial = trials.id))]], study.id).n[1] > 0
 end
 
----Records in the store that a study is continued with `force = true` although some fields changed.
----If no trial has a result yet, only a change of the space is recorded.
+---Adds to a study's row that it is continued with `force = true` although some fields changed. If no
+---trial has a result yet, only a change of the space is added. Nothing is written to the store.
 ---@param store mr.sweep.Store
----@param study table       the study's row in the store
+---@param study table       the study's row
 ---@param fields string[]   names of the changed fields: "space", "script", ...
-function M.note(store, study, fields)
+function M.mark(store, study, fields)
   local sum, has_results = sum_of(study), M.has_results(store, study)
   for _, field in ipairs(fields) do
     if has_results or field == "space" then sum = sum | bits[field] end
   end
-  if sum == sum_of(study) then return end
   study.forced = sum
+end
+
+---Like `mark`, and writes the mark to the store.
+---@param store mr.sweep.Store
+---@param study table
+---@param fields string[]
+function M.note(store, study, fields)
+  M.mark(store, study, fields)
   store:set(study, "forced")
 end
 

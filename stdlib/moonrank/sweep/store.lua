@@ -202,9 +202,21 @@ function Store:set_study(fields)
   return self:study(fields.name)
 end
 
+---Returns a copy of a study's row with new values of the fields that `set_study` writes. Nothing is
+---written to the store.
+---@param study table                the study's row
+---@param fields table<string, any>  values by column name
+---@return table
+function Store:with(study, fields)  -- luacheck: ignore 212/self
+  local row = {}
+  for name, value in pairs(study) do row[name] = value end
+  for _, name in ipairs(study_fields) do row[name] = fields[name] end
+  return row
+end
+
 ---Writes one field of a study's row to the store.
 ---@param study table  the study's row, with the new value
----@param field "forced"|"script"|"planned"
+---@param field "forced"|"script"|"planned"|"metric"|"direction"
 function Store:set(study, field)
   self:columns(("UPDATE studies SET %s = ?2 WHERE id = ?1"):format(field), study.id, study[field])
 end

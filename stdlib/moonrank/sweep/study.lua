@@ -47,24 +47,30 @@ local function script_text(text, whole)
   return text
 end
 
+-- Returns the fields of a study's row that are on code. `formerly()` has the script with former names of options.
+local function code_of(run, space, in_worker)
+  local script_name, whole = command.script_of(run)
+  local text = code.of(run, space, in_worker)
+  return { script_name = script_name, whole = whole, code = text, script = script_text(text, whole),
+    formerly = function() return { script = script_text(code.of(run, space, in_worker, true), whole) } end }
+end
+
 ---Returns a table with the fields of the row that a study gets in the store, made from the options
 ---of mr.sweep. Nothing is written.
 ---@param o table           the options of mr.sweep, checked
 ---@param in_worker boolean  true in a worker, which does not compute checksums of data
 ---@return table
 function M.describe(o, in_worker)
-  local script_name, whole = command.script_of(o.run)
-  local text = code.of(o.run, o.space, in_worker)
+  local code_row = code_of(o.run, o.space, in_worker)
   local function formerly()
-    local was = code.of(o.run, o.space, in_worker, true)
-    return { settings = M.settings_text(o.settings, true), script = script_text(was, whole) }
+    return { settings = M.settings_text(o.settings, true), script = code_row.formerly().script }
   end
   return {
-    name = o.name, whole = whole, code = text, space = o.space:describe(),
+    name = o.name, whole = code_row.whole, code = code_row.code, space = o.space:describe(),
     sampler = o.sampler:describe() .. (o.pruner and ", pruner " .. o.pruner:describe() or ""),
-    seed = o.seed, direction = o.direction, metric = o.metric, script = script_text(text, whole),
-    script_name = script_name, settings = M.settings_text(o.settings), data = in_worker and "" or data_text(o.data),
-    planned = o.trials, version = core.version(),
+    seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
+    script_name = code_row.script_name, settings = M.settings_text(o.settings),
+    data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
     -- makes settings and script with former names of options, to compare them with texts of earlier program versions
     formerly = formerly,
   }
@@ -124,6 +130,16 @@ local function unseen(script)
   return table.concat(lines)
 end
 
+-- Returns the changes of a study's code since its row was stored, as text; nil if nothing changed. The second result is
+-- false if the stored code has an older form and cannot be compared.
+local function script_changes(was, now)
+  if was.script:match "^%x+$" then  -- studies of earlier program versions have the checksum of the whole script file
+    return was.script ~= now.whole and "" or nil, true
+  end
+  local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
+  return lines and ":\n" .. lines .. unseen(now.script), comparable
+end
+
 -- Compares a study's row in the store with the current row. Returns the differences as one text (nil if the rows are
 -- equal), and the names of the fields that differ.
 local function changes(was, now)
@@ -134,17 +150,10 @@ local function changes(was, now)
       parts[#parts + 1], changed[#changed + 1] = ("the %s changed:\n  %s"):format(field, M.difference(a, b)), field
     end
   end
-  if was.script:match "^%x+$" then  -- studies of earlier program versions have the checksum of the whole script file
-    if was.script ~= now.whole then
-      parts[#parts + 1], changed[#changed + 1] = script_changed:format(now.script_name, was.script_name), "script"
-    end
-  else
-    local lines, comparable = code.changes(was.script, now.script, function() return now.formerly().script end)
-    if lines then
-      parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. ":\n" .. lines
-        .. unseen(now.script)
-      changed[#changed + 1] = comparable and "script" or "form of the recorded code"
-    end
+  local lines, comparable = script_changes(was, now)
+  if lines then
+    parts[#parts + 1] = script_changed:format(now.script_name, was.script_name) .. lines
+    changed[#changed + 1] = comparable and "script" or "form of the recorded code"
   end
   return parts[1] and table.concat(parts, "\n") or nil, changed
 end
@@ -186,14 +195,26 @@ local function has_other_values(store, was, now)
   return not only or (was.metric or only) ~= only or (now.metric or only) ~= only
 end
 
+---Returns true if the code of a study's trials is not the code that its row has.
+---@param was table  the study's row in the store
+---@param run fun(trial: mr.Trial): any
+---@param space mr.sweep.Space
+---@return boolean
+function M.has_other_code(was, run, space) return script_changes(was, code_of(run, space, false)) ~= nil end
+
 ---Returns the study's row in the store, and creates the row if it is missing. It is an error if the
 ---study's space, code, settings or data differ from those in the store, unless `force` is true.
 ---Another metric is an error even with `force`, because ended trials would keep their values of the
 ---first metric.
+---
+---With `force`, the row of a changed study has the changes, but the store does not have them yet. The
+---second result writes them. Without trials that will run, it writes only the metric and the
+---direction, by which results are read: the study's trials are still all of the earlier script.
 ---@param store mr.sweep.Store
 ---@param now table      from `describe`
 ---@param force boolean
 ---@return table
+---@return fun(runs_some: boolean)? write
 function M.enter(store, now, force)
   local was = store:study(now.name)
   if not was then return store:set_study(now) end
@@ -207,15 +228,20 @@ function M.enter(store, now, force)
     check.fail("mr.sweep: %s has a study '%s' already, and %s\n(another name begins another study, force = true "
       .. "continues this one)", store.path, now.name, changed)
   end
-  local study = was
   now.script = tell_options(store, was, now)
-  if changed then study = store:set_study(now)
-  elseif not was.script:match "^%x+$" and now.script ~= was.script then
+  if changed then
+    local row = store:with(was, now)
+    forced.mark(store, row, fields)
+    return row, function(runs_some)
+      if runs_some then store:set_study(row) end
+      for _, field in ipairs(runs_some and { "forced" } or { "metric", "direction" }) do store:set(row, field) end
+    end
+  end
+  if not was.script:match "^%x+$" and now.script ~= was.script then
     was.script = now.script
     store:set(was, "script")
   end
-  if changed then forced.note(store, study, fields) end
-  return study
+  return was
 end
 
 return M

@@ -55,6 +55,16 @@ describe("a study resumed with force = true", function()
     end)
   end)
 
+  it("notes nothing if no trial runs after the change, and the first script continues", function()
+    sweeps.in_folder(function(folder)
+      sweep(folder, { settings = { rate = 1 } })
+      local study = forced_with(folder, { settings = { rate = 2 }, run = other_value_of, direction = "minimize" })
+      equal({ line_of(study:trials()), study:counts().done }, { nil, 6 })
+      equal(study:best().params, { x = 1, seed_of = 1 }, "the new direction is read")
+      equal(line_of(sweep(folder, { settings = { rate = 1 }, direction = "minimize" }):trials()), nil)
+    end)
+  end)
+
   it("notes nothing if no trial had a result before the change", function()
     sweeps.in_folder(function(folder)
       local function fails() error "too early" end
@@ -80,7 +90,9 @@ describe("a study resumed with force = true", function()
       local function of_one(metric)
         return { metric = metric, direction = "maximize", run = function(trial) return { ndcg = trial.x } end }
       end
-      sweep(folder, of_one())
+      local first = of_one()
+      first.trials = 4
+      sweep(folder, first)
       local line = line_of(forced_with(folder, of_one "ndcg"):trials())
       check(line and line:find "metric", tostring(line))
       raises(function() forced_with(folder, of_one "recall") end, "'s'", "trials", "force", "metric")
