@@ -193,10 +193,22 @@ local study_options = declare("mr.experiment.StudyOptions", {
     help = "whether a failure with this reason is a result, such as mr.experiment.diverged" },
 })
 
+local told = {}  -- studies of which this process said that an earlier script made them
+
+-- Says in one line, once for each study, if the script that made a study's runs had other code than this one.
+local function tell_earlier(results, o)
+  local key = results.path .. "\0" .. results.name
+  if not o.run or told[key] or not studies.has_other_code(results.study, o.run, space.new(o.space)) then return end
+  told[key] = true
+  check.warn(("%s: an earlier version of the script made the runs of '%s', whose results are shown"):format(
+    results.path, results.name))
+end
+
 ---Returns the study (set of stored training runs) of this name as it is in the store, or nil if it does
----not exist. Runs may be missing: `mr.experiment.progress` says how many. It does not matter which
----script made the runs. If the study has another search space or other settings, the script ends with
----an error, because it would show the study's results as its own.
+---not exist. Runs may be missing: `mr.experiment.progress` says how many. If `run` is given and
+---another version of the script made the runs, a line on standard error says so. If the study has
+---another search space or other settings, the script ends with an error, because it would show the
+---study's results as its own.
 ---@param args table  option values, as from `mr.experiment.args`
 ---@param o mr.experiment.StudyOptions  `run` is not needed
 ---@return mr.Results?
@@ -216,6 +228,7 @@ function M.there(args, o)
     or not has_settings(found.study.settings, o.settings) then
     M.lack(("%s has runs of '%s' by other options; with those of then they are shown"):format(args.store, found.name))
   end
+  tell_earlier(found, o)
   return noted(args, found, o.accepts)
 end
 
@@ -295,6 +308,7 @@ function M.study(args, o)
     space = o.space, run = o.run,
   }), o.accepts)
   check_lost(results)
+  if args.force then tell_earlier(results, o) end
   return results
 end
 

@@ -202,6 +202,18 @@ scripts.it("errors about the store of a study are one line, and name only option
     check(lock and said "--store s.db":find "another process.*s%.db")
   end, script)
 
+scripts.it("--kept, and --force without a run made, say in one line that an earlier script made the runs", {},
+  function(folder)
+    local function said(words)
+      local status, _, err = sweeps.run(folder, "sweep.lua", "--store s.db " .. words)
+      equal(status, 0, err)
+      return select(2, err:gsub("earlier version of the script[^\n]*'study'[^\n]*\n", ""))
+    end
+    equal({ said "--workers 0", said "--kept", said "--workers 0 --force" }, { 0, 0, 0 })
+    equal({ said "--value 2 --kept", said "--value 2 --workers 0 --force" }, { 1, 1 })
+    equal(said "--workers 0", 0)  -- the earlier script goes on: no run was made under --force
+  end, script)
+
 scripts.it("a study of another numerics version ends a script with one line that names --mix-numerics", {},
   function(folder)
     equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db"), 0)
