@@ -267,6 +267,11 @@ end
 -- Declaration of the option --device, which every script has.
 local device = { type = "string", choices = { "cpu", "cuda" }, help = "device of tensors", shown = "the program's" }
 
+local function set_device(name)
+  local ok, why = check.attempt(core.device, name)
+  if not ok then leave(2, ("%s: %s"):format(typed "device", check.reason(why))) end
+end
+
 ---Returns the declarations of options with all their fields, and that of --device. A contradiction
 ---is an error.
 ---@param declarations table<string, any>  as for mr.args
@@ -311,7 +316,7 @@ function M.args(declarations, words)
       leave(2, ("option '%s' is required (%s)"):format(typed(name), articles[d.type]))
     end
   end
-  if declared.device == device and values.device then core.device(values.device) end
+  if declared.device == device and values.device then set_device(values.device) end
   return setmetatable(values, {
     __name = "mr.Args",
     __names = check.names(declared),

@@ -1,9 +1,11 @@
 -- Options on the command line of scripts that keep their training runs in a store, and the paths of stores.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
 local paths = require "moonrank.system.paths"
+local store = require "moonrank.sweep.store"
 
 local M = {}
 
@@ -38,10 +40,17 @@ local function against_writing(path)
   if not is_there then os.remove(probe) end
 end
 
--- Ends the script if the path of its store is not the path of a file, or if the store cannot be written although runs
--- may be made. Scripts call this before they read data. `source` is what chose the path.
+-- Returns why a file is not a store, such as a text file; nil if it is a store or missing.
+local function against_content(path)
+  local ok, why = check.attempt(store.look, path)
+  return not ok and check.reason(why) or nil
+end
+
+-- Ends the script if the path of its store is not the path of a file, if the file is not a store, or if it cannot be
+-- written although runs may be made. Scripts call this before they read data. `source` is what chose the path.
 local function check_store(path, source, only_reads)
-  local objection = paths.objection("new file", path) or not only_reads and against_writing(path)
+  local objection = paths.objection("new file", path) or against_content(path)
+    or not only_reads and against_writing(path)
   if objection then
     error(core.exit(2, ("%s: %s%s"):format(source, objection:find(path, 1, true) and "" or path .. ": ", objection)), 0)
   end

@@ -72,22 +72,26 @@ end
 local entry_text
 
 -- Returns the first entries of a table as texts of at most `width` columns, with their keys, and the number of entries.
-local function entries_of(t, levels, width)
+-- `inside` is a set of the tables that the table is in.
+local function entries_of(t, levels, width, inside)
   local parts, n = {}, rawlen(t)
-  for i = 1, math.min(n, longest) do parts[i] = entry_text(rawget(t, i), levels, width) end
+  inside[t] = true
+  for i = 1, math.min(n, longest) do parts[i] = entry_text(rawget(t, i), levels, width, inside) end
   local keys = sorted_keys(t, n)
   for i = 1, math.min(#keys, longest - #parts) do
     local head = key_text(keys[i]) .. " = "
-    parts[#parts + 1] = head .. entry_text(rawget(t, keys[i]), levels, math.max(1, width - #head))
+    parts[#parts + 1] = head .. entry_text(rawget(t, keys[i]), levels, math.max(1, width - #head), inside)
   end
+  inside[t] = nil
   return parts, n + #keys
 end
 
 -- Returns a table as text on one line of at most `width` columns. Entries that do not fit are counted. Tables within
--- the table are shown if `levels` is above 1.
-local function inline(t, levels, width)
+-- the table are shown if `levels` is above 1. A table that contains itself is shown as a cycle.
+local function inline(t, levels, width, inside)
+  if inside[t] then return "{cycle}" end
   if levels == 0 or next(t) == nil then return closed(t) end
-  local parts, count = entries_of(t, levels - 1, width)
+  local parts, count = entries_of(t, levels - 1, width, inside)
   local whole = "{" .. table.concat(parts, ", ") .. "}"
   if #parts == count and #whole <= width then return whole end
   local line = "{"
@@ -101,12 +105,12 @@ local function inline(t, levels, width)
   return ("%s, ... %d more}"):format(line, count - #parts)
 end
 
-function entry_text(value, levels, width)
+function entry_text(value, levels, width, inside)
   if type(value) == "string" then return cut(quoted(value), width) end
   if type(value) == "function" then return "function" end
   local module = type(value) == "table" and M.module_name(value)
   if module then return "module " .. module end
-  if M.is_plain(value) then return inline(value, levels, width) end
+  if M.is_plain(value) then return inline(value, levels, width, inside) end
   return cut(brief.text(value), width)
 end
 
@@ -127,7 +131,7 @@ end
 
 -- Returns a table as text: on one line if it fits, else with a line for each named entry.
 local function table_text(t, width)
-  local parts, count = entries_of(t, 1, width - 3)
+  local parts, count = entries_of(t, 1, width - 3, {})
   local line = "{" .. table.concat(parts, ", ") .. "}"
   if #parts == count and #line <= width then return line end
   local lines = filled(t, parts, width)

@@ -194,8 +194,10 @@ scripts.it("errors about the store of a study are one line, and name only option
     check(said "--store s.db --value 2":find("--force", 1, true))
     equal(sweeps.run(folder, "sweep.lua", "--workers 0 --store s.db --value 2 --force"), 0)
     sweeps.write(folder .. "/garbage.db", ("garbage "):rep(200))
-    for _, words in ipairs{ "", "--force" } do
-      check(said("--store garbage.db " .. words):find("garbage.db", 1, true))
+    for _, words in ipairs{ "--workers 0", "--workers 0 --force", "--kept" } do
+      local status, _, err = sweeps.run(folder, "sweep.lua", "--store garbage.db " .. words)
+      equal({ status, select(2, err:gsub("\n", "")) }, { 2, 1 }, err)
+      check(err:find("--store", 1, true) and err:find("garbage.db", 1, true), err)
     end
     local lock <close> = require("moonrank.core").lock_file(
       require("moonrank.sweep.files").of_study(folder .. "/s.db", "study") .. "/lock")

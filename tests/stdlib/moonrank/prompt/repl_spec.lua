@@ -123,6 +123,12 @@ describe("results in the prompt", function()
       '{1, "two", {3, {... 2 entries}, {...}, {}}, {a = "x"}, {}, ["a b"] = true, x = 1}')
     test.equal(repl.text { [10] = 1, [2.5] = 2 }, "{[2.5] = 2, [10] = 1}")
   end)
+  it("say of a table that contains itself that it is a cycle, and of a shared table what it has", function()
+    local loop, shared = { 1 }, { 5 }
+    loop.me, loop.inner = loop, { up = loop }
+    test.equal(repl.text(loop), "{1, inner = {up = {cycle}}, me = {cycle}}")
+    test.equal(repl.text { a = shared, b = { shared } }, "{a = {5}, b = {{... 1 entry}}}")
+  end)
   it("break long tables into lines, of which unnamed entries share one, and count what is left out", function()
     test.equal(show.text(numbers(1000), 60):match "%d+ more", "960 more")
     local lines = lines_of(show.text(numbers(30), 40))
