@@ -3,15 +3,16 @@ local core = require "moonrank.core"
 
 local M = {}
 
-local narrowest <const>, widest <const> = 40, 400
+local narrowest <const>, widest <const> = 20, 400
 
----Returns the number of columns of the terminal that shows standard output, from 40 to 400. The
+---Returns the number of columns of the terminal that shows standard output, from 20 to 400. The
 ---environment variable COLUMNS replaces it. Returns nil if standard output is a file or a pipe and
 ---COLUMNS is not set.
 ---@return integer?
 ---Example: `math.type(require("moonrank.system.terminal").width() or 80)   --> integer`
 function M.width()
-  local columns = tonumber(os.getenv "COLUMNS") or core.is_terminal(1) and core.terminal_width() or nil
+  local asked = tonumber(os.getenv "COLUMNS")
+  local columns = asked and asked >= 1 and asked or core.is_terminal(1) and core.terminal_width() or nil
   return columns and math.tointeger(math.max(narrowest, math.min(columns // 1, widest)))
 end
 

@@ -67,6 +67,7 @@ it("moonrank doc wraps at COLUMNS, and not in a pipe without it", function()
     return most
   end
   local narrow, wide, whole = longest "60", longest "120", longest "''"
+  check(longest "30" < longest "40" and longest "0" == whole, "narrow terminals, and no width")
   check(narrow <= 60 and wide > 60 and wide <= 120 and whole > 130, ("%d, %d, %d"):format(narrow, wide, whole))
 end)
 
