@@ -5,7 +5,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "faces_protocol.lua")
 local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
 
 local M = { systems = systems }

@@ -9,6 +9,7 @@ local experiment, protocol = mr.experiment, queries.protocol
 local own = figure.options("figure_1", {})
 own.out.default = "results/cmu/figure_1.svg"
 local args = queries.args(own)
+local networks = { "RankNet", "DirectRanker", "Class NN" }
 local recipes = { { "paper", "SGD, 0.001", "dashed" }, { "sgd", "SGD, best rate", "dotted" },
   { "adam", "Adam, best rate", "solid" } }
 
@@ -33,9 +34,9 @@ for i, name in ipairs(args.sets) do
   curves[i] = { set = set, results = results }
   for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
     local series = {}
-    for s, system in ipairs(protocol.networks) do
+    for s, system in ipairs(networks) do
       for _, recipe in ipairs(recipes) do
-        local y = curve(results, { system = system, recipe = recipe[1] }, what)
+        local y = curve(results, { system = protocol.title(system, recipe[1]) }, what)
         series[#series + 1] = { name = ("%s, %s"):format(system, recipe[2]), y = y, color = s, style = recipe[3] }
         curves[i][system .. recipe[1] .. what] = y
       end
@@ -70,7 +71,7 @@ end
 -- Adds a row per network and training recipe (optimizer and learning rate): the first and last loss, and the first,
 -- best and last nDCG@10 on validation.
 for i in ipairs(args.sets) do
-  for _, system in ipairs(protocol.networks) do
+  for _, system in ipairs(networks) do
     for _, recipe in ipairs(recipes) do
       local loss, ndcg = curves[i][system .. recipe[1] .. "loss"],
         curves[i][system .. recipe[1] .. "valid_" .. protocol.metric]
@@ -78,7 +79,7 @@ for i in ipairs(args.sets) do
       for epoch, value in ipairs(ndcg) do best = value > ndcg[best] and epoch or best end
       lines[#lines + 1] = { curves[i].set.title, system, recipe[2], loss[1], loss[#loss], ndcg[1], ndcg[best], best,
         ndcg[#ndcg] }
-      note(#lines, curves[i].results, { system = system, recipe = recipe[1] }, best)
+      note(#lines, curves[i].results, { system = protocol.title(system, recipe[1]) }, best)
     end
   end
   local first, last = curves[i]["RankNetpaperloss"], curves[i]["RankNetadamloss"]

@@ -1,9 +1,9 @@
 -- The systems (models) of Tables 2 and 3 of Li & Wu: how each is trained, which settings (rate, penalty or depth)
 -- are tried, and how it is measured on pairs of faces. Accuracy on the validation pairs chooses setting, epoch and
--- boosting round (protocol.lua).
+-- boosting round (faces_protocol.lua).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local protocol = dofile(here .. "protocol.lua")
+local protocol = dofile(here .. "faces_protocol.lua")
 
 local M = {}
 

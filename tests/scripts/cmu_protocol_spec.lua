@@ -1,19 +1,12 @@
--- The protocol of Li & Wu, scripts/cmu/protocol.lua, on made-up queries and images; the answers are worked out beside
--- each test.
+-- The protocol of Li & Wu, scripts/cmu/protocol.lua and faces_protocol.lua, on made-up queries and images; the answers
+-- are worked out beside each test.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fold = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
-local protocol = dofile "scripts/cmu/protocol.lua"
-
--- Numbers of tables in order.
-local function joined(...)
-  local all = {}
-  for _, some in ipairs{ ... } do table.move(some, 1, #some, #all + 1, all) end
-  return all
-end
+local protocol, of_faces = dofile "scripts/cmu/protocol.lua", dofile "scripts/cmu/faces_protocol.lua"
 
 local function holds_in_pairs(numbers, rule)
   for i = 2, #numbers do check(rule(numbers[i - 1], numbers[i]), numbers[i]) end
@@ -208,8 +201,11 @@ describe("protocol of web queries:", function()
 
   it("fit trains every system of Table 1 with its own kind of model", function()
     local o = { rounds = 2, trees = 2, seed = 1, epochs = 1, optimiser = "sgd", rate = 0.1, penalties = { 1, 10 } }
-    for _, name in ipairs(joined(protocol.networks, protocol.others)) do
-      o.system = name
+    local names, drawn = {}, {}
+    for _, system in ipairs(protocol.systems) do
+      local name = system.name
+      names[name], drawn[#drawn + 1], o.system = true, system.drawn and not system.recipe and name or nil, name
+      equal(protocol.named[system.title], system)
       if name:find "LR$" or not name:find "Lambda" and not name:find "Class [RB]" or pcall(core.xgboost_version) then
         local found = protocol.fit(against_test, o)
         equal(found.alpha ~= nil, name:find "LR$" ~= nil, name)
@@ -222,68 +218,48 @@ describe("protocol of web queries:", function()
     o.system = "RankNet"
     protocol.fit(against_test, o, trial)
     equal(#told, 1)
-    equal(#protocol.networks + #protocol.others, 8)
-    equal(protocol.drawn, { "Class RF" })
+    local count = 0
+    for _ in pairs(names) do count = count + 1 end
+    equal({ count, #protocol.systems, drawn }, { 8, 8 + 3 * 2, { "Class RF" } })
   end)
 
-  it("best_rates chooses each rate on validation, and says if it is at the edge of those tried", function()
-    local trials = {
-      { system = "RankNet", optimiser = "sgd", rate = 0.001, valid = 0.3, test = 0.9 },
-      { system = "RankNet", optimiser = "sgd", rate = 0.1, valid = 0.4, test = 0.1 },
-      { system = "RankNet", optimiser = "sgd", rate = 1, valid = 0.4, test = 1 },
-      { system = "RankNet", optimiser = "adam", rate = 0.1, valid = 0.2 },
-      { system = "RankNet", optimiser = "adam", rate = 0.003, valid = 0.1 },
-      { system = "Class NN", optimiser = "sgd", rate = 10, valid = 0.9 },
-      { system = "Class NN", optimiser = "adam", rate = 0.00003, valid = 0 },
-      { system = "DirectRanker", optimiser = "sgd", rate = 3, valid = 0.9 },
-      { system = "DirectRanker", optimiser = "adam", rate = 0.0001, valid = 0.9 },
-    }
-    local best, at_edge = protocol.best_rates(trials)
-    equal(best, { ["RankNet sgd"] = 0.1, ["RankNet adam"] = 0.1, ["Class NN sgd"] = 10, ["Class NN adam"] = 0.00003,
-      ["DirectRanker sgd"] = 3, ["DirectRanker adam"] = 0.0001 })
-    equal(at_edge, { ["RankNet sgd"] = false, ["RankNet adam"] = true, ["Class NN sgd"] = true,
-      ["Class NN adam"] = true, ["DirectRanker sgd"] = false, ["DirectRanker adam"] = false })
-    for _, rates in pairs(protocol.rates) do check_rates(rates) end
-    equal({ protocol.trained_by("paper", "RankNet", best) }, { "sgd", 0.001 })
-    equal({ protocol.trained_by("sgd", "RankNet", best) }, { "sgd", 0.1 })
-    equal({ protocol.trained_by("adam", "Class NN", best) }, { "adam", 0.00003 })
-    equal({ protocol.tuned_on{ 7, 8 } }, { 1, 7 })
+  it("recipes have the paper's rate, or rates to try, of which at_edge tells the smallest and the largest", function()
+    local named, recipes = protocol.named, protocol.recipes
+    equal({ recipes.paper.optimiser, recipes.paper.rate, recipes.paper.rates }, { "sgd", 0.001 })
+    for _, recipe in ipairs{ "sgd", "adam" } do
+      equal({ recipes[recipe].optimiser, recipes[recipe].rate }, { recipe })
+      check_rates(recipes[recipe].rates)
+    end
+    local function at_edge(recipe, rate) return protocol.at_edge(named[protocol.title("RankNet", recipe)], rate) end
+    equal({ at_edge("sgd", 0.001), at_edge("sgd", 0.1), at_edge("sgd", 10), at_edge("adam", 0.00003),
+      at_edge("adam", 0.003), at_edge("adam", 0.1), at_edge("paper", 0.001) },
+      { true, false, true, true, false, true, false })
+    for title, system in pairs(named) do equal(system.by == recipes[system.recipe], system.recipe ~= nil, title) end
+    equal(protocol.tuned_on, 1)
   end)
 
   it("or_diverged counts a training that diverges as 0, and raises other errors", function()
     local function at(rate)
-      return protocol.or_diverged(function()
+      return of_faces.or_diverged(function()
         return protocol.fit_network(against_test,
           { system = "Class NN", optimiser = "sgd", rate = rate, seed = 1, epochs = 3 })
       end)
     end
     equal(at(1e30).valid, 0)
     check(at(0.1).valid > 0.3, "what does not diverge has its own value")
-    equal(protocol.or_diverged(function() error("mr.fit: there is NaN in the scores", 0) end), { valid = 0 })
-    equal(protocol.or_diverged(function() error("mr.fit: the loss is inf", 0) end), { valid = 0 })
+    equal(of_faces.or_diverged(function() error("mr.fit: there is NaN in the scores", 0) end), { valid = 0 })
+    equal(of_faces.or_diverged(function() error("mr.fit: the loss is inf", 0) end), { valid = 0 })
     for _, problem in ipairs{ "no memory", { code = 1 } } do
-      equal({ pcall(protocol.or_diverged, function() error(problem, 0) end) }, { false, problem })
+      equal({ pcall(of_faces.or_diverged, function() error(problem, 0) end) }, { false, problem })
     end
   end)
 end)
 
 describe("protocol of Table 1's comparisons:", function()
-  local systems = {}
-  for _, recipe in ipairs{ "paper", "sgd", "adam" } do
-    for _, name in ipairs{ "RankNet", "DirectRanker" } do
-      systems[#systems + 1] = { kind = "ranking", name = name, recipe = recipe }
-    end
-    systems[#systems + 1] = { kind = "classification", name = "Class NN", recipe = recipe }
-  end
-  for _, name in ipairs{ "LambdaMART", "Rank LR" } do systems[#systems + 1] = { kind = "ranking", name = name } end
-  for _, name in ipairs{ "Class LR", "Class RF", "Class Boost" } do
-    systems[#systems + 1] = { kind = "classification", name = name }
-  end
-
   -- Validation of every system: 0.5, but for some.
   local function validation(changes)
     local found = {}
-    for _, system in ipairs(systems) do found[protocol.title(system.name, system.recipe)] = 0.5 end
+    for _, system in ipairs(protocol.systems) do found[system.title] = 0.5 end
     for name, value in pairs(changes) do found[name] = value end
     return found
   end
@@ -301,7 +277,7 @@ describe("protocol of Table 1's comparisons:", function()
   end
 
   it("comparisons pairs families, the best of both kinds on validation, and Adam with SGD", function()
-    local found = protocol.comparisons(systems, validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
+    local found = protocol.comparisons(validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
       ["RankNet (SGD, 0.001)"] = 0.9, ["Class NN (SGD, 0.001)"] = 0.9 })
     equal(#found, 12)
     equal(of_reason(found, "families"), families)
@@ -316,12 +292,12 @@ describe("protocol of Table 1's comparisons:", function()
   end)
 
   it("comparisons takes the first of equal systems as the best", function()
-    equal(of_reason(protocol.comparisons(systems, validation{}), "best"),
+    equal(of_reason(protocol.comparisons(validation{}), "best"),
       { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
   end)
 
   it("comparisons lists a pair once if there are two reasons for it", function()
-    local found = protocol.comparisons(systems, validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
+    local found = protocol.comparisons(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
     equal(#found, 11)
     equal(of_reason(found, "families"), families)
     equal(of_reason(found, "best"), { { "Class LR", "Rank LR" } })
@@ -337,7 +313,7 @@ describe("protocol of Table 1's comparisons:", function()
       return { valid = valid, values = values }
     end
     local sets = { set(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 }), set(validation{ ["Class RF"] = 0.7 }) }
-    local found, small = protocol.compare(systems, sets), 0
+    local found, small = protocol.compare(sets), 0
     equal(#found, 11 + 12)
     for _, each in ipairs(found) do
       check(each.data == sets[1] or each.data == sets[2])
@@ -355,14 +331,14 @@ describe("protocol of Table 1's comparisons:", function()
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for name in pairs(validation{}) do values[name] = none end
     values["Class LR"] = many
-    local found = protocol.compare(systems, { { valid = validation{ ["Class RF"] = 0.7 }, values = values } })
+    local found = protocol.compare({ { valid = validation{ ["Class RF"] = 0.7 }, values = values } })
     near(found[4].p, 1 / 100001, { rtol = 1e-9 })
   end)
 end)
 
 describe("protocol of faces:", function()
   it("face_parts divides the images into parts of 65, 15 and 20 % without overlap", function()
-    local parts, seen = { protocol.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 3) }, {}
+    local parts, seen = { of_faces.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 3) }, {}
     equal({ parts[1].count, parts[2].count, parts[3].count }, { 26, 6, 8 })
     for _, part in ipairs(parts) do
       for _, file in ipairs(part.files) do
@@ -370,7 +346,7 @@ describe("protocol of faces:", function()
         seen[file] = true
       end
     end
-    local other = protocol.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 4)
+    local other = of_faces.face_parts(mr.data.drawn_faces{ count = 40, size = 8 }, 4)
     check(table.concat(other.files) ~= table.concat(parts[1].files), "by seed")
   end)
 
@@ -378,7 +354,7 @@ describe("protocol of faces:", function()
     local faces = mr.data.drawn_faces{ count = 4, size = 8 }
     local parts = { faces:select{ 1, 2 }, faces:select{ 3 }, faces:select{ 4 } }
     local found =
-      protocol.standardised(parts, { mr.tensor{ { 1, 0 }, { 3, 8 } }, mr.tensor{ { 4, 4 } }, mr.tensor{ { 2, 12 } } })
+      of_faces.standardised(parts, { mr.tensor{ { 1, 0 }, { 3, 8 } }, mr.tensor{ { 4, 4 } }, mr.tensor{ { 2, 12 } } })
     near(found[1]:reshape(4):totable(), { -1, -1, 1, 1 }, 1e-6)
     near(found[2]:reshape(2):totable(), { 2, 0 }, 1e-6)
     near(found[3]:reshape(2):totable(), { 0, 2 }, 1e-6)
@@ -396,7 +372,7 @@ describe("protocol of faces:", function()
     -- more than five years apart are 10 and 16, 10 and 30, 15 and 30, 16 and 30
     local faces, seen = aged{ 10, 15, 16, 30 }, {}
     local function pairs_of(part, count)
-      return protocol.face_pairs(faces, { part = part, pairs = count, seed = 1, features = mr.ones(4, 2) })
+      return of_faces.face_pairs(faces, { part = part, pairs = count, seed = 1, features = mr.ones(4, 2) })
     end
     local found = pairs_of("test", 24)
     equal(found.count, 4)
@@ -410,10 +386,10 @@ describe("protocol of faces:", function()
     -- ten years apart from one to the next: 28 pairs
     local spread, counts = aged{ 5, 15, 25, 35, 45, 55, 65, 75 }, {}
     for i, part in ipairs{ "train", "valid", "test" } do
-      counts[i] = protocol.face_pairs(spread, { part = part, pairs = 24, seed = 1, features = mr.ones(8, 2) }).count
+      counts[i] = of_faces.face_pairs(spread, { part = part, pairs = 24, seed = 1, features = mr.ones(8, 2) }).count
     end
     equal(counts, { 18, 2, 4 })
-    local other = protocol.face_pairs(faces, { part = "test", pairs = 12, seed = 2, features = mr.ones(4, 2) })
+    local other = of_faces.face_pairs(faces, { part = "test", pairs = 12, seed = 2, features = mr.ones(4, 2) })
     check(table.concat(other.items:totable(), " ") ~= table.concat(pairs_of("test", 12).items:totable(), " "),
       "by seed")
   end)
@@ -452,7 +428,7 @@ describe("protocol of faces:", function()
       for name, value in pairs(more or {}) do o[name] = value end
       local told = {}
       local trial = { _state = {}, split = 6, report = function(_, epoch) told[epoch] = true end }
-      local model = protocol.fit_face(o, { valid = { pairs = valid }, epochs = 3 }, trial)
+      local model = of_faces.fit_face(o, { valid = { pairs = valid }, epochs = 3 }, trial)
       return model:parameters()[1]:reshape(1):item(), #told
     end
     local by_epoch = descent(train, 4, 6, 5)
@@ -476,7 +452,7 @@ describe("protocol of faces:", function()
       local valid = pairs_of(30, start < 0 and sign or -sign, 2)
       local told = {}
       local trial = { _state = {}, split = 6, report = function(_, epoch, values) told[epoch] = values.valid_auc end }
-      protocol.fit_face({ model = model, loss = mr.losses.ranknet{}, train = scaled, rate = 1 },
+      of_faces.fit_face({ model = model, loss = mr.losses.ranknet{}, train = scaled, rate = 1 },
         { valid = { pairs = valid }, epochs = 40 }, trial)
       return told
     end
@@ -499,17 +475,17 @@ describe("protocol of faces:", function()
 
   it("judge counts ties as half, classifiers also by labels, and regressions also by R^2", function()
     -- the older one against the younger one: 2 and -1, 2 and 2, 2 and 0, -1 and 2, 0.5 and -1, 2 and 0.5
-    local found, margins = protocol.judge("classification", score, data)
+    local found, margins = of_faces.judge("classification", score, data)
     equal({ found.accuracy, found.valid }, { (1 + 0.5 + 1 + 0 + 1 + 1) / 6, 1.0 })
     -- labels 1 and 0: a score above 0, and one of 0 or below; so the first, third and fifth pair
     equal(found.both, 3 / 6)
     equal(margins:totable(), { 3.0, 0.0, 2.0, -3.0, 1.5, 1.5 })
     equal(found.r2, nil)
-    found = protocol.judge("ranking", score, data)
+    found = of_faces.judge("ranking", score, data)
     equal({ found.both, found.r2, found.valid, found.accuracy }, { nil, nil, 1.0, 0.75 })
     -- ages 40, 10, 50, 20, 30: mean 30, squares 100 + 400 + 400 + 100 = 1000
-    near(protocol.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
-    near(protocol.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
+    near(of_faces.judge("regression", score, data).r2, 1 - (38 ^ 2 + 11 ^ 2 + 48 ^ 2 + 20 ^ 2 + 29.5 ^ 2) / 1000, 1e-6)
+    near(of_faces.judge("regression", score, data, 20).r2, 1 - (0 + 30 ^ 2 + 10 ^ 2 + 20 ^ 2 + 20 ^ 2) / 1000, 1e-6)
   end)
 
   it("choose takes the setting with the best validation, the first of equal ones", function()
@@ -517,7 +493,7 @@ describe("protocol of faces:", function()
     for i, valid in ipairs{ 0.5, 0.7, 0.7, 0.2 } do
       runs[i] = { values = { valid = valid, accuracy = 1 - valid }, number = i }
     end
-    equal(protocol.choose(runs).number, 2)
-    equal(protocol.choose{}, nil)
+    equal(of_faces.choose(runs).number, 2)
+    equal(of_faces.choose{}, nil)
   end)
 end)

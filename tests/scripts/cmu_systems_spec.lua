@@ -171,7 +171,7 @@ end)
 
 describe("faces.data", function()
   it("divides the images and draws pairs by seed", function()
-    local protocol = dofile "scripts/cmu/protocol.lua"
+    local protocol = dofile "scripts/cmu/faces_protocol.lua"
     for _, seed in ipairs{ 1, 2 } do
       local found = seed == 2 and data or faces.data(options, seed)
       local parts = { protocol.face_parts(mr.data.drawn_faces{ count = 60, size = 12 }, seed) }

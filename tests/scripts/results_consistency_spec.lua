@@ -214,10 +214,7 @@ it("printed numbers of results files are those of published.lua", function()
     end
   end
   local queries = file_of("cmu/table_1.csv")["Test nDCG@10"]
-  local systems = {}
-  for _, lines in pairs(printed_in "cmu/table_1") do
-    for _, line in ipairs(lines) do systems[line[1]] = line[2] end
-  end
+  local systems = printed_in "cmu/table_1"
   for row, of in pairs(queries) do
     local name = row:match "; ([^;(]+)$" or row:match "; ([^;(]+) %("
     local printed = of["printed (WEB10K)"]

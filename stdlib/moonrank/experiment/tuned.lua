@@ -1,6 +1,7 @@
 -- Experiments in two steps: validation chooses the settings of every method, such as learning rates, and every method
 -- is then run at its settings, for example on all folds.
 local check = require "moonrank.check"
+local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local parts_of = require "moonrank.sweep.parts"
 local studies = require "moonrank.experiment.studies"
@@ -18,6 +19,8 @@ local tuned_options = declare("mr.experiment.TunedOptions", {
     help = "values outside of the code on which results depend; other values are an error" },
   { "choose", "fun(trial: mr.Trial): any", required = true,
     help = "makes a run that chooses and returns valid, its validation result; larger is better" },
+  { "accepts", "fun(reason: string): boolean", shown = "no failure",
+    help = "whether a run that chooses may fail for this reason, such as mr.experiment.diverged" },
   { "run", "fun(trial: mr.Trial, at: table): any", required = true,
     help = "makes a run at the chosen parameters and returns its numbers by name" },
   { "metric", "string", default = "valid", help = "number by which the runs at chosen parameters are compared" },
@@ -42,8 +45,14 @@ local function chosen(args, o, names)
   if #tuned == 0 then return best end
   space[o.by] = parts_of.choice(tuned)
   local found = values.best(studies.study(args, { name = o.name .. ", settings", settings = o.settings, space = space,
-    run = o.choose }), o.by)
-  for _, name in ipairs(tuned) do best[name] = found[name] end
+    run = o.choose, accepts = o.accepts }), o.by)
+  for _, name in ipairs(tuned) do
+    best[name] = found[name]
+    if not found[name] then
+      error(core.exit(1, ("'%s, settings' in %s has no result for %s = %s, because all of its runs failed"):format(
+        o.name, args.store, o.by, name)), 0)
+    end
+  end
   return best
 end
 

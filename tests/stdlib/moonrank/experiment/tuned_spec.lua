@@ -39,6 +39,17 @@ it("mr.experiment.tuned runs every method at the settings that are best on valid
     equal(mr.experiment.folds(results, { loss = "random" }, "at_decay"), { -1, -1 })
     -- other chosen settings are other settings of the second study
     check(results.study.settings:find "ap: decay 0, rate 0.2")
+    -- a run that chooses may diverge, unless all runs of a method do
+    local function diverging(below)
+      return function(trial)
+        if trial.rate < below then error("mr.fit: the loss is NaN in epoch 1", 0) end
+        return { valid = -trial.rate }
+      end
+    end
+    o.accepts, o.name, o.choose = mr.experiment.diverged, "some", diverging(0.15)
+    equal(select(2, mr.experiment.tuned(args, o)).ap.rate, 0.2)
+    o.name, o.choose = "all", diverging(1)
+    raises(function() mr.experiment.tuned(args, o) end, "all, settings", "loss = ap")
     o.name, o.space = "none", { random = {} }
     equal((mr.experiment.tuned(args, o)):counts().done, 2)
   end)
