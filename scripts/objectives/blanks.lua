@@ -6,20 +6,17 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure, published = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua"),
-  dofile(here .. "published.lua")
-local experiment = mr.experiment
-local view_of = dofile(here .. "table_paper.lua").view
+local experiment, training = mr.experiment, dofile(here .. "training.lua")
+local protocol = training.protocol
 
-local args = runs.args({
+local args = training.args({
   set = { default = "mslr", choices = { "mslr", "web10k" }, help = "data of the metrics" },
   queries = { default = 10000, least = 10, help = "made-up queries whose epoch is timed" },
   threads = { default = 1, least = 1, most = 1024, help = "of that epoch" },
-}, { smoke = { queries = 60 }, without = { "recipe" } })
+}, { queries = 60 })
 
-args.recipe = "paper"
 -- Opens the data set first, so that missing data raise an error before any work.
-local set = runs.set(args, args.set)
+local set = training.set(args, args.set)
 
 local documents, blanks = 120, { "RankNet", "NeuralNDCGQbQ" }
 
@@ -32,11 +29,11 @@ end
 -- Trains an algorithm for one epoch. Returns seconds of wall-clock time, seconds of processor time, and the peak of
 -- memory in bytes.
 local function epoch_of(name, train)
-  local run = { name = name, o = runs.settings(args, set, name), recipe = "paper", seed = args.seed }
-  local options = runs.protocol.training(run, train, 1)
-  options.epochs = 1
+  local o = protocol.settings(name, set)
   core.peak_memory(true)
   local began, processor = core.clock(), os.clock()
+  local options = protocol.training(o, protocol.steps(train, o, 1, args.seed), protocol.loss(o, train), args.seed)
+  options.epochs = 1
   mr.fit(options)
   return core.clock() - began, os.clock() - processor, core.peak_memory(false)
 end
@@ -58,39 +55,15 @@ local function timed()
     formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
--- A table of the test metrics of RankNet and of NeuralNDCG query by query, which are missing in the paper, and of
--- random orders. Also returns the intervals of its cells.
-local function cells()
-  local view, rows, columns, formats = view_of(args, runs, args.set), {}, { "algorithm", "what" }, {}
-  local of_line = {}
-  local about = experiment.cells(view.by, function(row) return of_line[row[1] .. row[2]] or 0 end)
-  local function add(name, title, cell, ends)
-    local row = { name, title }
-    for _, metric in ipairs(published.metrics) do
-      row[#row + 1] = cell(metric)
-      about:note(#rows + 1, runs.measures.title(metric), ends(metric))
-    end
-    rows[#rows + 1] = row
-  end
-  for _, name in ipairs(blanks) do
-    for _, line in ipairs(view.lines(name)) do
-      add(name, line.title, line.cell, line.ends)
-      of_line[name .. line.title] = line.runs
-    end
-  end
-  add("random order", "mean over all orders", view.random, view.random_ends)
-  for i, metric in ipairs(published.metrics) do
-    columns[2 + i] = runs.measures.title(metric)
-    formats[columns[2 + i]] = "%.4f"
-  end
-  return mr.table{ columns = columns, rows = rows, formats = formats }, about
-end
-
-local metrics, about = cells()
+local results, rows, cells = training.of(args, args.set), {}, training.cells(set)
+for _, name in ipairs(blanks) do training.add_algorithm(rows, cells, set, results, name) end
+training.add_random(rows, cells, training.random(set))
+local metrics = training.named(set, rows, cells)
+metrics.caption = set.title .. ": the metrics of the two cells"
 local found, times = timed()
 local few = args.set == "mslr" and not args.smoke
   and " (102 queries, too few to stand beside the others of the paper's table)" or ""
-return figure.finish(args, nil, ([[
+return experiment.finish(args, nil, ([[
 The first table has an epoch query by query over %d made-up queries of 136 features, of %d documents each on average, on %s.
 The pairs of RankNet, %.1f million in both orders, would take %.1f GB as the authors keep them, two feature vectors and a target each;
 here they are made inside the loss. The epoch takes %.2f s of processor time with RankNet and %.2f s with NeuralNDCG, and %.2f GB of
@@ -100,10 +73,8 @@ The second table has the metrics on %s%s. The networks are trained on its offici
 text and at the one that is best on validation.]]):format(args.queries, documents,
     args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6,
     found.pairs * (2 * 136 + 1) * 4 / 1e9,
-    found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, figure.said(set.title), few,
+    found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, training.said(set), few,
     #set.folds == 1 and "fold" or "folds"),
-  figure.named("An epoch over made-up queries", times, experiment.cells(nil, 1), [[
+  experiment.named("An epoch over made-up queries", times, experiment.cells(nil, 1), [[
 seconds: of the clock; processor seconds: of all threads; GB at most: most memory that the process had.]]),
-  figure.named(set.title .. ": the metrics of the two cells", metrics, about, [[
-nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
-precision; MAP: mean average precision.]]))
+  metrics)

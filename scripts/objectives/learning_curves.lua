@@ -5,11 +5,13 @@
 -- part for training and 30 % held out, mean over seeds.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
-local experiment = mr.experiment
+local code, experiment = dofile(here .. "code.lua"), mr.experiment
+local training = code.training
+local protocol = training.protocol
 
-local args = runs.args{
-  sets = { default = { "mq2008", "mslr" }, choices = runs.data.names, distinct = true, help = "which data" },
+local args = training.args{
+  recipe = training.recipe,
+  sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
   out = { path = "new file", default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
@@ -23,37 +25,53 @@ local number_of = {
 }
 number_of.mslr = number_of.web10k
 
--- The mean over training runs (`trials`) of a loss, as an array by epoch. `name` is "training" or "held_out".
-local function mean_curve(results, trials, name)
+-- The mean over training runs of a loss, as an array by epoch. `name` is "training" or "held_out".
+local function mean_curve(results, runs, name)
   local sums = {}
-  for _, trial in ipairs(trials) do
-    for i, x in ipairs(results:per_list(trial.number, name):totable()) do sums[i] = (sums[i] or 0) + x / #trials end
+  for _, run in ipairs(runs) do
+    for i, x in ipairs(results:per_list(run.number, name):totable()) do sums[i] = (sums[i] or 0) + x / #runs end
   end
   return sums
 end
 
--- The training runs whose learning curves are drawn for an algorithm. With --recipe code these are all runs; with
--- --recipe paper they are those at the learning rate of the paper's text, one per fold.
-local function drawn(name, algorithm, results)
-  local trials = runs.trials(results, algorithm)
-  if args.recipe == "code" then return trials end
-  return runs.protocol.choose(trials, runs.settings(args, runs.set(args, name), algorithm).rate)
+-- The study of a data set, the names of its algorithms, and a function that gives the runs whose curves are drawn: of
+-- all seeds (--recipe code), or of all folds at the learning rate of the paper's text.
+local function study_of(name, set)
+  if args.recipe == "code" then
+    local results = code.curves_of(args, name)
+    return results, code.names[set.kind], function(algorithm)
+      return experiment.runs(results, { algorithm = algorithm })
+    end
+  end
+  local results = training.of(args, name)
+  return results, protocol.names, function(algorithm)
+    return experiment.runs(results, { algorithm = algorithm, rate = protocol.settings(algorithm, set).rate })
+  end
+end
+
+-- The epoch with the lowest held-out loss, and whether it is before the last tenth of the epochs, so that the loss
+-- rises afterwards.
+local function lowest(losses)
+  local at = 1
+  for i, x in ipairs(losses) do
+    if x < losses[at] then at = i end
+  end
+  return at, at < 0.9 * #losses
 end
 
 -- Opens all data sets first, so that missing data raise an error before any run.
-for _, name in ipairs(args.sets) do runs.set(args, name) end
+for _, name in ipairs(args.sets) do training.set(args, name) end
 
 local counted = {}  -- number of training runs behind a row of the table, by data set and algorithm
 local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
 local cells = experiment.cells(by, function(row) return counted[row[2] .. row[3]] end)
 
--- Adds to row `r` of the table the intervals over training runs (`trials`) of five values: the first and last training
--- loss, and the first, lowest (epoch `at`) and last held-out loss.
-local function note(r, results, trials, at)
+-- Adds to row `r` of the table the intervals over training runs of five values: the first and last training loss, and
+-- the first, lowest (epoch `at`) and last held-out loss.
+local function note(r, results, runs, at)
   local values = { {}, {}, {}, {}, {} }
-  for t, trial in ipairs(trials) do
-    local a, b = results:per_list(trial.number, "training"):totable(),
-      results:per_list(trial.number, "held_out"):totable()
+  for t, run in ipairs(runs) do
+    local a, b = results:per_list(run.number, "training"):totable(), results:per_list(run.number, "held_out"):totable()
     for c, x in ipairs{ a[1], a[#a], b[1], b[at], b[#b] } do values[c][t] = x end
   end
   for c, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do
@@ -63,24 +81,24 @@ end
 
 local panels, rows, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
 for _, name in ipairs(args.sets) do
-  local set, results = runs.set(args, name), runs.curves_of(args, name)
-  for _, algorithm in ipairs(runs.algorithms_of(args, set)) do
-    local trials = drawn(name, algorithm, results)
-    local number = not args.smoke and number_of[name][algorithm]
-    local a, b = mean_curve(results, trials, "training"), mean_curve(results, trials, "held_out")
-    local at, rises = runs.protocol.lowest(b)
+  local set = training.set(args, name)
+  local results, names, runs_of = study_of(name, set)
+  for _, algorithm in ipairs(names) do
+    local runs, number = runs_of(algorithm), not args.smoke and number_of[name][algorithm]
+    local a, b = mean_curve(results, runs, "training"), mean_curve(results, runs, "held_out")
+    local at, rises = lowest(b)
     local figure_text = number and "Figure " .. number or "no figure"
     panels[#panels + 1] = mr.plot.lines{ title = ("%s\n%s, %s"):format(algorithm, figure_text, set.title),
       xlabel = "epoch", ylabel = "loss",
       series = { { name = "training", y = a, color = 1 }, { name = "held out", y = b, color = 2 } } }
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
-    note(#rows, results, trials, at)
-    counted[set.title .. algorithm] = #trials
-    if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, figure.said(set.title)) end
+    note(#rows, results, runs, at)
+    counted[set.title .. algorithm] = #runs
+    if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, training.said(set)) end
     gaps[name .. algorithm] = b[#b] - a[#a]
   end
 end
-panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, figure.title(args)
+panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, args.smoke and "Made-up data" or nil
 
 -- For each objective that is trained both in batches and query by query: how far the held-out loss is above the
 -- training loss after the last epoch, in batches and query by query.
@@ -90,7 +108,7 @@ local function gaps_text()
     for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
       local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
       if batched and single then
-        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, figure.said(runs.set(args, name).title),
+        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, training.said(training.set(args, name)),
           batched, single)
       end
     end
@@ -105,7 +123,7 @@ local function rises_text()
     table.concat(rising, ", "))
 end
 
-local protocol = {
+local how = {
   paper = [[under our protocol at the learning rates of the text, mean over folds; the NDCG losses are negative NDCGs, and RankNet is
 trained query by query, where the paper has batches of 64 (section 4.2.1)]],
   code = [[as the authors' code splits (70 and 30 % of the training part), mean over seeds; the NDCG losses are NDCGs, which are
@@ -117,13 +135,13 @@ for _, name in ipairs{ "training, first", "training, last", "held out, first", "
   formats[name] = "%#.4g"
 end
 
-return figure.finish(args, mr.plot.facets(panels), ([[
+return experiment.finish(args, mr.plot.facets(panels), ([[
 The figure shows the loss by epoch on the training part and on a part that is held out, %s. %s After the last epoch
 the held-out loss is above the training loss by these amounts, in batches and query by query: %s.%s]]):format(
-    protocol[args.recipe], rises_text(), gaps_text(),
+    how[args.recipe], rises_text(), gaps_text(),
     args.smoke and ""
       or "\nThe paper reads its figures as overfitting in batches that training query by query alleviates."),
-  figure.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm",
+  experiment.named("", mr.table{ rows = rows, formats = formats, columns = { "figure", "data", "algorithm",
   "training, first", "training, last",
     "held out, first", "lowest", "at epoch", "held out, last" } }, cells, [[
 training: loss on the training part, a mean over an epoch while the network changes; held out: loss on a part that is

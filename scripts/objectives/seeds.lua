@@ -9,12 +9,11 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
 local trainings = dofile(here .. "seeds_runs.lua")
-local protocol = runs.protocol
+local training, protocol = trainings.training, trainings.training.protocol
 
-local args = runs.args({
-  set = { default = "mq2008", choices = runs.data.names, help = "which data" },
+local args = training.args({
+  set = { default = "mq2008", choices = protocol.set_names, help = "which data" },
   algorithms = { default = { "ApproxNDCGBatched", "ApproxNDCGQbQ" }, choices = protocol.names, distinct = true,
     help = "which networks beside MseNetBatched" },
   last_bit = { default = { "ApproxNDCGBatched" }, choices = protocol.names, distinct = true,
@@ -23,10 +22,9 @@ local args = runs.args({
   versions = { default = "",
     help = "which numerics versions are shown, e.g. '2026-11c@c074a2c3 2026-11d' with a commit behind @; "
     .. "runs are made under this program's alone", shown = "that one" },
-}, { smoke = { seeds = 2 }, without = { "recipe" } })
-args.recipe = "paper"
+}, { seeds = 2 })
 -- Opens the data set first, so that missing data raise an error before any run.
-local set = runs.set(args, args.set)
+local set = training.set(args, args.set)
 
 ---@class objectives.Group   trainings of one algorithm under several seeds, with one program and start
 ---@field version string    numerics version of the program that made the runs (equal version: identical bits)
@@ -37,16 +35,18 @@ local set = runs.set(args, args.set)
 ---@field cells number[]    by seed: mean test nDCG of the training runs that validation chose, one per fold
 ---@field values number[][] by seed: test nDCG of every query in these runs
 ---@field trials table[][]  by seed: all training runs, at every learning rate on every fold
+---@field chosen table[]    by seed: rates and epochs that validation chose, each by fold
 
--- The nDCG of all test queries, one fold after the other, from the training run whose learning rate validation chose on
--- each fold.
-local function pooled(results, trials)
-  local all = {}
-  for _, trial in ipairs(protocol.choose(trials)) do
-    local values = results:per_list(trial.number, "ndcg"):totable()
-    table.move(values, 1, #values, #all + 1, all)
+-- The training runs of a study, by fold and learning rate, with their curves.
+local function trials_of(results)
+  local runs, found = experiment.runs(results), {}
+  local rates, ndcg = experiment.folds(results, runs, "rate"), experiment.folds(results, runs, "ndcg")
+  for i, run in ipairs(runs) do
+    found[i] = { split = run.fold, rate = rates[i], ndcg = ndcg[i],
+      valid_curve = results:per_list(run.number, "curve"):totable(),
+      loss_curve = results:per_list(run.number, "held_out"):totable() }
   end
-  return all
+  return found
 end
 
 -- Makes or completes a study (set of stored training runs) of this program's numerics version (programs of one version
@@ -61,17 +61,16 @@ end
 
 local function group(version, title, algorithm, start)
   local own = { version = version, title = title, algorithm = algorithm, start = start, seeds = {}, cells = {},
-    values = {}, trials = {} }
+    values = {}, trials = {}, chosen = {} }
   for seed = args.seed, args.seed + args.seeds - 1 do
     local results = study(version, algorithm, start, seed)
     if results and experiment.progress(results) == #protocol.rates * #set.folds then
-      local trials = runs.trials(results, algorithm)
-      own.seeds[#own.seeds + 1], own.trials[seed], own.values[seed] = seed, trials, pooled(results, trials)
+      local chosen = experiment.chosen(results)
+      own.seeds[#own.seeds + 1], own.trials[seed] = seed, trials_of(results)
+      own.values[seed] = experiment.lists(results, chosen, "ndcg")
       own.cells[seed] = mr.stats.mean(own.values[seed])
-      for _, trial in ipairs(trials) do
-        trial.valid_curve = results:per_list(trial.number, "curve"):totable()
-        trial.loss_curve = results:per_list(trial.number, "held_out"):totable()
-      end
+      own.chosen[seed] = { rates = experiment.folds(results, chosen, "rate"),
+        epochs = experiment.folds(results, chosen, "epoch") }
     end
   end
   return #own.seeds > 0 and own or nil
@@ -120,8 +119,8 @@ local function row_of(own, base)
   local ps = shared(own, base, function(seed) return p_of(own.values[seed], base.values[seed]) end)
   local each = trainings.distribution(changes)
   table.move({ with_ends(each), math.min(table.unpack(changes)), math.max(table.unpack(changes)),
-    ("%d of %d"):format(count(ps, protocol.significant), #ps),
-    ("%d of %d"):format(count(ps, function(p) return protocol.significant(6 * p) end), #ps),
+    ("%d of %d"):format(count(ps, function(p) return p < protocol.level end), #ps),
+    ("%d of %d"):format(count(ps, function(p) return 6 * p < protocol.level end), #ps),
     p_of(mean_values(own.values, seeds), mean_values(base.values, seeds)) }, 1, 6, 9, row)
   return row
 end
@@ -145,9 +144,9 @@ local function rows_of_pair(one, other)
       at.apart[#at.apart + 1] = trainings.parting(trial.valid_curve, twin.valid_curve, 1e-3)
       table.insert(at.folds[trial.split], { trial.ndcg, twin.ndcg })
     end
-    local theirs = protocol.choose(other.trials[seed])
-    for split, trial in ipairs(protocol.choose(one.trials[seed])) do
-      local alike = trial.rate == theirs[split].rate and trial.epoch == theirs[split].epoch
+    local own, theirs = one.chosen[seed], other.chosen[seed]
+    for split, rate in ipairs(own.rates) do
+      local alike = rate == theirs.rates[split] and own.epochs[split] == theirs.epochs[split]
       choices, kept_choices = choices + 1, kept_choices + (alike and 0 or 1)
     end
   end)
@@ -156,7 +155,7 @@ local function rows_of_pair(one, other)
   for i, at in ipairs(by_rate) do
     local m = trainings.moved(at.folds)
     found[i] = { one.algorithm, name(one), name(other), ("%g"):format(at.rate), at.count, at.differ, #at.apart,
-      figure.median(at.apart), m.rms, m.of_seeds, m.most }
+      trainings.median(at.apart), m.rms, m.of_seeds, m.most }
   end
   local m = trainings.moved(chosen)
   found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms,
@@ -225,7 +224,7 @@ local cells = mr.table{ rows = rows,
     "least change", "largest change", "p < 0.05", "6 p < 0.05", "p, mean of seeds" },
   formats = { nDCG = four, sd = four, least = four, largest = four, ["least change"] = "%+.4f",
     ["largest change"] = "%+.4f", ["p, mean of seeds"] = "%.2g" } }
-local twins = pairs_of[1] and figure.named(
+local twins = pairs_of[1] and experiment.named(
   set.title .. ": two trainings of equal seed, and how far nDCG moves",
   mr.table{ rows = pairs_of,
     columns = { "algorithm", "one", "other", "rate", "trainings", "differ", "apart", "median epoch apart",
@@ -238,9 +237,9 @@ nDCG on validation comes apart by 0.001; median epoch apart: of that; root mean 
 change of test nDCG; of two seeds: root mean square between two seeds (the standard deviation over seeds times the
 root of 2). In rows "chosen", differ counts choices of a rate and epoch.]])
 
-return figure.finish(args, nil, ([[
-Numbers are of %s. Student's t over seeds takes the folds and queries as given.]]):format(figure.said(set.title)),
-  figure.named(set.title .. ": nDCG over seeds", cells, of_groups, ([[
+return experiment.finish(args, nil, ([[
+Numbers are of %s. Student's t over seeds takes the folds and queries as given.]]):format(training.said(set)),
+  experiment.named(set.title .. ": nDCG over seeds", cells, of_groups, ([[
 last bit: one starting weight differs in its last bit; seeds: how many; nDCG: mean over seeds of the test queries'
 mean; sd, least, largest: over seeds; change: difference from %s at equal seed, least change and largest change: over
 seeds; p < 0.05: in how many seeds p of that change, paired by query; 6 p < 0.05: in how many six times p (Holm's

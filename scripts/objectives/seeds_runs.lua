@@ -4,9 +4,10 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local protocol = dofile(here .. "protocol.lua")
+local training = dofile(here .. "training.lua")
+local protocol = training.protocol
 
-local M = {}
+local M = { training = training, distribution = mr.experiment.distribution }
 
 ---Changes a network's initial weights as little as possible: flips the last bit of the first weight of its output
 ---layer.
@@ -29,7 +30,7 @@ end
 ---@field short boolean   whether there are two epochs only
 
 ---Describes a study: the training runs of one algorithm with one seed, at every learning rate on every fold.
----@param set objectives.Data
+---@param set table  from training.set
 ---@param o objectives.Study
 ---@return table  the options of experiment.study, which makes the runs
 function M.study(set, o)
@@ -39,17 +40,14 @@ function M.study(set, o)
     settings = { recipe = "paper", filter = set.least }, metric = "valid",
     space = { algorithm = mr.choice{ o.algorithm }, rate = mr.choice(protocol.rates), split = mr.range(1, #set.folds) },
     run = function(trial)
-      local run = protocol.fit_paper(set, trial, o.seed, o.short, change)
-      local curve, held_out = {}, {}
-      for i, entry in ipairs(run.history) do curve[i], held_out[i] = entry.metrics.ndcg, entry.valid_loss end
-      return { valid = protocol.valid_of(run), epoch = run.best.epoch, ndcg = mr.stats.mean(run.scores.ndcg),
-        per_list = { ndcg = run.scores.ndcg, curve = mr.tensor(curve, { dtype = "float64" }),
-          held_out = mr.tensor(held_out, { dtype = "float64" }) } }
+      local run = protocol.train(set, trial, o.seed, o.short, change)
+      local result, curve = training.curves(run), {}
+      for i, entry in ipairs(run.history) do curve[i] = entry.metrics.ndcg end
+      result.ndcg, result.per_list.ndcg, result.per_list.curve = run.test.mean.ndcg, run.scores.ndcg, curve
+      return result
     end,
   }
 end
-
-M.distribution = mr.experiment.distribution
 
 ---The first epoch at which two learning curves differ by more than `least`, or which only one of them has; nil if there
 ---is no such epoch. `a` and `b` have a value per epoch.
@@ -61,6 +59,16 @@ function M.parting(a, b, least)
     if math.abs(a[i] - b[i]) > least then return i end
   end
   return #a ~= #b and math.min(#a, #b) + 1 or nil
+end
+
+---The median of numbers; nil if there are none.
+---@param values number[]
+---@return number?
+function M.median(values)
+  if #values == 0 then return nil end
+  local sorted = table.move(values, 1, #values, 1, {})
+  table.sort(sorted)
+  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
 end
 
 ---How far a result moves between two trainings with equal seed: root mean square (`rms`), largest (`most`) and mean

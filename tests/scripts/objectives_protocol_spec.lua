@@ -1,13 +1,13 @@
--- The protocol of Tang et al. (2023), scripts/objectives/protocol.lua, on made-up queries. Trainings are repeated by a
--- network, its derivatives and Adam written out here; the other answers are worked out beside each test.
+-- The protocol of Tang et al. (2023), scripts/objectives/protocol.lua and code.lua, on made-up queries. Trainings are
+-- repeated by a network, its derivatives and Adam written out here; the other answers are worked out beside each test.
 local mr = require "moonrank"
 local fold = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
 local folder = "scripts/objectives/"
-local protocol, steps, measures = dofile(folder .. "protocol.lua"), dofile(folder .. "steps.lua"),
-  dofile(folder .. "measures.lua")
+local code = dofile(folder .. "code.lua")
+local protocol = code.training.protocol
 
 local noise = 0
 -- Queries of these lengths with grades 0 to 2; the first feature, far from 0, agrees with the grade by this much.
@@ -154,8 +154,11 @@ local by_query =
   { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
   return function(part, kind)
-    return batches_of((steps.equal_lengths(part, { size = size, least = kind == "mslr" and 1 or least })), 1)
+    return batches_of(protocol.in_steps(part, protocol.equal_lengths(part, size, kind == "mslr" and 1 or least)), 1)
   end
+end
+local function by_documents(part, seed)
+  return batches_of(protocol.steps(part, { steps = "documents", size = 64 }, 1, seed), 1)
 end
 local function like(base, changes)
   local found = {}
@@ -165,7 +168,7 @@ local function like(base, changes)
 end
 local function by_document(part, kind)
   if kind == "mslr" then return by_length(64, 8)(part, kind) end
-  return batches_of(steps.documents(part, 64, 3), 1)
+  return by_documents(part, 3)
 end
 local in_eights = like(by_query, { batches = by_length(8, 8) })
 local paper = {
@@ -181,7 +184,7 @@ local function loss_of(name, part)
   if name:find "^Mse" then return mr.losses.mse(), every_list end
   if name:find "^Approx" then return mr.losses.approx_ndcg{ alpha = 1 }, every_list end
   if name:find "^Neural" then return mr.losses.neural_ndcg(), every_list end
-  local loss = protocol.loss("RankNet", part, "paper")  -- against pairs written out in objectives_spec.lua
+  local loss = protocol.loss(protocol.by_name.RankNet, part)  -- against pairs written out in objectives_spec.lua
   return loss, function(lists) return loss:count(lists) end
 end
 
@@ -205,11 +208,11 @@ local mixed, large = lengths{ { 4, 9 }, { 3, 3 } }, lengths{ { 8, 15 }, { 5, 2 }
 describe("protocol of recipe paper:", function()
   local few = one_fold(queries(mixed), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
-  it("fit_paper chooses the epoch on validation, on the fold that was asked for", function()
+  it("train chooses the epoch on validation, on the fold that was asked for", function()
     local train_part, against = queries(lengths{ { 8, 9 } }), queries(lengths{ { 6, 9 } }, -1)
     local other = one_fold(queries(lengths{ { 8, 4 } }), queries(lengths{ { 6, 4 } }), queries(lengths{ { 6, 4 } }))
     local data = data_of("mq2008", { other, one_fold(train_part, queries(lengths{ { 6, 9 } }), against) })
-    local run, count = protocol.fit_paper(data, { algorithm = "MseNetQbQ", split = 2, rate = 1e-2 }, 1, false)
+    local run, count = protocol.train(data, { algorithm = "MseNetQbQ", split = 2, rate = 1e-2 }, 1, false)
     equal(count, 9)
     local best = 1
     for i, entry in ipairs(run.history) do
@@ -220,13 +223,13 @@ describe("protocol of recipe paper:", function()
     check(run.best.metrics.ndcg > run.test.mean.ndcg + 0.1, "validation agrees with training, test does not")
     check(run.history[#run.history].valid_loss < run.history[1].valid_loss, "nor does its loss")
     equal(#run.scores.ndcg, 9)
-    for _, name in ipairs(measures.names) do equal(#run.scores[name], 9, name) end
+    for _, name in ipairs(protocol.metric_names) do equal(#run.scores[name], 9, name) end
   end)
 
-  it("fit_paper chooses the epoch by nDCG with the gain 2^y - 1, not by nDCG of labels + 1", function()
+  it("train chooses the epoch by nDCG with the gain 2^y - 1, not by nDCG of labels + 1", function()
     -- nDCG+1 would choose an epoch of its own: the choice is by the metric called ndcg
     local run =
-      protocol.fit_paper(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
+      protocol.train(data_of("mq2008", { few }), { algorithm = "NeuralNDCGQbQ", split = 1, rate = 0.1 }, 1, false)
     equal(run.best.metrics.ndcg, math.max(table.unpack((function()
       local all = {}
       for i, entry in ipairs(run.history) do all[i] = entry.metrics.ndcg end
@@ -234,24 +237,13 @@ describe("protocol of recipe paper:", function()
     end)())))
   end)
 
-  it("fit_paper ends after 20 epochs without a better one, except at the rate of the text", function()
+  it("train ends after 20 epochs without a better one, except at the rate of the text", function()
     -- nDCG of a query of one document is always 1: the first epoch stays the best
     local same = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { 1, 2, 3 } } }
     local data = data_of("mq2008", { one_fold(queries(lengths{ { 8, 3 } }), same, same) })
-    equal(#protocol.fit_paper(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-4 }, 1, false).history, 100)
-    equal(#protocol.fit_paper(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-3 }, 1, false).history, 21)
-    equal(#protocol.fit_paper(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-3 }, 1, true).history, 2)
-  end)
-
-  it("choose takes the rate of each fold on validation, or the rate of the text", function()
-    local trials = {
-      { split = 1, rate = 0.1, valid = 0.5, test = 0.9 }, { split = 1, rate = 0.01, valid = 0.6, test = 0.4 },
-      { split = 2, rate = 0.1, valid = 0.8, test = 0.1 }, { split = 2, rate = 0.01, valid = 0.7, test = 0.9 },
-      { split = 1, rate = 0.001, valid = 0.6, test = 1 },
-    }
-    equal(protocol.valid_of{ best = { metrics = { ndcg = 0.5, ap = 0.6 } }, test = { mean = { ndcg = 0.9 } } }, 0.5)
-    equal(protocol.choose(trials), { trials[2], trials[3] })
-    equal(protocol.choose(trials, 0.01), { trials[2], trials[4] })
+    equal(#protocol.train(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-4 }, 1, false).history, 100)
+    equal(#protocol.train(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-3 }, 1, false).history, 21)
+    equal(#protocol.train(data, { algorithm = "NeuralNDCGQbQ", split = 1, rate = 1e-3 }, 1, true).history, 2)
   end)
 
   it("rates are powers of ten and include those of the text, and at_edge marks the first and the last", function()
@@ -264,12 +256,16 @@ describe("protocol of recipe paper:", function()
   end)
 end)
 
+local function settings_of(name, recipe, kind)
+  return (recipe == "code" and code or protocol).settings(name, { kind = kind })
+end
+
 -- How many lists, or rows, steps take.
 local function sizes_of(name, recipe, kind, part)
-  local o, found = protocol.settings(name, recipe, { kind = kind }), {}
-  local train_part = o.eight and protocol.of_eight(part) or part
-  local batches, count =
-    protocol.steps(train_part, o, kind == "mslr" and protocol.least "mslr" or protocol.least "mq2008", 1)
+  local o, found = settings_of(name, recipe, kind), {}
+  local train_part = o.eight and code.of_eight(part) or part
+  local steps = recipe == "code" and code.steps or protocol.steps
+  local batches, count = steps(train_part, o, protocol.sets[kind].least, 1)
   for batch in batches:batches{ size = 1 } do
     found[#found + 1] = o.steps == "documents" and batch.lists.rows or batch.lists.count
   end
@@ -320,7 +316,7 @@ it("protocol.steps makes batches of the sizes in 4.2 for both recipes", function
     equal(found, case[4], table.concat(case, " ", 1, 3))
     equal(count, case[5], table.concat(case, " ", 1, 3))
   end
-  equal({ protocol.least "mq2008", protocol.least "mslr", protocol.least "web10k" }, { 8, 1, 8 })
+  equal({ protocol.sets.mq2008.least, protocol.sets.mslr.least, protocol.sets.web10k.least }, { 8, 1, 8 })
 end)
 
 it("protocol.steps of recipe code takes 64 pairs of RankNet at a time, and leaves out the last step", function()
@@ -346,12 +342,11 @@ it("protocol.training uses Adam at the rates of 4.2, with weight decay for Appro
   for _, recipe in ipairs{ "paper", "code" } do
     for _, name in ipairs(protocol.names) do
       for k, kind in ipairs{ "mq2008", "mslr" } do
-        local o = protocol.settings(name, recipe, { kind = kind })
+        local o = settings_of(name, recipe, kind)
         local rate = rates[recipe][name] and rates[recipe][name][k] or 1e-4
         local slope = 2e-5 - (name:find "^Approx" and 1e-5 or 0)
         for _, given in ipairs{ false, 0.25 } do
-          local options =
-            protocol.training({ name = name, o = o, recipe = recipe, seed = 1, rate = given or nil }, part, 1)
+          local options = protocol.training(protocol.with(o, { rate = given or o.rate }), part, mr.losses.mse(), 1)
           local w = mr.tensor({ 1 }, { dtype = "float64" }):requires_grad()
           local optimizer = options.optimizer:bind{ w }
           local sum = (w * -2e-5):sum()
@@ -375,9 +370,9 @@ local function starts(part)
 end
 
 describe("protocol of recipe code:", function()
-  it("code_parts evaluates a tenth of MQ2008's queries, or a hundred of MSLR that were trained on", function()
+  it("parts evaluates a tenth of MQ2008's queries, or a hundred of MSLR that were trained on", function()
     local parts = one_fold(queries(times(150, 3)), queries(times(50, 3)), queries(times(50, 3)))
-    local train_part, evaluation = protocol.code_parts(data_of("mq2008", { parts }), 1)
+    local train_part, evaluation = code.parts(data_of("mq2008", { parts }), 1)
     equal({ train_part.count, evaluation.count }, { 225, 25 })
     local seen, known = {}, {}
     for _, name in ipairs(starts(train_part)) do seen[name] = true end
@@ -388,17 +383,17 @@ describe("protocol of recipe code:", function()
     for _, part in ipairs{ parts.train, parts.valid, parts.test } do
       for _, name in ipairs(starts(part)) do check(known[name], "in no part: " .. name) end
     end
-    local all, sample = protocol.code_parts(data_of("mslr", { parts }), 1)
+    local all, sample = code.parts(data_of("mslr", { parts }), 1)
     equal({ all.count, sample.count }, { 250, 100 })
     local few = one_fold(queries(times(10, 3)), queries(times(5, 3)), queries(times(5, 3)))
-    equal({ select(2, protocol.code_parts(data_of("mslr", { few }), 1)).count }, { 19 })
-    check(starts(evaluation)[1] ~= starts(select(2, protocol.code_parts(data_of("mq2008", { parts }), 2)))[1],
+    equal({ select(2, code.parts(data_of("mslr", { few }), 1)).count }, { 19 })
+    check(starts(evaluation)[1] ~= starts(select(2, code.parts(data_of("mq2008", { parts }), 2)))[1],
       "by seed")
   end)
 
   it("seeds gives three seeds, or one for made-up data", function()
-    equal(protocol.seeds(4, false), { 4, 5, 6 })
-    equal(protocol.seeds(4, true), { 4 })
+    equal(code.seeds(4, false), { 4, 5, 6 })
+    equal(code.seeds(4, true), { 4 })
   end)
 
   it("as_coded ranks upside down for NDCG losses, and by mistake for two MseNets on MSLR", function()
@@ -411,17 +406,17 @@ describe("protocol of recipe code:", function()
       RankNet = { down / discount, down / discount } }
     for _, name in ipairs(protocol.names) do
       local own = expected[name] or { up / discount, up / discount }
-      near(protocol.as_coded({ kind = "mslr" }, name, scores, lists)["ndcg+1@2"]:item(), own[1], 1e-6, name)
-      near(protocol.as_coded({ kind = "mq2008" }, name, scores, lists)["ndcg+1@2"]:item(), own[2], 1e-6, name)
-      near(measures.code(scores, lists, protocol.meant(name))["ndcg+1@2"]:item(), own[2], 1e-6, name)
+      near(code.as_coded({ kind = "mslr" }, name, scores, lists)["ndcg+1@2"]:item(), own[1], 1e-6, name)
+      near(code.as_coded({ kind = "mq2008" }, name, scores, lists)["ndcg+1@2"]:item(), own[2], 1e-6, name)
+      near(code.metrics(scores, lists, code.meant(name))["ndcg+1@2"]:item(), own[2], 1e-6, name)
     end
   end)
 
   it("meets accepts a printed number between the least and the largest seed, to two digits", function()
-    equal({ protocol.meets(0.45, 0.4551, 0.5), protocol.meets(0.45, 0.4549, 0.5), protocol.meets(0.45, 0.4, 0.4449),
-      protocol.meets(0.45, 0.4, 0.4451) }, { false, true, false, true })
+    equal({ code.meets(0.45, 0.4551, 0.5), code.meets(0.45, 0.4549, 0.5), code.meets(0.45, 0.4, 0.4449),
+      code.meets(0.45, 0.4, 0.4451) }, { false, true, false, true })
     equal({ 0.505 - 0.005, 0.495 + 0.005 }, { 0.5, 0.5 })
-    equal({ protocol.meets(0.5, 0.505, 0.6), protocol.meets(0.5, 0.4, 0.495) }, { true, true })
+    equal({ code.meets(0.5, 0.505, 0.6), code.meets(0.5, 0.4, 0.495) }, { true, true })
   end)
 end)
 
@@ -457,18 +452,6 @@ describe("protocol of statistics:", function()
     -- no choice is as far as the observed one: 1 / 100,001, seven times; 6 comparisons with equal values have p = 1
     near(protocol.compare(all, none)[1].p_random, 13 / 100001, { rtol = 1e-9 })
   end)
-
-  it("significant accepts p below 0.05", function()
-    equal({ protocol.significant(0.0499), protocol.significant(0.05), protocol.significant(0 / 0) },
-      { true, false, false })
-  end)
-
-  it("lowest says that a held-out loss rises if its least value is before the last tenth", function()
-    equal({ protocol.lowest{ 3, 3, 5 } }, { 1, true })
-    equal({ protocol.lowest{ 5, 4, 3, 3, 5, 6, 7, 8, 9, 10 } }, { 3, true })
-    equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 } }, { 9, false })
-    equal({ protocol.lowest{ 10, 9, 8, 7, 6, 5, 4, 2, 3, 3 } }, { 8, true })
-  end)
 end)
 
 describe("trainings of recipe code:", function()
@@ -488,12 +471,13 @@ describe("trainings of recipe code:", function()
 
   -- Batches of the authors' code for an algorithm.
   local function code_batches(name, kind, part, seed)
-    if name == "MseNetBatched" and kind == "mq2008" then return batches_of(steps.documents(part, 64, seed), 1) end
-    if name == "RankNet" then return batches_of(steps.pairs(part, 64, seed), 1) end
+    if name == "MseNetBatched" and kind == "mq2008" then return by_documents(part, seed) end
+    if name == "RankNet" then return batches_of(code.pairs(part, 64, seed), 1) end
     if name:find "QbQ$" then return batches_of(part, 1) end
     local size = name == "ApproxNDCGBatched" and kind == "mq2008" and 64 or nil
-    return batches_of((steps.equal_lengths(part,
-      { size = size, least = kind == "mslr" and 1 or 8, drop = size and true })), 1)
+    local groups = protocol.equal_lengths(part, size, kind == "mslr" and 1 or 8)
+    if size and #groups > 1 then groups[#groups] = nil end
+    return batches_of(protocol.in_steps(part, groups), 1)
   end
   local epochs = {
     mq2008 = { MseNetBatched = 300, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 100, ApproxNDCGQbQ = 100,
@@ -514,19 +498,19 @@ describe("trainings of recipe code:", function()
   local few = one_fold(queries(lengths{ { 8, 4 }, { 4, 9 } }), queries{ 8, 8, 8, 8, 8, 8 }, queries{ 3, 3 })
   local larger = one_fold(queries(lengths{ { 8, 20 }, { 5, 2 } }), queries{ 8, 8 }, queries{ 6, 6 })
 
-  it("fit_curves trains on 70 % of the queries, and measures the loss on the rest", function()
+  it("code.train_curves trains on 70 % of the queries, and measures the loss on the rest", function()
     for _, case in ipairs{ { "MseNetQbQ", "mq2008", 30 }, { "NeuralNDCGBatched", "mslr", 30 },
       { "ApproxNDCGBatched", "mq2008", 100 } } do
       local name, kind = case[1], case[2]
       local data = data_of(kind, { few })
-      local part = protocol.code_parts(data, 5)
-      if name == "ApproxNDCGBatched" then part = protocol.of_eight(part) end
+      local part = code.parts(data, 5)
+      if name == "ApproxNDCGBatched" then part = code.of_eight(part) end
       local train_part, rest = part:split{ share = 0.3, seed = 5 }
       check(math.abs(rest.count / part.count - 0.3) < 0.06, name)
       if name == "NeuralNDCGBatched" then
-        train_part, rest = protocol.scaled(train_part, "queries"), protocol.scaled(rest, "queries")
+        train_part, rest = code.scaled(train_part, "queries"), code.scaled(rest, "queries")
       end
-      local run = protocol.fit_curves(data, { algorithm = name, seeds = 5 }, false)
+      local run = code.train_curves(data, { algorithm = name, seeds = 5 }, false)
       equal(#run.history, case[3], name)
       local net, loss, count, sign = network(3, 5), their_loss(name, train_part)
       local o = { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 }
@@ -536,42 +520,42 @@ describe("trainings of recipe code:", function()
     end
   end)
 
-  it("fit_curves trains as many epochs as the authors' code", function()
+  it("code.train_curves trains as many epochs as the authors' code", function()
     local tiny = one_fold(queries(times(12, 3)), queries{ 8 }, queries{ 8 })
     for kind, each in pairs(epochs) do
       for name, count in pairs(each) do
         local data = data_of(kind, { name == "MseNetBatched" and larger or tiny })
-        local run = protocol.fit_curves(data, { algorithm = name, seeds = 1 }, false)
+        local run = code.train_curves(data, { algorithm = name, seeds = 1 }, false)
         equal(#run.history, count, name .. ", " .. kind)
       end
     end
   end)
 
-  it("fit_curves and fit_code train two epochs on all queries in short runs", function()
+  it("code.train_curves and code.train train two epochs on all queries in short runs", function()
     local data = data_of("mq2008", { few })
-    equal(#protocol.fit_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
-    local _, _, count = protocol.fit_code(data, { algorithm = "ApproxNDCGBatched", seeds = 1 }, true)
-    local train_part, evaluation = protocol.code_parts(data, 1)
-    check(count > protocol.of_eight(train_part).count, "others than those with eight documents")
-    local part = protocol.fit_code(data, { algorithm = "NeuralNDCGQbQ", seeds = 1 }, true)
+    equal(#code.train_curves(data, { algorithm = "MseNetQbQ", seeds = 1 }, true).history, 2)
+    local _, _, count = code.train(data, { algorithm = "ApproxNDCGBatched", seeds = 1 }, true)
+    local train_part, evaluation = code.parts(data, 1)
+    check(count > code.of_eight(train_part).count, "others than those with eight documents")
+    local part = code.train(data, { algorithm = "NeuralNDCGQbQ", seeds = 1 }, true)
     equal(part.count, evaluation.count)
   end)
 
   for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("fit_code trains and evaluates like a network written out, on " .. kind, function()
+    it("code.train trains and evaluates like a network written out, on " .. kind, function()
       for _, name in ipairs(protocol.names) do
         local data = data_of(kind, { name == "MseNetBatched" and larger or few })
-        local train_part, evaluation = protocol.code_parts(data, 2)
+        local train_part, evaluation = code.parts(data, 2)
         local eight = name == "ApproxNDCGBatched" and kind == "mq2008"
-        if eight then train_part = protocol.of_eight(train_part) end
+        if eight then train_part = code.of_eight(train_part) end
         local of_train, of_test = scaling(name, kind)
-        train_part = protocol.scaled(train_part, of_train)  -- against numbers by hand in objectives_spec.lua
-        if name:find "^Neural" and kind == "mq2008" then evaluation = protocol.of_eight(evaluation) end
-        evaluation = protocol.scaled(evaluation, of_test)
+        train_part = code.scaled(train_part, of_train)  -- against numbers by hand in objectives_spec.lua
+        if name:find "^Neural" and kind == "mq2008" then evaluation = code.of_eight(evaluation) end
+        evaluation = code.scaled(evaluation, of_test)
         local net, loss, count, sign = network(3, 2), their_loss(name, train_part)
         train(net, code_batches(name, kind, train_part, 2), epochs[kind][name], loss, count, sign,
           { rate = rate_of(name, kind), decay = name:find "^Approx" and 1e-5 or 0 })
-        local part, scores, trained_on = protocol.fit_code(data, { algorithm = name, seeds = 2 }, false)
+        local part, scores, trained_on = code.train(data, { algorithm = name, seeds = 2 }, false)
         equal(part.lists.sizes:totable(), evaluation.lists.sizes:totable(), name)
         near(part.features, evaluation.features, 1e-6, name)
         -- NeuralNDCG's derivatives are small here, so that single precision shows
@@ -588,14 +572,14 @@ describe("trainings of recipe paper:", function()
   local larger = one_fold(queries(large), queries{ 6, 2, 4 }, queries{ 4, 4, 4 })
 
   for _, kind in ipairs{ "mq2008", "mslr" } do
-    it("fit_paper standardises and trains like a network written out, on " .. kind, function()
+    it("train standardises and trains like a network written out, on " .. kind, function()
       for name, o in pairs(paper) do
         local raw = name == "MseNetBatched" and larger or few
         local part, valid = standardised(raw.train, raw.train, 0), standardised(raw.valid, raw.train, 0)
         local net, data = network(3, 3), data_of(kind, { raw })
         local loss, count = loss_of(name, part)
         train(net, o.batches(part, kind), o.epochs[kind], loss, count, 1, o)
-        local run = protocol.fit_paper(data, { algorithm = name, split = 1, rate = o.rate }, 3, false)
+        local run = protocol.train(data, { algorithm = name, split = 1, rate = o.rate }, 3, false)
         equal(#run.history, o.epochs[kind], name)
         local documents = name == "MseNetBatched" and kind == "mq2008"
         near(run.history[#run.history].valid_loss,

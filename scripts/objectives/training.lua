@@ -1,0 +1,116 @@
+-- Training runs of the scripts on Tang et al. (2023): options, data sets, and the study of runs of a data set by
+-- protocol.lua (--recipe paper), with the rows of Table 1 that follow from it.
+local mr = require "moonrank"
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
+
+local M = { protocol = protocol }
+
+---The option --recipe of scripts that have both recipes.
+M.recipe = { default = "paper", choices = { "paper", "code" },
+  help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" }
+
+---Parses the command line: the script's own options, --seed, and those of its store. `smoke`: values under --smoke.
+function M.args(own, smoke)
+  own.seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" }
+  return experiment.args(own, { document = "objectives", smoke = smoke })
+end
+
+local function made_up(features)
+  local all = mr.data.synthetic{ kind = "queries", queries = 90, features = features, mean_size = 8 }
+  local train, test = all:split{ share = 0.25 }
+  local rest, valid = train:split{ share = 0.25 }
+  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
+end
+
+local opened = experiment.cache()
+
+---Returns a data set with its official folds, or with made-up queries (--smoke). Its files are read only once.
+function M.set(args, name)
+  local set, folder = protocol.sets[name], args.data ~= "" and args.data .. "/" or ""
+  opened[name] = opened[name] or protocol.with(set, args.smoke
+    and { title = ("made-up, %d features"):format(set.features), least = 1, folds = made_up(set.features) }
+    or { folds = mr.data.letor_folds(folder .. set.folder, { features = set.features }) })
+  return opened[name]
+end
+
+---Returns the title of a data set as it is used within a sentence, such as "the MSLR slice".
+function M.said(set) return set.title:find "slice$" and "the " .. set.title or set.title end
+
+---What a run stores for learning curves: the losses of all epochs, and the chosen epoch with its metric on validation.
+function M.curves(run)
+  local lists = { training = {}, held_out = {} }
+  for i, entry in ipairs(run.history) do lists.training[i], lists.held_out[i] = entry.loss, entry.valid_loss end
+  return { valid = run.best.metrics.ndcg, epoch = run.best.epoch, per_list = lists }
+end
+
+local function result_of(run, trained_on)
+  local result = protocol.with(M.curves(run), { trained_on = trained_on })
+  for _, name in ipairs(protocol.metric_names) do
+    result[name], result.per_list[name] = run.test.mean[name], run.scores[name]
+  end
+  return result
+end
+
+---Makes or reads the runs of all algorithms, learning rates and folds of a data set.
+function M.of(args, name)
+  local set = M.set(args, name)
+  return experiment.study(args, {
+    name = ("%s, recipe paper, seed %d"):format(name, args.seed), settings = { recipe = "paper", filter = set.least },
+    space = { algorithm = mr.choice(protocol.names), rate = mr.choice(protocol.rates),
+      split = mr.range(1, #set.folds) },
+    run = function(trial) return result_of(protocol.train(set, trial, args.seed, args.smoke)) end })
+end
+
+---Returns the metrics of random orders of all test queries: the mean over all orders of each query.
+function M.random(set)
+  local tests = {}
+  for i, fold in ipairs(set.folds) do tests[i] = mr.data.dataset{ lists = fold.test.lists } end
+  local all = tests[1]:concat(table.unpack(tests, 2))
+  return mr.evaluate(mr.zeros(all.lists.rows), all.lists, protocol.metrics())
+end
+
+---Returns an object that collects intervals of a table with the metrics of Table 1.
+function M.cells(set)
+  return experiment.cells("bootstrap over queries", function(row) return row[2]:find "^rate" and #set.folds or 0 end)
+end
+
+-- Adds a row to such a table: the mean of `values_of(metric)`, the values of all test queries, with its interval.
+local function add(rows, cells, algorithm, what, values_of)
+  local row = { algorithm, what }
+  for c, metric in ipairs(protocol.of_table) do
+    local values = values_of(metric)
+    row[2 + c] = mr.stats.mean(values)
+    cells:note(#rows + 1, protocol.titles[c], experiment.over_lists(values))
+  end
+  rows[#rows + 1] = row
+end
+
+---Adds the rows of an algorithm: at the rate of the paper, and at the rate of each fold that is best on validation.
+function M.add_algorithm(rows, cells, set, results, algorithm)
+  local rate = protocol.settings(algorithm, set).rate
+  local of_text, chosen = experiment.runs(results, { algorithm = algorithm, rate = rate }),
+    experiment.chosen(results, { algorithm = algorithm })
+  for _, line in ipairs{ { "rate of the text", of_text }, { "rate chosen", chosen } } do
+    add(rows, cells, algorithm, line[1], function(metric) return experiment.lists(results, line[2], metric) end)
+  end
+end
+
+---Adds the row of random orders, as texts, which are not marked as best numbers.
+function M.add_random(rows, cells, random)
+  add(rows, cells, "random order", "mean over all orders", function(metric) return random[metric] end)
+  for c = 3, #rows[#rows] do rows[#rows][c] = ("%.4f"):format(rows[#rows][c]) end
+end
+
+---Returns the table of these rows. The best number of a metric is marked among rows that agree in "what".
+function M.named(set, rows, cells)
+  local columns, formats, mark = { "algorithm", "what", table.unpack(protocol.titles) }, {}, {}
+  local caption = set.title .. ": nDCG with labels + 1, precision and mean average precision"
+  for _, title in ipairs(protocol.titles) do formats[title], mark[title] = "%.4f", "max" end
+  return experiment.named(caption, mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
+    within = { "what" } }, cells, [[
+nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
+precision; MAP: mean average precision.]])
+end
+
+return M
