@@ -14,13 +14,6 @@ function M.fold(folds, number) return folds[number]:binarize(2):standardize() en
 ---Returns a number for each test query of a fold, under which runs store its values; folds have different numbers.
 function M.list_names(fold, number) return mr.arange(1, fold.test.count) + 10000 * number end
 
--- The losses of networks (3.1, 4.1). RankNet's loss is the mean over a list's pairs. DirectRanker's applies tanh before
--- the sigmoid. The classifier's is the cross entropy of documents.
-local losses = {
-  RankNet = function() return mr.losses.ranknet{ bound = "minmax" } end,
-  DirectRanker = function() return mr.losses.direct_ranker{ bound = "minmax" } end,
-  ["Class NN"] = function() return mr.losses.bce{} end,
-}
 ---Recipes of networks: SGD at the paper's learning rate (4.1); SGD and Adam at the rate that is best on validation.
 M.recipes = {
   paper = { title = "SGD, 0.001", optimiser = "sgd", rate = 0.001 },
@@ -31,30 +24,6 @@ M.recipes = {
 ---Penalties of logistic regressions, from which validation chooses.
 M.penalties = { 0.01, 0.1, 1, 10, 100, 1000, 10000 }
 
----Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
-function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.recipes[recipe].title) or name end
-
--- Systems in the order of Table 1: title, kind, name, recipe of a network (a name in M.recipes, and `by`, its fields),
--- and whether random numbers are used, so that there is a run for each seed. M.named has them by title.
-M.systems, M.named = {}, {}
-for _, line in ipairs{ { "ranking", "RankNet" }, { "ranking", "DirectRanker" }, { "ranking", "LambdaMART" },
-  { "ranking", "Rank LR" }, { "classification", "Class NN" }, { "classification", "Class LR" },
-  { "classification", "Class RF" }, { "classification", "Class Boost" } } do
-  local kind, name = line[1], line[2]
-  for _, recipe in ipairs(losses[name] and { "paper", "sgd", "adam" } or { false }) do
-    local title = M.title(name, recipe)
-    M.named[title] = { title = title, kind = kind, name = name, recipe = recipe or nil, by = M.recipes[recipe] or {},
-      drawn = recipe and true or name == "Class RF" }
-    M.systems[#M.systems + 1] = M.named[title]
-  end
-end
-
----Returns true if a learning rate is the smallest or the largest that is tried for a system.
-function M.at_edge(system, rate)
-  local tried = system.by.rates
-  return tried ~= nil and (rate <= tried[1] or rate >= tried[#tried])
-end
-
 -- Trains a model with mr.fit (options `o`) and evaluates the test part at the epoch with the best validation nDCG@10.
 local function fitted(o, fold)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
@@ -62,18 +31,19 @@ local function fitted(o, fold)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
----Trains a network with 100 and 30 hidden units, in steps of about 100 documents (4.1). A step has whole lists for
----pairwise losses, and single documents of any lists for the classifier. Every epoch is reported to `trial`.
----@param o { system: string, optimiser: "sgd"|"adam", rate: number, seed: integer, epochs: integer }
-function M.fit_network(fold, o, trial)
-  local documents = o.system == "Class NN"
-  return fitted({
-    model = mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 100, 30 }, activation = "relu",
-      seed = o.seed },
-    loss = losses[o.system](), train = documents and fold.train:pointwise() or fold.train,
-    batch = documents and 100 or nil, batch_rows = not documents and 100 or nil,
-    optimizer = mr.optim[o.optimiser]{ lr = o.rate }, epochs = o.epochs, seed = o.seed, trial = trial,
-  }, fold)
+-- Networks of 100 and 30 hidden units, in steps of about 100 documents (4.1): whole lists, or for classifiers single
+-- documents of any lists.
+local function network(loss, is_classifier)
+  return function(fold, o, trial)
+    return fitted({
+      model = mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 100, 30 }, activation = "relu",
+        seed = o.seed },
+      loss = loss{ bound = not is_classifier and "minmax" or nil },
+      train = is_classifier and fold.train:pointwise() or fold.train,
+      batch = is_classifier and 100 or nil, batch_rows = not is_classifier and 100 or nil,
+      optimizer = mr.optim[o.optimiser]{ lr = o.rate }, epochs = o.epochs, seed = o.seed, trial = trial,
+    }, fold)
+  end
 end
 
 ---Returns options of a random forest: one round of deep trees, each trained on 63 % of the rows.
@@ -84,39 +54,75 @@ end
 ---Returns options of boosted trees.
 function M.boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
 
----Trains boosted trees of depth 5, as LambdaMART or as a classifier, or, for "Class RF", a forest of deep trees.
----@param o { system: string, seed: integer, rounds: integer, trees: integer }  rounds of boosting, trees of a forest
-function M.fit_trees(fold, o)
-  local options = o.system == "Class RF" and M.forest(o.trees, 12, o.seed) or M.boosting(o.rounds, 5, o.seed)
-  if o.system ~= "LambdaMART" then options.objective = "binary:logistic" end
-  local loss = o.system == "LambdaMART" and mr.losses.lambdarank{} or nil
-  return fitted({ model = mr.models.trees(options), loss = loss, train = fold.train }, fold)
+-- Trees: classifiers of documents, or rankers if there is a loss.
+local function trees(options_of, loss)
+  return function(fold, o)
+    local options = options_of(o)
+    options.objective = not loss and "binary:logistic" or nil
+    return fitted({ model = mr.models.trees(options), loss = loss and loss{}, train = fold.train }, fold)
+  end
 end
+local function forest(o) return M.forest(o.trees, 12, o.seed) end
+local function boosting(o) return M.boosting(o.rounds, 5, o.seed) end
 
 local function evaluated(model, part)
   return mr.evaluate(mr.data.scored(model, part).scores, part.lists, { M.metric })
 end
-
----Fits a logistic regression of documents ("Class LR") or of pairs ("Rank LR") with each penalty, and returns the one
----with the best validation nDCG@10.
----@param o { system: string, penalties?: number[] }
-function M.fit_regression(fold, o)
-  local make, best = o.system == "Rank LR" and mr.models.rank_logistic_regression or mr.models.logistic_regression, nil
-  for _, alpha in ipairs(o.penalties or M.penalties) do
-    local model = make{ train = fold.train, alpha = alpha }
-    local valid = evaluated(model, fold.valid).mean[M.metric]
-    if not best or valid > best.valid then best = { valid = valid, alpha = alpha, model = model } end
+-- Logistic regressions of documents or of pairs, with the penalty that has the best validation nDCG@10.
+local function regression(make)
+  return function(fold, o)
+    local best
+    for _, alpha in ipairs(o.penalties or M.penalties) do
+      local model = make{ train = fold.train, alpha = alpha }
+      local valid = evaluated(model, fold.valid).mean[M.metric]
+      if not best or valid > best.valid then best = { valid = valid, alpha = alpha, model = model } end
+    end
+    best.test = evaluated(best.model, fold.test)
+    return best
   end
-  best.test = evaluated(best.model, fold.test)
-  return best
 end
 
----Trains a system by its name on a fold. The result has `valid`, mean nDCG@10 on validation, `test`, an mr.Evaluation,
----the model, and the epoch, round or penalty `alpha` that validation chose.
----@param o table  the system's name (`system`) and options of M.fit_network, M.fit_trees or M.fit_regression
-function M.fit(fold, o, trial)
-  if losses[o.system] then return M.fit_network(fold, o, trial) end
-  return o.system:find "LR$" and M.fit_regression(fold, o) or M.fit_trees(fold, o)
+-- The systems of Table 1 in its order. RankNet's loss is the mean over a list's pairs, DirectRanker's applies tanh
+-- before the sigmoid, and that of the network that classifies is the cross entropy of documents (3.1, 4.1).
+local all = {
+  { "ranking", "RankNet", network(mr.losses.ranknet), recipes = { "paper", "sgd", "adam" } },
+  { "ranking", "DirectRanker", network(mr.losses.direct_ranker), recipes = { "paper", "sgd", "adam" } },
+  { "ranking", "LambdaMART", trees(boosting, mr.losses.lambdarank) },
+  { "ranking", "Rank LR", regression(mr.models.rank_logistic_regression) },
+  { "classification", "Class NN", network(mr.losses.bce, true), recipes = { "paper", "sgd", "adam" } },
+  { "classification", "Class LR", regression(mr.models.logistic_regression) },
+  { "classification", "Class RF", trees(forest), is_drawn = true },
+  { "classification", "Class Boost", trees(boosting) },
+}
+local train = {}
+for _, each in ipairs(all) do train[each[2]] = each[3] end
+
+---Trains the system with the name `o.system` on a fold. `o` also has `seed`; of networks `optimiser`, `rate` and
+---`epochs`; `rounds` of boosting; `trees` of the forest; and `penalties`, if not all are tried. The result has mean
+---nDCG@10 on validation (`valid`), an mr.Evaluation (`test`), the model, and the `epoch`, round or penalty (`alpha`)
+---that validation chose. A network reports every epoch to `trial`.
+---@param trial? mr.Trial
+function M.fit(fold, o, trial) return train[o.system](fold, o, trial) end
+
+---Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
+function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.recipes[recipe].title) or name end
+
+-- Rows of the table: title, kind, name, recipe of a network (`by` has its fields), and whether random numbers are used,
+-- so that there is a run for each seed. M.named has them by title.
+M.systems, M.named = {}, {}
+for _, each in ipairs(all) do
+  for _, recipe in ipairs(each.recipes or { false }) do
+    local title = M.title(each[2], recipe)
+    M.named[title] = { title = title, kind = each[1], name = each[2], recipe = recipe or nil,
+      by = M.recipes[recipe] or {}, drawn = recipe and true or each.is_drawn or false }
+    M.systems[#M.systems + 1] = M.named[title]
+  end
+end
+
+---Returns true if a learning rate is the smallest or the largest that is tried for a system.
+function M.at_edge(system, rate)
+  local tried = system.by.rates
+  return tried ~= nil and (rate <= tried[1] or rate >= tried[#tried])
 end
 
 -- Returns the title of the system of this kind with the best validation value. Networks trained at the paper's rate are
@@ -138,11 +144,9 @@ function M.comparisons(valid)
   local found, known = {}, {}
   local function add(reason, a, b)
     local key = a .. "\0" .. b
-    if not known[key] then
-      known[key] = { a = a, b = b }
-      found[#found + 1] = known[key]
-    end
-    known[key][reason] = true
+    local pair = known[key] or { a = a, b = b }
+    found[#found + 1], known[key] = not known[key] and pair or nil, pair
+    pair[reason] = true
   end
   for _, recipe in ipairs{ "paper", "sgd", "adam" } do
     add("families", M.title("Class NN", recipe), M.title("RankNet", recipe))
@@ -158,21 +162,20 @@ function M.comparisons(valid)
   return found
 end
 
----Compares systems on all data sets, paired by query: mean difference, its bootstrap interval, and the p-value of a
----permutation test with 100,000 choices of signs. Holm's correction is over all comparisons together.
+---Compares systems on all data sets, paired by query. Holm's correction is over all comparisons together. The result
+---has the fields of M.comparisons and of mr.experiment.paired, and the data set (`data`).
 ---@param sets { values: table<string, number[]>, valid: table<string, number> }[]  by title: test queries, validation
 function M.compare(sets)
-  local found, ps = {}, {}
+  local found, lists = {}, {}
   for _, data in ipairs(sets) do
     for _, each in ipairs(M.comparisons(data.valid)) do
-      local a, b = data.values[each.a], data.values[each.b]
-      local test, interval = mr.stats.permutation(a, b, { orders = 100000 }), mr.stats.bootstrap{ a, b }
-      each.data, each.change, each.p, each.n = data, test.mean_difference, test.p, test.n
-      each.low, each.high = interval.low, interval.high
-      found[#found + 1], ps[#ps + 1] = each, test.p
+      each.data = data
+      found[#found + 1], lists[#lists + 1] = each, { data.values[each.a], data.values[each.b] }
     end
   end
-  for i, p in ipairs(mr.stats.holm(ps)) do found[i].holm = p end
+  for i, test in ipairs(mr.experiment.paired(lists)) do
+    for name, value in pairs(test) do found[i][name] = value end
+  end
   return found
 end
 

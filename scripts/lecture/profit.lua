@@ -85,8 +85,11 @@ for _, kind in ipairs(kinds) do
       mr.stats.mean(of "recall@10") }
     cells:note(#rows, "profit@10", experiment.over_lists(values))
     cells:note(#rows, "recall@10", experiment.over_lists(of "recall@10"))
-    cells:note(#rows, "change", name ~= "relevance" and experiment.over_lists{ values, plain } or nil)
-    pairs_of[#pairs_of + 1] = { values = values, base = name ~= "relevance" and plain or nil }
+    if name == "relevance" then
+      rows[#rows][7], rows[#rows][8] = "", ""
+    else
+      pairs_of[#pairs_of + 1] = { values, plain, row = #rows }
+    end
     if name == "profit" then
       gains[#gains + 1] = { kind = kind, now = mr.stats.mean(values), before = mr.stats.mean(plain), row = #rows }
     end
@@ -99,7 +102,11 @@ for _, kind in ipairs(kinds) do
     end)
   end
 end
-for i, each in ipairs(under_profits.compare(pairs_of)) do rows[i][7], rows[i][8] = each.change or "", each.p or "" end
+for i, each in ipairs(experiment.paired(pairs_of)) do
+  local r = pairs_of[i].row
+  rows[r][7], rows[r][8] = each.change, each.holm
+  cells:note(r, "change", each.low == each.low and { each.low, each.high } or nil)
+end
 local parts = {}
 for i, each in ipairs(gains) do
   parts[i] = ([[

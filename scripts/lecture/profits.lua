@@ -6,25 +6,6 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- Compares two lists of values, one value per user or query, by a paired permutation test with 100,000 random
--- choices of signs.
-local function paired(a, b) return mr.stats.permutation(a, b, { orders = 100000 }) end
-
----Compares rankers with a base ranker. A row has a ranker's values by user or query, and the base
----ranker's. Returns, for each row, the mean difference and its p-value, with Holm's correction over all
----rows. A row without a base gets neither.
----@param rows { values: number[], base?: number[] }[]
----@return { change?: number, p?: number }[]
-function M.compare(rows)
-  local found, ps = {}, {}
-  for i, row in ipairs(rows) do
-    local test = row.base and paired(row.values, row.base)
-    found[i], ps[i] = { change = test and test.mean_difference }, test and test.p or 0 / 0
-  end
-  for i, p in ipairs(mr.stats.holm(ps)) do found[i].p = p == p and p or nil end
-  return found
-end
-
 ---Largest made-up profit of a movie; the smallest is 1.
 M.most = 20
 

@@ -83,7 +83,7 @@ describe("protocol of web queries:", function()
     return { _state = {}, report = function(_, epoch, values) told[epoch] = values end }, told
   end
 
-  it("fit_network trains 100 and 30 units in steps of 100 documents, by SGD or Adam", function()
+  it("fit of networks trains 100 and 30 units in steps of 100 documents, by SGD or Adam", function()
     local losses = { RankNet = mr.losses.ranknet{ bound = "minmax" },
       DirectRanker = mr.losses.direct_ranker{ bound = "minmax" }, ["Class NN"] = mr.losses.bce{} }
     -- of lists of 33 rows the fourth begins at row 100, the last of a step's hundred; of those of 20 the sixth at row
@@ -96,7 +96,7 @@ describe("protocol of web queries:", function()
         local rate = optimiser == "sgd" and 0.5 or 0.01
         local trial, told = listening()
         local found =
-          protocol.fit_network(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
+          protocol.fit(data, { system = name, optimiser = optimiser, rate = rate, seed = 4, epochs = 2 }, trial)
         equal(#told, 2)
         -- the same steps one by one, until the epoch that was chosen: 495 or 300 documents in 15 lists
         local model = mr.models.mlp{ inputs = 3, hidden = { 100, 30 }, activation = "relu", seed = 4 }
@@ -120,9 +120,9 @@ describe("protocol of web queries:", function()
     end
   end)
 
-  it("fit_network chooses the epoch on validation, not on test", function()
+  it("fit of networks chooses the epoch on validation, not on test", function()
     local trial, told = listening()
-    local found = protocol.fit_network(against_test,
+    local found = protocol.fit(against_test,
       { system = "RankNet", optimiser = "adam", rate = 0.01, seed = 1, epochs = 6 }, trial)
     local best = 1
     for epoch = 2, 6 do best = told[epoch]["valid_ndcg@10"] > told[best]["valid_ndcg@10"] and epoch or best end
@@ -132,7 +132,7 @@ describe("protocol of web queries:", function()
   end)
 
   if pcall(core.xgboost_version) then
-    it("fit_trees trains trees of depth 5 at eta 0.1, and a forest as one round of deep trees", function()
+    it("fit of trees trains trees of depth 5 at eta 0.1, and a forest as one round of deep trees", function()
       -- Noisy queries of twelve features, for trees deeper than twelve levels.
       local function wide(seed, sign)
         local x, lists = mr.uniform({ 1500, 12 }, { seed = seed }), {}
@@ -153,7 +153,7 @@ describe("protocol of web queries:", function()
         local data = { lists = data_set.train.lists, features = data_set.train.features }
         mr.fit{ model = model, loss = loss, train = data_set.train, valid = data_set.valid, metrics = { "ndcg@10" },
           progress = false }
-        local found = protocol.fit_trees(data_set, o)
+        local found = protocol.fit(data_set, o)
         near(found.model(data), model(data), 1e-6, o.system)
         check(found.valid > found.test.mean["ndcg@10"] + 0.2, "validation agrees with training, test does not")
         equal(found.test.counted["ndcg@10"], data_set.test.count, o.system)
@@ -167,10 +167,10 @@ describe("protocol of web queries:", function()
         subsample = 0.63, colsample_bynode = 0.33, seed = 2, objective = "binary:logistic" })
     end)
   else
-    it("fit_trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
+    it("fit of trees needs XGBoost", function() test.skip "XGBoost's library is not installed" end)
   end
 
-  it("fit_regression chooses the penalty on validation, from powers of ten", function()
+  it("fit of regressions chooses the penalty on validation, from powers of ten", function()
     holds_in_pairs(protocol.penalties, function(a, b) return math.abs(b / a - 10) < 1e-9 end)
     equal({ protocol.penalties[1], protocol.penalties[#protocol.penalties] }, { 0.01, 10000 })
     -- validation and test disagree, so that the heaviest penalty need not be the best on both
@@ -189,12 +189,12 @@ describe("protocol of web queries:", function()
             best = { valid = valid, alpha = alpha, test = ndcg(model, data.test) }
           end
         end
-        local found = protocol.fit_regression(data, { system = system })
+        local found = protocol.fit(data, { system = system })
         equal(found.alpha, best.alpha, system)
         near({ found.valid, found.test.mean["ndcg@10"] }, { best.valid, best.test }, 1e-6, system)
         near(ndcg(found.model, data.test), best.test, 1e-6, system)
         -- of penalties that order alike the first one stays
-        equal(protocol.fit_regression(data, { system = system, penalties = { 5, 5 + 1e-9 } }).alpha, 5)
+        equal(protocol.fit(data, { system = system, penalties = { 5, 5 + 1e-9 } }).alpha, 5)
       end
     end
   end)
@@ -241,7 +241,7 @@ describe("protocol of web queries:", function()
   it("or_diverged counts a training that diverges as 0, and raises other errors", function()
     local function at(rate)
       return of_faces.or_diverged(function()
-        return protocol.fit_network(against_test,
+        return protocol.fit(against_test,
           { system = "Class NN", optimiser = "sgd", rate = rate, seed = 1, epochs = 3 })
       end)
     end

@@ -12,22 +12,6 @@ local training = dofile("scripts/lecture/learners.lua").training
 of_profit.define_profit()
 
 describe("protocol of statistics:", function()
-  it("compare tests changes against a base, with Holm's correction over all rows that have one", function()
-    -- Eight users: differences of one sign have p = 2 / 2^8 by enumeration; one difference of eight has p = 1.
-    local base, more, one = { 1, 2, 3, 4, 5, 6, 7, 8 }, { 2, 3, 4, 5, 6, 7, 8, 9 }, { 1, 2, 3, 4, 5, 6, 7, 16 }
-    local found = of_profit.compare{ { values = more, base = base }, { values = base }, { values = one, base = base },
-      { values = base, base = more } }
-    near({ found[1].change, found[3].change, found[4].change }, { 1, 1, -1 }, 1e-12)
-    near({ found[1].p, found[3].p, found[4].p }, { 3 * 2 / 256, 1, 3 * 2 / 256 }, 1e-12)
-    equal({ found[2].change, found[2].p }, {})
-  end)
-
-  it("compare draws 100,000 choices of signs", function()
-    local many, none = {}, {}
-    for i = 1, 40 do many[i], none[i] = i, 0 end
-    near(of_profit.compare{ { values = many, base = none } }[1].p, 1 / 100001, { rtol = 1e-9 })
-  end)
-
   it("pooled counts every list once in a mean over folds", function()
     local pooled = dofile("scripts/lecture/background/common.lua").pooled
     local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }

@@ -1,0 +1,36 @@
+-- Comparisons of two lists of values, such as the values of test users under two settings, for several pairs of lists.
+local check = require "moonrank.check"
+local given = require "moonrank.experiment.given"
+local stats = require "moonrank.stats"
+
+local M = {}
+
+---Compares pairs of lists of values, for example the values of each test user under two settings. For
+---each pair it returns the mean difference (`change`, first minus second), the ends of its 95 %
+---bootstrap interval (`low`, `high`), the p-value of a permutation test of the mean difference with
+---100,000 choices of signs (`p`), this p-value after Holm's correction over all pairs (`holm`), and the
+---number of values that are compared (`n`). Values that are NaN in one of the lists are left out.
+---@param pairs_of { [1]: number[], [2]: number[] }[]  pairs of lists of equal length
+---@return { change: number, low: number, high: number, p: number, holm: number, n: integer }[]
+---Example:
+---```lua
+---local found = mr.experiment.paired{{{0.5, 0.7, 0.9}, {0.4, 0.6, 0.8}}, {{0.1, 0.4, 0.2}, {0.2, 0.3, 0.2}}}
+---("%.2f %.2f %.2f"):format(found[1].change, found[1].p, found[1].holm)   --> 0.10 0.25 0.50
+---```
+function M.paired(pairs_of)
+  given.array("paired", "pairs_of", pairs_of, "table", "pairs of lists of values")
+  local found, ps = {}, {}
+  for i, pair in ipairs(pairs_of) do
+    if #pair ~= 2 then
+      check.fail("mr.experiment.paired: pairs_of[%d] has %d lists, expected two", i, #pair)
+    end
+    local a, b = pair[1], pair[2]
+    local test, interval = stats.permutation(a, b, { orders = 100000 }), stats.bootstrap{ a, b }
+    found[i] = { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }
+    ps[i] = test.p
+  end
+  for i, p in ipairs(stats.holm(ps)) do found[i].holm = p end
+  return found
+end
+
+return M
