@@ -8,6 +8,7 @@ local conventions = require "moonrank.results.conventions"
 local declare = require("moonrank.options").declare
 local left_out = require "moonrank.results.left_out"
 local metrics = require "moonrank.metrics.registry"
+local paths = require "moonrank.system.paths"
 local tables = require "moonrank.table"
 local stores = require "moonrank.sweep.store"
 local pivot = require "moonrank.results.pivot"
@@ -124,6 +125,34 @@ function Results:copy(path)
   end
   if core.file_exists(path) then check.fail("results:copy: %s exists already. Pass another path", path) end
   self._store:copy(path)
+end
+
+---Adds the study to a journal of Optuna: a file that `optuna-dashboard journal.log` shows, and that
+---`optuna.storages.JournalStorage(JournalFileBackend("journal.log"))` loads in Python. Trials that
+---have ended are added with their parameters, value, reported values, times and state; a killed trial
+---has failed there, and so has a trial without a value. Other returned numbers, the trial's number
+---and its seed are attributes of the trial. Lines are only added: later calls add the trials that
+---have ended since, and a journal may have several studies. The option `optuna` of mr.sweep does this
+---while the sweep runs. An existing file that is not a journal is an error, and so is a journal in
+---which another sweep or program has a study of this name.
+---@param path string
+---@return integer added  number of trials
+---Example:
+---```lua
+---local store, journal = os.tmpname(), os.tmpname()
+---os.remove(store)
+---os.remove(journal)
+---local study = mr.sweep{name = "rates", store = store, workers = 0, progress = false,
+---  space = {rate = mr.choice{0.1, 0.5}}, run = function(trial) return trial.rate end}
+---study:to_optuna(journal), study:to_optuna(journal)   --> 2, 0
+---```
+function Results:to_optuna(path)
+  if type(path) ~= "string" or path == "" then
+    check.fail("results:to_optuna: path is %s, expected the name of a file", tostring(path))
+  end
+  paths.check("results:to_optuna", "new file", path)
+  local journal <close> = require("moonrank.sweep.optuna").open(path, self._store, self.study)
+  return journal:add()
 end
 
 ---Returns the number of the study's trials in each state, by the name of the state. A state without

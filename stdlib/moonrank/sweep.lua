@@ -57,6 +57,8 @@ local sweep_options = declare("mr.SweepOptions", {
   "Processes and store",
   { "store", "string", default = "results.db", accept = is_not_empty, expected = "the name of a file",
     also = { "storage", "database", "db" }, help = "file that keeps the study" },
+  { "optuna", "string", shown = "none", accept = is_not_empty, expected = "the name of a file",
+    help = "journal of Optuna to which each trial is added as it ends, for optuna-dashboard (results:to_optuna)" },
   { "workers", "integer", least = 0, shown = "one per core, or one per GPU if the device is cuda",
     also = { "n_jobs", "jobs", "processes", "num_workers" },
     help = "number of processes; 0 runs trials in this process" },
@@ -125,6 +127,7 @@ local function checked(options)
   check.utf8("mr.sweep", "name", o.name)
   if o.metric then check.utf8("mr.sweep", "metric", o.metric) end
   paths.check("mr.sweep", "new file", o.store)
+  if o.optuna then paths.check("mr.sweep", "new file", o.optuna) end
   set_direction(o)
   o.space = space.new(o.space)
   trials.check_names(o.space:names())
@@ -174,6 +177,23 @@ local function run_here(o, plan, view, context)
   end
 end
 
+-- Opens the journal of Optuna that the option `optuna` names, and adds the trials that have ended already. Later trials
+-- are added as they end. A journal that cannot be written any more does not end the sweep.
+local function begin_journal(o, plan)
+  if not o.optuna then return nil end
+  local journal = require("moonrank.sweep.optuna").open(o.optuna, plan.store, plan.study)
+  journal:add()
+  plan.on_end = function(number)
+    local added, why = pcall(journal.add, journal, number)
+    if added then return end
+    if why == "interrupted" then error(why, 0) end
+    plan.on_end = false
+    check.warn(("mr.sweep: the journal %s gets no more trials: %s. results:to_optuna adds them later"):format(o.optuna,
+      check.reason(why)))
+  end
+  return journal
+end
+
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
   store.look(o.store)  -- before folders are made, raises an error if the file is not a store
@@ -194,6 +214,7 @@ local function run_study(o, call, study, fingerprint, context)
     row.planned = plan.planned
     opened:set(row, "planned")
   end
+  local _ <close> = begin_journal(o, plan)
   local view = live.new(o.name, plan, { quiet = not o.progress })
   local interrupted
   if runners then

@@ -3,6 +3,7 @@ local M = {}
 
 ---@class mr.sweep.Described
 ---@field kind string         "choice", "range", "integer", "uniform" or "loguniform"
+---@field choices? any[]     the values of a choice, in order; named values by their names
 ---@field low? number         smallest value of a number
 ---@field high? number
 ---@field step? integer       step of an integer
@@ -14,12 +15,46 @@ local function numbers_of(text)
   return tonumber(low), tonumber(high), math.tointeger(tonumber(step))
 end
 
+-- Returns the value with which a text begins (a number, a text in quotation marks, true or false), and the other text.
+local function first_value(text)
+  local quoted, rest = text:match '^"([^"]*)"(.*)$'
+  if quoted then
+    return quoted:gsub("\\(%d%d%d)", function(code) return string.char(tonumber(code)) end), rest
+  end
+  local word
+  word, rest = text:match "^([^ ,)]+)(.*)$"
+  if word == "true" or word == "false" then return word == "true", rest end
+  local number = word and tonumber(word)
+  return math.tointeger(number) or number, rest
+end
+
+-- Returns the text after the value in braces with which a text begins, or after "...".
+local function after_meaning(text)
+  if text:sub(1, 3) == "..." then return text:sub(4) end
+  if text:sub(1, 1) == "{" then return text:match "^%b{}(.*)$" end
+  return select(2, first_value(text))
+end
+
+-- Returns the values of a choice from its description, such as '("a", "b" = {[1] = 2})'.
+local function choices_of(text)
+  local values, rest = {}, text:sub(2)
+  while rest and rest:sub(1, 1) ~= ")" do
+    values[#values + 1], rest = first_value(rest)
+    if rest and rest:sub(1, 3) == " = " then rest = after_meaning(rest:sub(4)) end
+    if rest and rest:sub(1, 2) == ", " then rest = rest:sub(3) end
+  end
+  return values
+end
+
 local kinds = { choice = true, range = true, integer = true, uniform = true, loguniform = true }
 
 local function one(kind, text, conditional)
   if not kinds[kind] then return nil end
   local found = { kind = kind, log = kind == "loguniform", conditional = conditional }
-  if kind == "choice" then return found end
+  if kind == "choice" then
+    found.choices = choices_of(text)
+    return found
+  end
   found.low, found.high, found.step = numbers_of(text)
   if not found.low or not found.high then return nil end
   if kind == "range" or kind == "integer" then found.step = found.step or 1 end
@@ -30,7 +65,12 @@ end
 -- Combines two parameters that have the same name and exist under different conditions. The result is a choice if one
 -- of the two is a choice, else a number whose range covers both ranges.
 local function both(a, b)
-  if a.kind == "choice" or b.kind == "choice" then return { kind = "choice", log = false, conditional = true } end
+  if a.kind == "choice" or b.kind == "choice" then
+    local choices, seen = {}, {}
+    for _, value in ipairs(a.choices or {}) do choices[#choices + 1], seen[value] = value, true end
+    for _, value in ipairs(b.choices or {}) do choices[#choices + 1] = not seen[value] and value or nil end
+    return { kind = "choice", choices = choices, log = false, conditional = true }
+  end
   return { kind = a.kind == b.kind and a.kind or "uniform", low = math.min(a.low, b.low),
     high = math.max(a.high, b.high), step = a.step and b.step and math.min(a.step, b.step), log = a.log and b.log,
     conditional = true }

@@ -14,6 +14,7 @@ local M = {}
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
 local Schedule = check.class("mr.sweep.Schedule")
+Schedule.on_end = false  -- called with the number of each trial that ends in this run of the sweep, if it is a function
 Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
 -- Returns the seed of a trial: the first bits of a SHA-256, as many as a double represents exactly.
@@ -138,6 +139,7 @@ function Schedule:_halve(number)
     self:_add_time(trial.wall)
     files.forget(files.of_trial(self.folder, trial.number))
     self:_count(trial)
+    if self.on_end then self.on_end(trial.number) end
   end
   if #pruned > 0 then self:_advance() end
 end
@@ -311,6 +313,7 @@ function Schedule:finish(trial, outcome, metric)
     self:_add_time(outcome.wall)
     self:_count(trial)
     self:_advance()
+    if self.on_end then self.on_end(trial.number) end
   elseif self.halving and self.halving:passed(trial) > trial.passed then
     trial.state = "paused"  -- a trial that was killed counts as paused, too, because its report at the rung is stored
   elseif not goes_on then

@@ -224,10 +224,12 @@ end
 ---Returns the trials of a study by their number: the trial's row, with the decoded parameters in
 ---`params` and their JSON in `params_text`. Parameters that cannot be decoded are an error.
 ---@param study table  the study's row
+---@param number? integer  only the trial with this number
 ---@return table<integer, table>
-function Store:trials(study)
+function Store:trials(study, number)
   local trials = {}
-  for _, row in ipairs(self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)) do
+  local sql = "SELECT * FROM trials WHERE study = ?1 AND (number = ?2 OR ?2 IS NULL) ORDER BY number"
+  for _, row in ipairs(self:rows(sql, study.id, number)) do
     local ok, params = check.attempt(frame.from_json, row.params)
     if not ok then damage.refuse(self.path, study, row.number, params) end
     row.params_text, row.params = row.params, params

@@ -1,0 +1,243 @@
+-- Writes the trials of a study to a journal of Optuna, which optuna-dashboard shows: a file with a JSON object in each
+-- line (JournalFileBackend of Optuna 4 and 5). Lines are only added, so that a running dashboard can follow the file.
+-- Source: optuna/storages/journal/_storage.py, JournalStorageReplayResult.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local described = require "moonrank.sweep.described"
+
+local M = {}
+
+local create_study <const>, delete_study <const>, create_trial <const> = 0, 1, 4
+local set_user_attribute <const>, set_system_attribute <const> = 2, 3
+local states <const> = { done = 1, pruned = 2, failed = 3, killed = 3 }
+local failed <const> = 3
+local writer <const> = "moonrank"
+local mark <const> = "moonrank_study"  -- attribute of a study by which its sweep finds it again
+
+---@class mr.sweep.Journal
+---@field path string
+---@field private study_id integer
+---@field private added table<integer, integer>  state in the journal, by the number of the trial
+local Journal = check.class("mr.sweep.Journal")
+
+-- Returns a text as JSON in ASCII, as Python's json.dumps writes it. Names are compared in this form.
+local function quoted(text)
+  local parts = {}
+  for _, code in utf8.codes(text) do
+    if code == 34 or code == 92 then parts[#parts + 1] = "\\" .. string.char(code)
+    elseif code == 10 then parts[#parts + 1] = "\\n"
+    elseif code == 13 then parts[#parts + 1] = "\\r"
+    elseif code == 9 then parts[#parts + 1] = "\\t"
+    elseif code >= 32 and code < 127 then parts[#parts + 1] = string.char(code)
+    elseif code == 127 then parts[#parts + 1] = "\127"
+    elseif code < 0x10000 then parts[#parts + 1] = ("\\u%04x"):format(code)
+    else
+      local high, low = (code - 0x10000) >> 10, (code - 0x10000) & 0x3ff
+      parts[#parts + 1] = ("\\u%04x\\u%04x"):format(0xd800 + high, 0xdc00 + low)
+    end
+  end
+  return '"' .. table.concat(parts) .. '"'
+end
+
+-- Returns a number, text or boolean as JSON. Python reads NaN and Infinity, too.
+local function scalar(value)
+  if type(value) == "string" then return quoted(value) end
+  if math.type(value) ~= "float" then return tostring(value) end
+  if value ~= value then return "NaN" end
+  if not check.is_finite(value) then return value > 0 and "Infinity" or "-Infinity" end
+  local text = ("%.17g"):format(value)
+  return text:find "[.e]" and text or text .. ".0"
+end
+
+-- Returns a JSON object of {name, JSON text} pairs.
+local function object(rows)
+  local parts = {}
+  for i, row in ipairs(rows) do parts[i] = quoted(row[1]) .. ":" .. row[2] end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function line_of(code, rows)
+  table.insert(rows, 1, { "op_code", scalar(code) })
+  table.insert(rows, 2, { "worker_id", quoted(writer) })
+  return object(rows) .. "\n"
+end
+
+-- Returns the choices of a parameter as Optuna's distribution has them, and the index of a value (from 0). A value that
+-- the space does not have comes last.
+local function choice_of(part, value)
+  local texts, index = {}, nil
+  for i, choice in ipairs(part and part.choices or {}) do
+    texts[i] = scalar(choice)
+    if choice == value then index = i - 1 end
+  end
+  if not index then texts[#texts + 1], index = scalar(value), #texts end
+  return { { "name", quoted "CategoricalDistribution" },
+    { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
+end
+
+-- Returns the distribution of a parameter as Optuna writes it, and its value as a number.
+local function distribution_of(part, value)
+  if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
+  local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
+  local step = whole and scalar(part.step or 1) or "null"
+  local function number(x) return scalar(whole and math.tointeger(x) or x + 0.0) end
+  return { { "name", quoted(whole and "IntDistribution" or "FloatDistribution") },
+    { "attributes", object{ { "log", scalar(part.log) }, { "step", step }, { "low", number(part.low) },
+      { "high", number(part.high) } } } }, value
+end
+
+-- Returns a time of the store, such as "2026-11-27 01:02:03" in UTC, as Optuna writes it.
+local function time_of(text) return text and quoted(text:gsub(" ", "T") .. ".000000+00:00") or "null" end
+
+-- Returns the JSON objects of a trial's distributions and parameters.
+local function parameters_of(space, trial)
+  local distributions, values = {}, {}
+  for i, name in ipairs(check.names(trial.params)) do
+    local rows, value = distribution_of(space[name], trial.params[name])
+    distributions[i], values[i] = { name, quoted(object(rows)) }, { name, scalar(value) }
+  end
+  return object(distributions), object(values)
+end
+
+-- Returns the JSON object of a trial's attributes: its number in Moonrank, which comes first, its seed, the numbers
+-- that it returned, and why it ended early.
+local function attributes_of(self, trial)
+  local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
+  local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)
+  for _, each in ipairs(numbers) do
+    local is_finite = each.value and check.is_finite(each.value)
+    if each.name ~= "trial" and each.name ~= "seed" and each.name ~= self.study.metric then
+      rows[#rows + 1] = { each.name, is_finite and scalar(each.value) or quoted(tostring(each.value or "nan")) }
+    end
+  end
+  if trial.reason then rows[#rows + 1] = { "reason", quoted(core.safe_text(trial.reason, true)) } end
+  return object(rows)
+end
+
+-- Returns the JSON object of the values that a trial reported after each step: those of the study's metric, or of the
+-- only number that it reported.
+local function reports_of(self, trial)
+  local by_name, names = {}, {}
+  for _, row in ipairs(self.store:rows("SELECT name, step, value FROM reports WHERE trial = ?1 ORDER BY step",
+    trial.id)) do
+    if not by_name[row.name] then by_name[row.name], names[#names + 1] = {}, row.name end
+    table.insert(by_name[row.name], { ("%d"):format(row.step), scalar(row.value or 0 / 0) })
+  end
+  return object(by_name[self.study.metric or "value"] or #names == 1 and by_name[names[1]] or {})
+end
+
+-- Returns the line of a trial that has ended. Optuna has no finished trial without a value: such a trial has failed.
+local function trial_line(self, trial)
+  local distributions, params = parameters_of(self.space, trial)
+  local state = states[trial.state]
+  if state == states.done and not trial.value then state = failed end
+  return line_of(create_trial, { { "study_id", scalar(self.study_id) }, { "datetime_start", time_of(trial.started) },
+    { "datetime_complete", time_of(trial.ended or trial.started) }, { "state", scalar(state) },
+    { "value", trial.value and state ~= failed and scalar(trial.value) or "null" }, { "values", "null" },
+    { "distributions", distributions }, { "params", params }, { "user_attrs", attributes_of(self, trial) },
+    { "system_attrs", "{}" }, { "intermediate_values", reports_of(self, trial) } }), state
+end
+
+-- Returns the lines of a file; "" if it does not exist. An incomplete last line, which a process that was killed leaves
+-- behind, is removed from the file, because Optuna could not read a line after it.
+local function read(path)
+  if not core.file_exists(path) then return "" end
+  core.check_file(path)
+  local file <close> = assert(io.open(path, "rb"))
+  local text = file:read "a"
+  if text ~= "" and not text:find '^{"op_code":' then
+    check.fail("to_optuna: the file %s is not a journal of Optuna. Pass another path", path)
+  end
+  local whole = text:match "^.*\n" or ""
+  if whole ~= text then core.write_file(path, whole) end
+  return whole
+end
+
+-- Reads which study of the journal is this one, and which of its trials the journal has.
+local function look(self, text, sum)
+  local next_id, by_name, own = 0, {}, nil
+  self.added = {}
+  for line in text:gmatch "[^\n]+" do
+    local code, study = tonumber(line:match '^{"op_code":(%d+)'), tonumber(line:match '"study_id":(%d+)')
+    if code == create_study then
+      local name = line:match '"study_name":(".-[^\\]")[,}]'
+      if name and not by_name[name] then by_name[name], next_id = next_id, next_id + 1 end
+    elseif code == delete_study then
+      for name, id in pairs(by_name) do by_name[name] = id ~= study and id or nil end
+    elseif code == set_user_attribute and line:find(('"%s":"%s"'):format(mark, sum), 1, true) then
+      own = study
+    elseif code == create_trial and line:find(('"worker_id":"%s"'):format(writer), 1, true) and study == own then
+      local state, number = line:match '"state":(%d).-"user_attrs":{"trial":(%d+)'
+      if number then self.added[tonumber(number)] = tonumber(state) end
+    end
+  end
+  local there = by_name[quoted(self.study.name)]
+  if there and there ~= own then
+    check.fail("to_optuna: %s has a study '%s' of another sweep or program. Pass another path", self.path,
+      core.safe_text(self.study.name))
+  end
+  self.study_id = there or next_id
+  return there == nil
+end
+
+-- Adds lines to the file in one write, so that a reader never sees a part of a line in the middle.
+local function append(path, text)
+  local file <close> = assert(io.open(path, "ab"))
+  file:setvbuf("full", #text + 1)
+  assert(file:write(text))
+  assert(file:flush())
+end
+
+---Opens the journal of a study, which a sweep may be running, and adds the study if the file lacks
+---it. It is an error if the file is not a journal, if it has another study of this name, or if
+---another process adds trials to it.
+---@param path string
+---@param store mr.sweep.Store
+---@param study table  the study's row in the store
+---@return mr.sweep.Journal
+function M.open(path, store, study)
+  core.make_folder(path)
+  local lock = core.lock_file(path .. ".moonrank")
+  if not lock then
+    check.fail("to_optuna: another process adds trials to %s now. Wait until it ends, or pass another path", path)
+  end
+  local self = setmetatable({ path = path, store = store, study = study, space = described.read(study.space),
+    lock = lock, added = {}, study_id = 0 }, Journal)
+  local sum = core.sha256(study.name .. "\0" .. study.created):sub(1, 16)
+  if look(self, read(path), sum) then
+    local id, metric = { "study_id", scalar(self.study_id) }, study.metric or "value"
+    local direction = study.direction == "minimize" and "[1]" or "[2]"
+    append(path, line_of(create_study, { { "study_name", quoted(study.name) }, { "directions", direction } })
+      .. line_of(set_user_attribute, { id, { "user_attr", object{ { mark, quoted(sum) } } } })
+      .. line_of(set_system_attribute,
+        { id, { "system_attr", object{ { "study:metric_names", "[" .. quoted(metric) .. "]" } } } }))
+  end
+  return self
+end
+
+---Adds the trials that have ended and are not in the journal, in the order of their numbers.
+---@param only? integer  the number of a trial: add this one
+---@return integer  how many trials were added
+function Journal:add(only)
+  local lines, count = {}, 0
+  local trials = self.store:trials(self.study, only)
+  for _, number in ipairs(check.names(trials)) do
+    local trial = trials[number]
+    local line, state = nil, nil
+    if states[trial.state] then line, state = trial_line(self, trial) end
+    if line and self.added[number] ~= state then
+      lines[#lines + 1], self.added[number], count = line, state, count + 1
+    end
+  end
+  if count > 0 then append(self.path, table.concat(lines)) end
+  return count
+end
+
+---Lets other processes add trials to the journal.
+function Journal:close()
+  local _ <close> = self.lock
+  self.lock = nil
+end
+Journal.__close = Journal.close
+
+return M
