@@ -23,26 +23,6 @@ local M = {}
 ---@field p? number           p-value of the change, corrected over all cells of all settings
 ---@field summarised? boolean  whether summaries count the change: this cell and the one without a bound are sound
 
--- The value `name` of each user or query as the mean over training runs, in rising order of the numbers that identify
--- users or queries. `numbers` are the numbers of the runs in the results.
-local function by_list(results, numbers, name)
-  local sum, count, ids = {}, {}, {}
-  for _, number in ipairs(numbers) do
-    local names = results:per_list(number, "list"):totable()
-    for i, value in ipairs(results:per_list(number, name):totable()) do
-      local id = names[i]
-      if not sum[id] then
-        sum[id], count[id], ids[#ids + 1] = 0.0, 0, id
-      end
-      sum[id], count[id] = sum[id] + value, count[id] + 1
-    end
-  end
-  table.sort(ids)
-  local means = {}
-  for i, id in ipairs(ids) do means[i] = sum[id] / count[id] end
-  return means
-end
-
 -- For each cell the row numbers of its training runs in `columns`, by the key "loss bound". Cells that lack a run on
 -- some fold are left out.
 local function complete(columns, folds)
@@ -66,18 +46,18 @@ local function reasons(results)
   return found
 end
 
--- Makes a cell (results of a loss under a bound) from its training runs: `rows` are row numbers in the columns of the
--- results.
-local function cell_of(results, columns, rows)
-  local numbers, capped, converged = {}, 0, true
-  local number, cut, fine = columns:column("cells", "number"), columns:column("cells", "capped"),
-    columns:column("cells", "converged")
-  for i, row in ipairs(rows) do
-    numbers[i], capped, converged = number[row], capped + math.tointeger(cut[row]), converged and fine[row] == 1
+-- Makes a cell from its training runs: `rows` are row numbers in the columns of the results.
+local function cell_of(results, columns, rows, loss, bound)
+  local capped, converged = 0, true
+  local cut, fine = columns:column("cells", "capped"), columns:column("cells", "converged")
+  for _, row in ipairs(rows) do
+    capped, converged = capped + math.tointeger(cut[row]), converged and fine[row] == 1
   end
-  local cell = { values = by_list(results, numbers, "own"), capped = capped, converged = converged }
+  local function by_list(name) return mr.experiment.by_list({ results }, { loss = loss, bound = bound }, name) end
+  local cell = { loss = loss, bound = bound, values = by_list "own", capped = capped, converged = converged,
+    metric = protocol.metric_of(loss) }
   cell.mean = mr.stats.mean(cell.values)
-  local beyond = protocol.beyond(cell.values, by_list(results, numbers, "chance"))
+  local beyond = protocol.beyond(cell.values, by_list "chance")
   cell.above, cell.low, cell.high = beyond.mean, beyond.low, beyond.high
   return cell
 end
@@ -86,16 +66,14 @@ end
 ---bound". The second result has the reasons why training runs failed, by the same key.
 ---@param results mr.Results
 ---@param set grid.Setting
----@param metric_of fun(loss: string): string
 ---@return table<string, grid.Cell>
 ---@return table<string, string>
-function M.of(results, set, metric_of)
+function M.of(results, set)
   local cells, columns = {}, results:columns()
   for key, rows in pairs(complete(columns, set.folds)) do
-    local cell = cell_of(results, columns, rows)
-    cell.loss, cell.bound = key:match "^(%S+) (%S+)$"
-    cell.set, cell.metric = set, metric_of(cell.loss)
-    cells[key] = cell
+    local loss, bound = key:match "^(%S+) (%S+)$"
+    cells[key] = cell_of(results, columns, rows, loss, bound)
+    cells[key].set = set
   end
   return cells, reasons(results)
 end

@@ -7,30 +7,34 @@
 -- cell is also compared with random rankings, and its training runs are checked for convergence.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, cells_of, picture = dofile(here .. "runs.lua"), dofile(here .. "cells.lua"), dofile(here .. "picture.lua")
-local figure, findings = dofile(here .. "../thesis/figure.lua"), dofile(here .. "findings.lua")
+local training, experiment = dofile(here .. "training.lua"), mr.experiment
+local cells_of, picture, findings = dofile(here .. "cells.lua"), dofile(here .. "picture.lua"),
+  dofile(here .. "findings.lua")
 
-local args = runs.args({
+local args = training.args({
   out = { path = "new file", default = "results/grid/grid.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
   show = { default = false, help = "draw it in the terminal as well" },
   orders = { default = 200000, least = 1, help = "random choices of signs of each permutation test" },
 }, { orders = 1000 })
 
-runs.prepare(args)
+training.prepare(args)
 local grids, plain, left = {}, {}, {}
 for _, name in ipairs(args.sets) do
-  local set, results = runs.set(args, name), runs.of(args, name)
+  local set, results = training.set(args, name), training.of(args, name)
   if results then
-    local cells, missing = cells_of.of(results, set, runs.metric_of)
+    local cells, missing = cells_of.of(results, set)
     grids[#grids + 1], plain[#plain + 1] = { set = set, cells = cells, missing = missing }, cells
   end
-  left[#left + 1] = runs.left(set, results)
+  left[#left + 1] = training.left(set, results)
 end
-if #grids == 0 then runs.lack(args) end
-local compared, losses = runs.protocol.compare(plain, args.orders), runs.losses(args)
+if #grids == 0 then
+  local sets = table.concat(args.sets, ", ")
+  experiment.lack(("%s has no runs of %s; without --kept they are made"):format(args.store, sets))
+end
+local compared, losses = training.protocol.compare(plain, args.orders), training.losses(args)
 local groups, bounds = picture.families(losses), picture.bounds()
-local fig = picture.draw(grids, losses, figure.title(args, "What bounding does to every loss"))
+local fig = picture.draw(grids, losses, "What bounding does to every loss" .. (args.smoke and ", made-up data" or ""))
 local tables = {}
 local counted = "\"+3 -1 of 7\": 3 of 7 changes are significantly for the better and 1 for the worse; "
 for _, each in ipairs{
@@ -43,9 +47,9 @@ Cells have the loss's own metric on test and its change against no bound; *: sig
 run did not converge; r: not shown to rank better than at random.]] },
   { "Cells with something wrong", findings.flaws(grids) },
 } do
-  if #each[2].rows > 0 then tables[#tables + 1] = figure.named(each[1], mr.table(each[2]), nil, each[3]) end
+  if #each[2].rows > 0 then tables[#tables + 1] = experiment.named(each[1], mr.table(each[2]), nil, each[3]) end
 end
-local section = figure.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),
+local section = experiment.finish(args, fig, findings.text(args, grids, compared, losses, bounds, left),
   table.unpack(tables))
 section.finding = not args.made_up and findings.sentence(compared) or nil
 return section

@@ -5,18 +5,16 @@
 -- is at the edge, the next rate is tried, too. Test parts are not used.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, search, figure = dofile(here .. "runs.lua"), dofile(here .. "search.lua"),
-  dofile(here .. "../thesis/figure.lua")
+local training, search = dofile(here .. "training.lua"), dofile(here .. "search.lua")
+local protocol = training.protocol
 
-local protocol = runs.protocol
-
-local args = runs.args{}
+local args = training.args{}
 
 -- Returns a function for search.run: it trains losses at a learning rate and returns the validation metric of each, as
 -- the mean over bounds (protocol.means). `names` are losses, some followed by a bound ("ndcg distribution").
 local function means_at(set)
   return function(rate, names, round)
-    local columns, trials = runs.at_rate(args, set, rate, names, round):columns(), {}
+    local columns, trials = training.at_rate(args, set, rate, names, round):columns(), {}
     local loss, bound, valid = columns:column("rates", "loss"), columns:column("rates", "bound"),
       columns:column("rates", "valid")
     for row = 1, columns.count do trials[row] = { loss = loss[row], bound = bound[row], valid = valid[row] } end
@@ -37,9 +35,9 @@ local function written(set, names, chosen)
 end
 
 local rows, texts, ends = {}, {}, {}
-local names = protocol.rate_names(runs.losses(args))
+local names = protocol.rate_names(training.losses(args))
 for i, set_name in ipairs(args.sets) do
-  local set = runs.set(args, set_name)
+  local set = training.set(args, set_name)
   local means, chosen = search.run(set, names, means_at(set)), {}
   for _, name in ipairs(names) do
     local loss, bounds = protocol.tuned(name)
@@ -55,7 +53,7 @@ for i, set_name in ipairs(args.sets) do
 end
 print((args.made_up and "Made-up data, not for rates.lua:\n" or "For rates.lua:\n")
   .. table.concat(texts, "\n") .. "\n")
-return figure.finish(args, nil, ([[
+return mr.experiment.finish(args, nil, ([[
 Learning rates of Adam, and of trees their share of each round, by the loss's metric on validation: the first fold, the mean over the
 bounds of a row.%s]]):format(args.made_up and ""
     or #ends == 0 and " No chosen rate is at the edge of those that were tried."

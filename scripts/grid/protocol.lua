@@ -3,22 +3,13 @@
 -- decision is that of this thesis.
 local mr = require "moonrank"
 
--- Makes a table that caches results, like mr.experiment.cache. Stores of runs have recorded the code of this function,
--- which must therefore stay as it is.
-local cache
-do
-  local M = {}
-  function M.cache() return setmetatable({}, { __mode = "k" }) end
-  cache = M.cache
-end
-
 local M = {}
 
 -- Section on data sets: how they are split into parts, and which models rank them ------------------------------------
 
 -- Caches the results of a function of one number, so that each is computed once.
 local function once(make)
-  local made = cache()
+  local made = mr.experiment.cache()
   return function(number)
     made[number] = made[number] or make(number)
     return made[number]

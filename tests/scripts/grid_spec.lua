@@ -170,8 +170,7 @@ end)
 
 it("mr.bounds.stats gives the chance of a cell as the mean score of random rankings", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  local data = dofile "scripts/grid/data.lua"
-  local set = data.open("mq2008", "", true)
+  local set = dofile("scripts/grid/training.lua").set({ data = "", smoke = true }, "mq2008")
   local lists = set.fold(1).test.lists
   local expected = mr.bounds.stats("ap", lists).expectation:totable()
   local sums, rounds = {}, 400

@@ -64,12 +64,14 @@ it("learning_rates.lua chooses rates by the mean over bounds, and names those at
       return values
     end }
   end
-  local section = in_process.section("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { runs = function(runs)
-    rawset(runs, "set", function() return set end)
-    rawset(runs, "losses", function() return { "ap", "mse" } end)
-    rawset(runs, "at_rate",
-      function(_, _, rate, names) return { columns = function() return trials_at(rate, names) end } end)
-  end })
+  local function patch(training)
+    rawset(training, "set", function() return set end)
+    rawset(training, "losses", function() return { "ap", "mse" } end)
+    rawset(training, "at_rate", function(_, _, rate, names)
+      return { columns = function() return trials_at(rate, names) end }
+    end)
+  end
+  local section = in_process.section("scripts/grid/learning_rates.lua", { "--sets", "mslr" }, { training = patch })
   local chosen = {}
   for _, row in ipairs(in_process.records(section.tables[1])) do chosen[row.loss .. ": " .. row.bounds] = row.chosen end
   equal(chosen, { ["mse: minmax, none"] = 0.03, ["ap: distribution_logit, minmax, none"] = 0.003,
@@ -79,9 +81,9 @@ end)
 
 -- Runs of a made-up setting. `train(o)` takes the place of a training; os.clock says what `clock` has, and `step` more
 -- with each call.
-local function with_runs(body)
+local function with_training(body)
   sweeps.in_folder(function(folder)
-    local runs, time, clock = dofile "scripts/grid/runs.lua", { clock = 0.0, step = 0.0 }, os.clock
+    local training, time, clock = dofile "scripts/grid/training.lua", { clock = 0.0, step = 0.0 }, os.clock
     local set = { name = "made", title = "made", folds = 2, epochs = 200, patience = 10, batch = 4,
       rates = { 0.1, 0.2, 0.3 } }
     function set.fold(number)
@@ -92,10 +94,10 @@ local function with_runs(body)
       model.number, model.rate = number, rate
       return model
     end
-    rawset(runs.data, "open", function() return set end)
-    rawset(runs, "losses", function() return { "ap", "mse" } end)
-    runs.chosen.made = { ap = 0.003, ["ap distribution"] = 0.05 }
-    rawset(runs.protocol, "outcome", function(_, _, part, o)
+    rawset(training, "set", function() return set end)
+    rawset(training, "losses", function() return { "ap", "mse" } end)
+    training.chosen.made = { ap = 0.003, ["ap distribution"] = 0.05 }
+    rawset(training.protocol, "outcome", function(_, _, part, o)
       return { valid = 0.5, seed_of = o.number, part = tonumber(part:match "%d+"), metric = o.metric == "ap" and 1 or 0,
         capped = o.capped and 1 or 0 }
     end)
@@ -103,7 +105,7 @@ local function with_runs(body)
       time.clock = time.clock + time.step
       return time.clock
     end)
-    local ok, problem = pcall(body, { runs = runs, set = set, time = time,
+    local ok, problem = pcall(body, { training = training, set = set, time = time,
       args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false,
         smoke = false } })
     rawset(os, "clock", clock)
@@ -111,16 +113,16 @@ local function with_runs(body)
   end)
 end
 
-it("runs.of trains with the fold, loss, bound and rate of a trial, and judges by the loss's metric", function()
-  with_runs(function(o)
+it("training.of trains with the fold, loss, bound and rate of a trial, and judges by the loss's metric", function()
+  with_training(function(o)
     local seen = {}
-    rawset(o.runs.protocol, "train", function(set, fold, own)
+    rawset(o.training.protocol, "train", function(set, fold, own)
       check(set == o.set and own.model.rate == own.rate)
       seen[("%s %s %d"):format(own.loss.name, own.loss.bound_name, fold.number)] =
         { own.rate, own.number, own.model.number, own.metric }
       return {}
     end)
-    local results = o.runs.of(o.args, "made")
+    local results = o.training.of(o.args, "made")
     local count = 0
     for _, loss in ipairs{ "ap", "mse" } do
       for _, bound in ipairs((mr.losses.bounds(loss))) do
@@ -143,13 +145,13 @@ it("runs.of trains with the fold, loss, bound and rate of a trial, and judges by
   end)
 end)
 
-it("runs.prepare prints losses without a chosen rate and the rate used, except for made-up data", function()
-  with_runs(function(o)
+it("training.prepare prints losses without a chosen rate and the rate used, except for made-up data", function()
+  with_training(function(o)
     local said, printed = print, {}
     local function lines()
       printed = {}
       rawset(_G, "print", function(text) printed[#printed + 1] = text end)
-      local ok, problem = pcall(o.runs.prepare, o.args)
+      local ok, problem = pcall(o.training.prepare, o.args)
       rawset(_G, "print", said)
       check(ok, problem)
       return #printed
@@ -159,24 +161,24 @@ it("runs.prepare prints losses without a chosen rate and the rate used, except f
     -- ap has a rate, and one under the distribution, not under its logarithm; mse has the setting's middle rate
     equal(numbers(printed[1]), { 1, 0.2, 1 })
     check(printed[1]:find "%(mse%).+%(ap distribution_log%)", printed[1])
-    o.runs.chosen.made["ap distribution_log"], o.runs.chosen.made.mse = 0.01, 0.01
+    o.training.chosen.made["ap distribution_log"], o.training.chosen.made.mse = 0.01, 0.01
     equal(lines(), 0)
-    o.runs.chosen.made, o.args.smoke = nil, true
+    o.training.chosen.made, o.args.smoke = nil, true
     equal(lines(), 0)
     o.args.smoke = false
-    check(not pcall(o.runs.prepare, o.args), "a setting without rates is an error")
+    check(not pcall(o.training.prepare, o.args), "a setting without rates is an error")
   end)
 end)
 
-it("runs.at_rate trains on the first fold, under the bounds of each name", function()
-  with_runs(function(o)
+it("training.at_rate trains on the first fold, under the bounds of each name", function()
+  with_training(function(o)
     local seen = {}
-    rawset(o.runs.protocol, "train", function(_, fold, own)
+    rawset(o.training.protocol, "train", function(_, fold, own)
       equal({ fold.number, own.number, own.rate }, { 1, 1, 0.3 })
       seen[#seen + 1] = own.loss.name .. " " .. own.loss.bound_name
       return {}
     end)
-    o.runs.at_rate(o.args, o.set, 0.3, { "ap", "ap distribution", "mse" }, 1)
+    o.training.at_rate(o.args, o.set, 0.3, { "ap", "ap distribution", "mse" }, 1)
     table.sort(seen)
     equal(seen, { "ap distribution", "ap distribution_logit", "ap minmax", "ap none", "mse minmax", "mse none" })
   end)
@@ -185,7 +187,7 @@ end)
 -- True if the cap has ended a run at the end of epoch 2, this long after the end of epoch 1.
 local function ended(o, seconds, study)
   local going
-  rawset(o.runs.protocol, "train", function(_, _, own)
+  rawset(o.training.protocol, "train", function(_, _, own)
     o.time.clock = 500.0
     check(own.each_epoch(0))
     o.time.clock = 1000.0
@@ -200,11 +202,11 @@ local function ended(o, seconds, study)
   return not going
 end
 
-it("runs.of ends runs after the cap, runs.at_rate after a sixth of it, and with --full neither does", function()
-  with_runs(function(o)
-    rawset(o.runs, "losses", function() return { "ap" } end)
-    local function whole() return o.runs.of(o.args, "made") end
-    local function choosing() return o.runs.at_rate(o.args, o.set, 0.3, { "ap" }, 1) end
+it("training.of ends runs after the cap, training.at_rate after a sixth of it, and with --full neither does", function()
+  with_training(function(o)
+    rawset(o.training, "losses", function() return { "ap" } end)
+    local function whole() return o.training.of(o.args, "made") end
+    local function choosing() return o.training.at_rate(o.args, o.set, 0.3, { "ap" }, 1) end
     equal({ ended(o, 30, whole), ended(o, 30.5, whole), ended(o, 5, choosing), ended(o, 5.5, choosing) },
       { false, true, false, true })
     o.args.full = true
@@ -212,14 +214,14 @@ it("runs.of ends runs after the cap, runs.at_rate after a sixth of it, and with 
   end)
 end)
 
-it("runs.of does not begin a run whose epochs take longer than the cap, except for trees", function()
-  with_runs(function(o)
-    rawset(o.runs, "losses", function() return { "ap" } end)
-    rawset(o.runs.protocol, "train", function() return {} end)
+it("training.of does not begin a run whose epochs take longer than the cap, except for trees", function()
+  with_training(function(o)
+    rawset(o.training, "losses", function() return { "ap" } end)
+    rawset(o.training.protocol, "train", function() return {} end)
     local function failed(seconds, cap, batch)
       os.remove(o.args.store)
       o.time.step, o.args.cap, o.set.batch = seconds, cap, batch
-      return o.runs.of(o.args, "made"):counts().failed or 0
+      return o.training.of(o.args, "made"):counts().failed or 0
     end
     local all = 2 * #mr.losses.bounds "ap"
     -- two of the eight lists take three seconds: an epoch takes twelve
@@ -351,13 +353,13 @@ it("cells.of averages a user over folds less chance, and has converged only if a
           own = { 0.5 + trial.split / 4 + more, 0.25 + trial.split / 4 + more },
           chance = { 0.25, 0.125 * trial.split } } }
       end }
-    local cells = cells_of.of(results, { folds = 2 }, function() return "ap" end)
+    local cells = cells_of.of(results, { folds = 2 })
     local free, bounded = cells["ap none"], cells["ap minmax"]
     near(free.values, { 0.625, 0.875 }, 1e-12)
     near({ free.above, free.low, free.high }, { (0.4375 + 0.625) / 2, 0.4375, 0.625 }, 1e-6)
     equal({ free.converged, free.capped, bounded.converged, bounded.capped }, { false, 1, true, 0 })
-    check(not cells_of.of(results, { folds = 3 }, function() return "ap" end)["ap none"],
-      "with too few runs there is no cell")
+    equal(free.metric, "ap")
+    check(not cells_of.of(results, { folds = 3 })["ap none"], "with too few runs there is no cell")
   end)
 end)
 
@@ -367,11 +369,11 @@ it("protocol.beyond leaves out lists without a metric or without chance", functi
   equal({ found.mean, found.low, found.high }, { 0.25, 0.25, 0.25 })
 end)
 
-it("data.open makes networks with as many inputs as the data have features", function()
-  local data, any = dofile "scripts/grid/data.lua", false
+it("training.set makes networks with as many inputs as the data have features", function()
+  local training, any = dofile "scripts/grid/training.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice" } do
     if program.has_data(folder) then
-      local set = data.open(name, "", false)
+      local set = training.set({ data = "", smoke = false }, name)
       equal(set.model(1):parameters()[1]:size(1), set.fold(1).test.features:size(2), name)
       any = true
     end
@@ -380,12 +382,12 @@ it("data.open makes networks with as many inputs as the data have features", fun
 end)
 
 it("rates.lua has only losses of the grid, and rates that the search can try", function()
-  local chosen, data = dofile "scripts/grid/rates.lua", dofile "scripts/grid/data.lua"
+  local training = dofile "scripts/grid/training.lua"
   local names, rates = {}, {}
   for _, name in ipairs(protocol.rate_names(protocol.losses())) do names[name] = true end
   for k = -10, 2 do rates[tonumber(("%.0e"):format(10 ^ (k / 2)))] = true end  -- 0.00001 to 10 by half decades
-  for _, set in ipairs(data.names) do
-    for name, rate in pairs(chosen[set]) do
+  for _, set in ipairs(training.names) do
+    for name, rate in pairs(training.chosen[set]) do
       check(names[name] and rates[rate], ("%s, %s: %g"):format(set, name, rate))
     end
   end

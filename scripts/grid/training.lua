@@ -1,51 +1,81 @@
--- Makes and reads the training runs of the grid experiment, in one store (a file of finished runs). Each setting (a
--- data set and model, data.lua) has runs that choose learning rates, and runs of every loss under every bound that
--- applies, on three folds or with three seeds. A cap on processor time ends long runs; a run's result says whether the
--- cap ended it.
+-- Training runs of the grid experiment: its settings, each a data set with the model that ranks its lists, and studies
+-- of runs that choose learning rates, or of every loss under every bound on three folds or with three seeds. A cap on
+-- processor time ends long runs; a run's result says whether the cap ended it. Every decision is in protocol.lua.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local data, experiment, protocol = dofile(here .. "data.lua"), mr.experiment,
-  dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
-local M = { data = data, protocol = protocol, chosen = dofile(here .. "rates.lua"), metric_of = protocol.metric_of }
+local M = { protocol = protocol, chosen = dofile(here .. "rates.lua") }
+
+-- Settings: title, folder and reader of the data; of queries also the number of features. The slice of MSLR-WEB30K has
+-- 102 queries with labels 0 to 4 and a median of 93 documents.
+local sources = {
+  movielens = { "MF, MovieLens", "ml-latest-small", read = mr.data.movielens },
+  citeulike = { "MF, CiteULike-a", "citeulike-a", read = mr.data.citeulike, unary = true },
+  mq2008 = { "MLP, MQ2008", "mq2008", 46, read = mr.data.letor_folds },
+  trees = { "trees, MQ2008", "mq2008", 46, read = mr.data.letor_folds },
+  mslr = { "MLP, MSLR slice", "mslr-web-slice", 136, read = mr.data.letor_folds },
+}
+M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 
 ---Parses the command line of a script that reads stored training runs and makes missing ones. Adds options to the
 ---script's own: --sets (names of settings), --cap (limit of a run's processor time), --full (no limit), and where data
----and runs are. Returns the options.
----@param own table
----@param smoke? table<string, any>  values that --smoke gives to the script's own options
+---and runs are. `smoke` has values of the script's own options under --smoke.
 function M.args(own, smoke)
-  own.sets = { default = data.names, choices = data.names, help = "which settings" }
+  own.sets = { default = M.names, choices = M.names, help = "which settings" }
   own.cap = { default = 30.0, least = 0.1,
     help = "processor seconds that a run may take after its first epoch; a sixth to choose rates" }
   own.full = { default = false, ignores = { "cap" }, help = "no run ends by a cap" }
   return experiment.args(own, { document = "grid", smoke = smoke })
 end
 
----Turns the options of `M.args` into command line words with which another script is run with the same options.
----@param args table  parsed command line (`M.args`)
----@return string[]
-function M.words(args)
-  local sets = table.concat(args.sets, ",")
-  return experiment.words(args, { full = args.full, cap = not args.full and args.cap, sets = sets })
-end
-
----Names of the losses of the grid experiment. With --smoke these are four: a smooth metric, a loss of rows, one of
----lists and one of pairs.
----@param args table  parsed command line (`M.args`)
+---Names of the losses. With --smoke these are four: a smooth metric, a loss of rows, one of lists and one of pairs.
 ---@return string[]
 function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ranknet" } or protocol.losses() end
 
+---@class grid.Setting      a data set, the model that ranks its lists, and how it is trained
+---@field title string      names the model and the data; for made-up data it says so
+---@field unit string       what a list belongs to: "user" or "query"
+---@field folds integer     runs of each loss under each bound: one per fold, or one per seed if there is one split
+---@field seeds? boolean    true if the runs share one split and differ by seed
+---@field epochs integer    largest number of epochs, or of rounds of trees
+---@field patience integer  epochs without a better validation metric after which training ends
+---@field batch? integer    lists per step; nil for trees
+---@field rates number[]    learning rates that are tried first
+---@field least number      the lowest learning rate that may be tried
+---@field most number       the highest learning rate that may be tried
+---@field fold fun(number: integer): mr.Fold  parts for training, validation and test, by number of the fold or seed
+---@field model fun(number: integer, rate: number): mr.Model|mr.Trees  a new model; `number` is its seed
+
+local function made_up(source)
+  if not source[3] then
+    local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }
+    return source.unary and ratings:binarize(4) or ratings
+  end
+  local all = mr.data.synthetic{ kind = "queries", queries = 40, features = source[3], mean_size = 10 }
+  local train, test = all:split{ share = 0.25 }
+  local rest, valid = train:split{ share = 0.25 }
+  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
+end
+
 local opened = experiment.cache()
 
----Opens a setting (data set and model) by its name, with the options of --data and --smoke. Its files are read only
----once.
----@param args table  parsed command line (`M.args`)
+---Opens a setting by its name, with the options of --data and --smoke. Its files are read only once.
+---@param args table
 ---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
 ---@return grid.Setting
 function M.set(args, name)
-  opened[name] = opened[name] or data.open(name, args.data, args.smoke)
-  return opened[name]
+  if opened[name] then return opened[name] end
+  local source = sources[name]
+  local path = args.data ~= "" and args.data .. "/" .. source[2] or source[2]
+  local set = protocol.sets[name](args.smoke and made_up(source) or source.read(path), source[3])
+  set.name, set.title = name, source[1]
+  if args.smoke then
+    set.title = ("%s, made-up (%s)"):format(set.title:match "^%w+", name)
+    set.folds, set.epochs, set.least, set.most = 1, 2, set.rates[1], set.rates[#set.rates]
+  end
+  opened[name] = set
+  return set
 end
 
 -- Estimates the processor seconds of a training epoch from its first minibatch, so that a run that would exceed the cap
@@ -109,7 +139,6 @@ end
 
 ---Makes or reads training runs that choose learning rates: losses at one rate on the first fold, under the bounds used
 ---for choosing.
----@param args table  parsed command line (`M.args`)
 ---@param set grid.Setting
 ---@param rate number     the learning rate
 ---@param names string[]  of learning rates: loss, or loss and bound (protocol.rate_names)
@@ -153,7 +182,6 @@ end
 
 ---Reads all settings (data set and model) and their learning rates, so that missing data or rates raise an error before
 ---the first training run. Prints a line for each setting in which some losses or bounds have no chosen rate.
----@param args table  parsed command line (`M.args`)
 function M.prepare(args)
   for _, name in ipairs(args.sets) do
     local set = M.set(args, name)
@@ -173,7 +201,6 @@ end
 ---Makes or reads the training runs of a setting (data set and model): every loss under every bound that applies, on
 ---every fold. The fold is the parameter "split", which changes fastest. With --kept no runs are made: returns those in
 ---the store, or nil if the store has none.
----@param args table  parsed command line (`M.args`)
 ---@param name "movielens"|"citeulike"|"mq2008"|"trees"|"mslr"
 ---@return mr.Results?
 function M.of(args, name)
@@ -193,20 +220,10 @@ end
 
 ---A sentence on how many training runs of a setting are in the store, for scripts that only read it (--kept); nil if no
 ---run is missing.
----@param set grid.Setting
----@param results? mr.Results
----@return string?
 function M.left(set, results)
   if not results then return ("There are no runs of %s yet."):format(set.title) end
   local ended, planned = experiment.progress(results)
   return ended < planned and ("Of %s there are %d of %d runs yet."):format(set.title, ended, planned) or nil
-end
-
----Ends the script with an error, if the store that it should only read (--kept) has no training runs at all.
----@param args table  parsed command line (`M.args`)
-function M.lack(args)
-  experiment.lack(("%s has no runs of %s; without --kept they are made"):format(args.store,
-    table.concat(args.sets, ", ")))
 end
 
 return M
