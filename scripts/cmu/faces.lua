@@ -2,8 +2,6 @@
 -- and Figures 3 to 7 of Li & Wu share this module. Images are split into train, validation and test parts before pairs
 -- are drawn, so that no image is in two parts.
 local mr = require "moonrank"
-local core = require "moonrank.core"
-local check = require "moonrank.check"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "faces_protocol.lua")
 local systems, grids, memory = dofile(here .. "systems.lua"), dofile(here .. "grids.lua"), dofile(here .. "memory.lua")
@@ -83,8 +81,8 @@ end
 local function check_features(args)
   if args.features == "" then return end
   local images = images_of(args)
-  local ok, why = check.attempt(function() return mr.data.item_features(args.features):of(images.files) end)
-  if not ok then error(core.exit(2, "--features: " .. check.reason(why):gsub("%s*\n%s*", " ")), 0) end
+  local ok, why = pcall(function() return mr.data.item_features(args.features):of(images.files) end)
+  if not ok then mr.exit(2, "--features: " .. tostring(why):gsub("^[^\n]-:%d+: ", ""):gsub("%s*\n%s*", " ")) end
 end
 
 ---Loads the images of one seed and splits them. The result has the parts `train`, `valid` and `test`,
