@@ -55,13 +55,17 @@ end
 -- Raises an error unless `by` is an array of parameters with their values, each value once.
 local function check_by(where, by)
   if #by == 0 then check.fail("mr.experiment.%s: by is empty, expected {{'loss', {'ap', 'rr'}}, ...}", where) end
+  local named = {}
   for i, each in ipairs(by) do
     if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
       check.fail("mr.experiment.%s: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
         where, i)
     end
+    if named[each[1]] then check.fail("mr.experiment.%s: by has the parameter %s twice", where, each[1]) end
+    named[each[1]] = true
     local seen = {}
     for _, value in ipairs(each[2]) do
+      if value ~= value then check.fail("mr.experiment.%s: by has %s = NaN, expected values", where, each[1]) end
       if seen[value] then check.fail("mr.experiment.%s: by has %s = %s twice", where, each[1], tostring(value)) end
       seen[value] = true
     end
