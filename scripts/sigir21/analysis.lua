@@ -1,6 +1,8 @@
--- Computations for Figures 1 to 5 of Li, Urbano & Hanjalic (2021): means over splits, how often each loss is best,
--- and differences of users' scores. Their input are rows from runs.lua: a row is the test score of one model by one
--- metric on one split. Statistical tests are in protocol.lua.
+-- Computations and statistical tests of Figures 1 to 5 of Li, Urbano & Hanjalic (2021), with the section of the paper
+-- behind each decision. Their input are rows from models.lua: a row is the test score of one model by one metric on one
+-- split.
+local mr = require "moonrank"
+
 local M = {}
 
 ---Returns the distinct values of a field of rows, such as "loss", in order of first appearance.
@@ -126,5 +128,131 @@ function M.differences(rows, others)
   end
   return x, y
 end
+
+---Returns how many relevant items each user has in train (section 5.3), by user. Items that were moved from train to
+---validation are included.
+---@param fold { train: mr.Dataset, valid: mr.Dataset }
+---@return table<integer, number>
+function M.positives(fold)
+  local of = {}
+  for _, part in ipairs{ fold.train, fold.valid } do
+    local users = part.users:totable()
+    for i, n in ipairs(part.lists.relevant:totable()) do of[users[i]] = (of[users[i]] or 0.0) + n end
+  end
+  return of
+end
+
+---Returns the name of the model of `loss` whose epoch the metric `by` chose. For listwise nRBP, the
+---metric "rbp(0.8)" gives "nrbp(0.8)". Other losses have one model, with the loss's name.
+function M.model_name(loss, by) return loss == "nrbp" and "n" .. by or loss end
+
+---Returns true if two models come from one training run. Only the three models of listwise nRBP do,
+---which differ in their epochs. Such models are not compared with each other. `kind` is "listwise" or
+---"lambda"; `first` and `second` are names of models.
+function M.same_training(kind, first, second)
+  return kind == "listwise" and first:find "^nrbp" ~= nil and second:find "^nrbp" ~= nil
+end
+
+---Returns the element with the highest `chosen_by`: the value of the metric that chooses epoch and
+---learning rate. If several elements are equal, returns the first.
+---@generic T: { chosen_by: number }
+---@param several T[]
+---@return T
+function M.best(several)
+  local best
+  for _, each in ipairs(several) do
+    if not best or each.chosen_by > best.chosen_by then best = each end
+  end
+  return best
+end
+
+---Returns the rows except those of the RR loss, which the paper leaves out after Figure 1 (section
+---5.1). A row is the test score of one model by one metric on one split.
+---@param rows sigir21.Row[]
+---@return sigir21.Row[]
+function M.analysed(rows)
+  local found = {}
+  for _, row in ipairs(rows) do
+    if row.loss ~= "rr" then found[#found + 1] = row end
+  end
+  return found
+end
+
+---Fits a linear model to the scores of models by one metric (section 5.2). Scores are first
+---standardised within each data set and negative sampling ratio (NSR). Terms are loss, data set, NSR,
+---and the interactions of loss with data set and with NSR. Data set or NSR is left out if it has only
+---one value.
+---@param rows sigir21.Row[]  scores of one kind of losses (listwise or LambdaRank) by one metric
+---@return mr.LinearModel
+function M.linear_model(rows)
+  local scores, columns = {}, { loss = {}, dataset = {}, nsr = {} }
+  for i, row in ipairs(rows) do
+    scores[i] = row.score
+    for name, column in pairs(columns) do column[i] = row[name] end
+  end
+  local factors, interactions = { loss = columns.loss }, {}
+  for _, name in ipairs{ "dataset", "nsr" } do
+    if #M.distinct(rows, name) > 1 then
+      factors[name] = columns[name]
+      interactions[#interactions + 1] = { "loss", name }
+    end
+  end
+  local z = mr.stats.standardize(scores, { within = { dataset = columns.dataset, nsr = columns.nsr } })
+  return mr.stats.linear_model{ y = z, factors = factors, interactions = interactions }
+end
+
+---Significance level of p-values that are corrected for multiple tests (section 5.2).
+M.level = 0.05
+function M.significant(p) return p < M.level end
+
+---Returns the loss with the highest marginal mean in a linear model of scores (section 5.2), and
+---whether this loss is significantly above all others. Models of the same training run (listwise nRBP
+---has three) are not compared.
+---@param model mr.LinearModel
+---@param kind "listwise"|"lambda"
+---@return string loss
+---@return boolean significant  by Student's t, Holm's correction over all pairs of losses
+function M.winner(model, kind)
+  local best
+  for _, mean in ipairs(model:emmeans "loss") do
+    if not best or mean.mean > best.mean then best = mean end
+  end
+  local significant = true
+  for _, pair in ipairs(model:contrasts "loss") do
+    local of_best = pair.first == best.level or pair.second == best.level
+    local compared = of_best and not M.same_training(kind, pair.first, pair.second)
+    significant = significant and (not compared or M.significant(pair.adjusted))
+  end
+  return best.level, significant
+end
+
+---Returns the pairs of losses that Figure 5 compares user by user: nRBP(0.95) with AP and with nDCG
+---(section 5.3). In a pair, `rows` are the scores of nRBP(0.95), `loss` is the other loss, and `others`
+---are its scores. Returns no pairs if one of these losses has no rows.
+---@param rows sigir21.Row[]  scores of one kind of losses (listwise or LambdaRank) on one data set at one NSR
+---@return { loss: string, rows: sigir21.Row[], others: sigir21.Row[] }[]
+function M.compared(rows)
+  local found, own = {}, M.where(rows, { loss = "nrbp(0.95)" })
+  for i, loss in ipairs{ "ap", "ndcg" } do
+    found[i] = { loss = loss, rows = own, others = M.where(rows, { loss = loss }) }
+    if #own == 0 or #found[i].others == 0 then return {} end
+  end
+  return found
+end
+
+---Largest number of degrees of freedom of the splines in Figure 5. Without this limit, curves follow
+---single users for metrics such as RBP, whose spread grows with the number of relevant items.
+M.most_df = 10
+---Fits a cubic smoothing spline to the points (x, y), for Figure 5. Generalised cross validation
+---chooses the penalty, which is then doubled until the curve has at most `M.most_df` degrees of
+---freedom. `range` has the first and last x of the curve.
+function M.smoothed(x, y, range)
+  local fit = mr.stats.spline(x, y, { range = range })
+  while fit.df > M.most_df do fit = mr.stats.spline(x, y, { range = range, lambda = 2 * fit.lambda }) end
+  return fit
+end
+
+---Corrects p-values for multiple tests by Holm's method: those of the slopes of all curves in Figure 5.
+M.correct = mr.stats.holm
 
 return M

@@ -1,279 +1,177 @@
--- Li, Urbano & Hanjalic (2021) on CiteULike-a, on the authors' own folds 0 and 1: every loss at every learning rate
--- and NSR (sampled negatives per relevant item), beside the numbers of the authors' repository. Model: matrix
--- factorisation, 32 factors, initial values U(-0.01, 0.01). With --recipe published, the loss's own metric chooses
--- the epoch on the test part, as in the repository. With --recipe paper, the metric chooses the epoch on validation.
+-- Do the losses of Li, Urbano & Hanjalic (2021) train as published? Every loss at every learning rate and NSR (sampled
+-- negatives per relevant item), beside the numbers of the authors' repository.
+-- Data: CiteULike-a, the authors' own folds 0 and 1. Model: matrix factorisation, 32 factors, initial values
+-- U(-0.01, 0.01). Protocol: with --recipe published, the loss's own metric chooses the epoch on the test part, as in
+-- the repository; with --recipe paper, on validation. Differences that are explained, and those that are not, are in
+-- docs/results/notes/sigir21.md.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, published = dofile(here .. "runs.lua"), dofile(here .. "published.lua")
-local experiment = mr.experiment
+local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
+local near, title = protocol.near, protocol.title
 
-local args = runs.args({
-  seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" },
-}, { recipe = "published", without = { sets = { "citeulike" }, folder = "" } })
-local close, is_near = runs.protocol.close, runs.protocol.near
-local compared_by = { "ndcg", "ap", "rbp(0.95)" }
+local own = protocol.options "published"
+own.seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" }
+local args = protocol.args(own, { nsr = { 1 }, epochs = 2 })
+local set = protocol.citeulike(args)
 
--- Returns, by metric, a model's test score minus the published one, and the difference that is largest in absolute
--- value. Returns nil if the repository has no number for this model.
-local function differences(o, model)
-  local found, largest = {}, 0
-  for _, metric in ipairs(runs.metrics) do
-    local printed = published.at{
-      kind = o.kind,
-      loss = o.loss,
-      nsr = o.nsr,
-      rate = o.rate,
-      split = model.split,
-      by = model.by,
-      metric = metric }
-    if not printed then return nil end
-    found[metric] = model.scores[metric] - printed
-    if math.abs(found[metric]) > math.abs(largest) then largest = found[metric] end
+-- Reads the published test means by metric, of each kind, loss, NSR, rate, fold and metric that chose the epoch. They
+-- are from roger-zhe-li/sigir21-newinsights at 72741b7, results/citeulike/all_res.csv and
+-- lambda_results/citeulike/all_res.csv; the paper prints only figures.
+local function read_published()
+  local found, heads = {}, nil
+  for line in io.lines(here .. "published.csv") do
+    local cells, means = {}, {}
+    for cell in line:gmatch "[^,]+" do cells[#cells + 1] = cell end
+    heads = heads or cells
+    for c = 7, #cells do means[heads[c]] = tonumber(cells[c]) end
+    found[table.concat(cells, " ", 1, 6)] = means
   end
-  return found, largest
+  return found
+end
+local published = args.made_up and {} or read_published()
+
+local compared_by, within = { "ndcg", "ap", "rbp(0.95)" }, ("within %g"):format(protocol.close)
+local function beside(metric) return title(metric) .. ", less published" end
+
+-- Returns the model of a training on one split whose epoch the metric `by` chose: means over seeds (`studies`), their
+-- intervals (`ends`) and differences from the published ones, by column of the table below. Returns nil if no run made
+-- the model.
+local function model_of(o, studies, split, by)
+  local function values(name)
+    local found = {}
+    for s, results in ipairs(studies) do found[s] = experiment.folds(results, { split = split }, name)[1] end
+    return found
+  end
+  local epoch, close, largest, ends = math.tointeger(values("epoch by " .. by)[1]), {}, 0, {}
+  if not epoch then return nil end
+  local model = { NSR = o.nsr, kind = o.kind, loss = title(o.loss), rate = o.rate, fold = split,
+    ["chosen by"] = title(by), epoch = epoch, ends = ends }
+  local printed = published[("%s %s %d %g %d %s"):format(o.kind, o.loss, o.nsr, o.rate, split, by)]
+  for _, metric in ipairs(protocol.metrics) do
+    local name, head = protocol.score(metric, by), title(metric)
+    local mean, interval = mr.stats.mean(values(name)),
+      experiment.over_lists(experiment.by_list(studies, { split = split }, name))
+    model[head], ends[head], model["sd of " .. head] = mean, interval, mr.stats.summary(values(name)).sd
+    if printed then
+      local less = mean - printed[metric]
+      model[beside(metric)], largest = less, math.abs(less) > math.abs(largest) and less or largest
+      -- the interval of a difference treats the published number as exact
+      ends[beside(metric)] = interval and { interval[1] - (mean - less), interval[2] - (mean - less) }
+    end
+  end
+  for _, metric in ipairs(printed and compared_by or {}) do
+    close[#close + 1] = near(model[beside(metric)]) and title(metric) or nil
+  end
+  model.largest, model[within] = printed and largest, printed and (#close > 0 and table.concat(close, ", ") or "none")
+  return model
 end
 
--- Returns the models of a loss at one learning rate, one for each split and metric that chose an epoch. Scores are
--- means over seeds; `sd` is the standard deviation of nDCG over seeds.
-local function models_of(o)
-  local found, at = {}, {}
+-- All models, and those with published numbers by loss, in order of first appearance.
+local models, by_loss, count = {}, {}, 0
+for _, o in ipairs(protocol.trainings(args, set)) do
+  local studies, metrics = {}, protocol.own_metrics(o.loss)
+  local name = ("%s %s"):format(o.kind == "lambda" and "LambdaRank" or o.kind, title(o.loss))
   for _, seed in ipairs(args.seeds) do
     o.seed = seed
-    for _, model in ipairs(runs.models(args, o)) do
-      local key = ("%d %s"):format(model.split, model.by)
-      if not at[key] then
-        at[key], found[#found + 1] = {
-          split = model.split,
-          by = model.by,
-          epoch = model.epoch,
-          all = {},
-          users = {} }, key
-      end
-      table.insert(at[key].all, model.scores)
-      table.insert(at[key].users, model.users)
-    end
+    studies[#studies + 1] = protocol.study(args, set, o)
   end
-  for i, key in ipairs(found) do
-    local model = at[key]
-    model.scores, found[i] = {}, model
-    for _, metric in ipairs(runs.metrics) do
-      local values = {}
-      for s, scores in ipairs(model.all) do values[s] = scores[metric] end
-      model.scores[metric] = mr.stats.mean(values)
-      if metric == "ndcg" then model.sd = #values > 1 and mr.stats.summary(values).sd or "" end
-    end
-  end
-  return found
-end
-
--- Returns one value per test user: the user's metric, as a mean over the models of all seeds.
-local function of_users(model, metric)
-  local sums = {}
-  for _, users in ipairs(model.users) do
-    for u, value in ipairs(users(metric)) do sums[u] = (sums[u] or 0) + value / #model.users end
-  end
-  return sums
-end
-
--- Collects confidence intervals for the cells of the table of all models. The interval of a difference treats the
--- published number as exact.
-local cells = experiment.cells("bootstrap over users",
-  function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
-local function note(r, model, less)
-  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
-    local title, ends = runs.title_of[metric], experiment.over_lists(of_users(model, metric))
-    cells:note(r, title, ends)
-    if less and ends then
-      local printed = model.scores[metric] - less[metric]
-      cells:note(r, title .. ", less published", { ends[1] - printed, ends[2] - printed })
-    end
-  end
-end
-
--- Returns a model's line of the table of all models. If there are published numbers, also returns a record for the
--- comparison, in which `all` is true if every metric is near its published value, and the differences by metric.
-local function line_of(o, model)
-  local of, largest = differences(o, model)
-  local line = { o.nsr, o.kind, runs.title_of[o.loss], o.rate, model.split, runs.title_of[model.by], model.epoch }
-  if #args.seeds > 1 then line[#line + 1] = model.sd end
-  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
-    line[#line + 1] = model.scores[metric]
-    if not args.made_up then line[#line + 1] = of and of[metric] or "" end
-  end
-  if args.made_up then return line end
-  line[#line + 1] = largest or ""
-  local near = {}
-  for _, metric in ipairs(of and compared_by or {}) do
-    near[#near + 1] = is_near(of[metric]) and runs.title_of[metric] or nil
-  end
-  line[#line + 1] = not of and "" or #near > 0 and table.concat(near, ", ") or "none"
-  return line, of and { kind = o.kind, loss = o.loss, less = of, all = is_near(largest) }, of
-end
-
-local function each_run(visit)
-  for _, nsr in ipairs(args.nsr) do
-    for _, kind in ipairs(args.kinds) do
-      for _, loss in ipairs(runs.losses_of(args, kind)) do
-        local rates = table.move(runs.training(args, kind, loss).rates, 1, 99, 1, {})
-        table.sort(rates)
-        for _, rate in ipairs(rates) do visit{ set = "citeulike", nsr = nsr, kind = kind, loss = loss, rate = rate } end
+  for _, split in ipairs(set.splits) do
+    for _, by in ipairs(metrics) do
+      local model = model_of(o, studies, split, by)
+      models[#models + 1] = model
+      if model and model.largest then
+        if not by_loss[name] then
+          by_loss[name] = { loss = name, models_of_run = #metrics }
+          by_loss[#by_loss + 1] = by_loss[name]
+        end
+        table.insert(by_loss[name], model)
+        count = count + 1
       end
     end
   end
 end
+if #models == 0 then experiment.lack(args.store .. " has no runs of this kind; without --kept they are made") end
 
-local lines, compared = {}, {}
-each_run(function(o)
-  for _, model in ipairs(models_of(o)) do
-    local line, near, less = line_of(o, model)
-    lines[#lines + 1], compared[#compared + 1] = line, near
-    note(#lines, model, less)
+-- Makes a table of records, which have values by column. `formats` may have columns that are not there.
+local function table_of(columns, records, formats)
+  local rows, of = {}, {}
+  for _, column in ipairs(columns) do of[column] = formats[column] end
+  for r, record in ipairs(records) do
+    rows[r] = {}
+    for c, column in ipairs(columns) do rows[r][c] = record[column] or "" end
   end
-end)
-
-runs.check_found(args, lines)
-local columns = { "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" }
-local formats = {}
-if #args.seeds > 1 then columns[#columns + 1], formats["sd of nDCG"] = "sd of nDCG", "%.4f" end
-for _, title in ipairs{ "nDCG", "AP", "RR", "RBP(0.95)" } do
-  columns[#columns + 1], formats[title] = title, "%.4f"
-  if not args.made_up then
-    columns[#columns + 1], formats[title .. ", less published"] = title .. ", less published", "%+.4f"
-  end
-end
-if not args.made_up then
-  formats.largest = "%+.4f"
-  table.move({ "largest", ("within %g"):format(close) }, 1, 2, #columns + 1, columns)
+  return mr.table{ columns = columns, rows = rows, formats = of }
 end
 
--- Groups the models that have published numbers by loss. Each group is a list of models with the loss's name
--- (`name`) and the number of models per training run (`by`), in order of first appearance.
-local function losses_compared()
-  local found, at = {}, {}
-  for _, each in ipairs(compared) do
-    local name = ("%s %s"):format(each.kind == "lambda" and "LambdaRank" or each.kind, runs.title_of[each.loss])
-    if not at[name] then
-      at[name] = { name = name, by = #runs.own_metrics(each.loss) }
-      found[#found + 1] = at[name]
+-- Returns the table of all models, and the intervals of its cells.
+local function table_of_models()
+  local columns = { "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" }
+  local formats = { ["sd of nDCG"] = "%.4f", largest = "%+.4f" }
+  local cells = experiment.cells("bootstrap over users",
+    function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
+  if #args.seeds > 1 then columns[#columns + 1] = "sd of nDCG" end
+  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
+    local head, less = title(metric), beside(metric)
+    columns[#columns + 1], columns[#columns + 2] = head, not args.made_up and less or nil
+    formats[head], formats[less] = "%.4f", "%+.4f"
+    for r, model in ipairs(models) do
+      cells:note(r, head, model.ends[head])
+      cells:note(r, less, model.ends[less])
     end
-    table.insert(at[name], each)
   end
-  return found
+  if not args.made_up then table.move({ "largest", within }, 1, 2, #columns + 1, columns) end
+  return table_of(columns, models, formats), cells
 end
 
--- Counts the models of a loss whose test score by this metric is near the published one (within `close`).
-local function near_by(of_loss, metric)
-  local count = 0
-  for _, each in ipairs(of_loss) do count = count + (is_near(each.less[metric]) and 1 or 0) end
-  return count
-end
-
--- Returns the median, over the models of a loss, of the test score by a metric minus the published score.
-local function median_of(of_loss, metric)
-  local values = {}
-  for i, each in ipairs(of_loss) do values[i] = each.less[metric] end
-  table.sort(values)
-  return (values[(#values + 1) // 2] + values[#values // 2 + 1]) / 2
-end
-
--- Number of models that one training run of a loss gives, by the loss's name: one for each metric that chooses an
--- epoch.
-local models_of_run = {}
-
--- Returns the lines of the table by loss: how many of the loss's models are near the published numbers, by each
--- metric, and the median difference.
-local function lines_by_loss()
-  local found = {}
-  for i, of_loss in ipairs(losses_compared()) do
-    local line, all = { of_loss.name, #of_loss }, 0
-    models_of_run[of_loss.name] = of_loss.by
-    for _, metric in ipairs(compared_by) do
-      table.move({ near_by(of_loss, metric), median_of(of_loss, metric) }, 1, 2, #line + 1, line)
-    end
-    for _, each in ipairs(of_loss) do all = all + (each.all and 1 or 0) end
-    line[#line + 1], found[i] = all, line
-  end
-  return found
-end
-
+-- Returns the table by loss: how many models are near the published ones by each metric, and the median difference.
+-- Also returns the numbers of training runs behind its cells.
 local function table_by_loss()
-  local heads, of = { "loss", "models" }, {}
-  for _, metric in ipairs(compared_by) do
-    local title = runs.title_of[metric]
-    of["median of " .. title] = "%+.4f"
-    table.move({ title .. " near", "median of " .. title }, 1, 2, #heads + 1, heads)
+  local columns, formats = { "loss", "models" }, {}
+  local function compare(of_loss, column)
+    local values, number = {}, 0
+    for i, model in ipairs(of_loss) do
+      values[i] = model[column]
+      number = number + (near(values[i]) and 1 or 0)
+    end
+    return number, mr.stats.median(values)
   end
-  heads[#heads + 1] = "all seven near"
-  return mr.table{ columns = heads, rows = lines_by_loss(), formats = of }
+  for _, metric in ipairs(compared_by) do
+    local number, median = title(metric) .. " near", "median of " .. title(metric)
+    columns[#columns + 1], columns[#columns + 2], formats[median] = number, median, "%+.4f"
+    for _, of in ipairs(by_loss) do of[number], of[median] = compare(of, beside(metric)) end
+  end
+  columns[#columns + 1] = "all seven near"
+  for _, of in ipairs(by_loss) do of.models, of["all seven near"] = #of, compare(of, "largest") end
+  return table_of(columns, by_loss, formats), experiment.cells(nil, function(row)
+    return row[2] * #args.seeds // by_loss[row[1]].models_of_run
+  end)
 end
 
-local explained = {
-  published = {
-    listwise = [[
-The negatives are drawn as the authors draw them, but are other samples. At rates of 1 and more listwise nRBP diverges, here as there.]],  -- luacheck: ignore 631
-    lambda = [[
-What is explained. Rate 0.1, every NSR: the published numbers are those of the first epoch. The authors' code computes exp(f_i - f_j) in
-single precision, which overflows where scores differ by more than 88.7, and its gradient is NaN from then on. At this rate scores differ
-by less than 1 in the batches of the first epoch and by more than 100 in the second, before the next evaluation. nDCG on folds 0 and 1 is
-0.9196 and 0.9175 after 120 epochs at NSR 1, 0.8169 and 0.8150 after one, published 0.8202 and 0.8187. After one epoch (--rates 0.1
---epochs 1 --store FILE) all 30 models but those of AP are within 0.0084 in nDCG, 16 of them within 0.003.
-
-What is unknown:
-- AP at every rate and NSR. The authors' code counts the pairs in the wrong order only. In a trial that gave an nDCG of 0.907 at the rate
-  0.001, NSR 1 and fold 0, where all pairs give 0.952 and 0.9318 is published. At NSR 2 and 5 their code reads past the end of the
-  longest list, so that it cannot have made these numbers.
-- nRBP at the rates 0.001 and 0.01. The code of these results was not published; later code multiplies where normalisation divides. At the
-  rate 0.001 on fold 0 the nDCG of nRBP(0.8), (0.9) and (0.95) is 0.894, 0.927 and 0.945 at NSR 1, where 0.9393, 0.9564 and 0.9643 are
-  published. At NSR 5 nRBP(0.8) has 0.798 and nRBP(0.95) has 0.884, published are 0.8182 and 0.8829. After 600 epochs nRBP(0.95) has 0.948
-  at NSR 1, so that more epochs are not the reason. In trials of nRBP(0.95) at NSR 1, of 40 to 120 epochs, no other weights of pairs had
-  more than 0.946: those of Eq. 10, of one rank alone, of the distance of ranks, of pairs in the wrong order, with a sign, with other
-  weights of users. Nor had a linear loss of pairs and other epsilons of Adam.
-]],
-  },
-  code = [[
-The last commit is not what the published numbers were made with: it has Adam for listwise losses and SGD for LambdaRank, which land on them
-the other way round, and its losses of AP and LambdaRank were changed after the results.]],
-  paper = [[
-The published numbers are not of these equations: in their code the sigmoid of listwise nRBP has the gain 0.01 and sees the padding of
-lists, and AP adds up other rows. A tenth of each user's items of train is for validation here, which chooses the epoch.]],  -- luacheck: ignore 631
-}
-
--- Returns the text that explains differences from the published numbers: for the training setup that --recipe names,
--- and for the kinds of losses (listwise, LambdaRank) in the table.
-local function explanation()
-  local of, parts = explained[args.recipe], {}
-  if type(of) == "string" then return of end
-  for i, kind in ipairs(args.kinds) do parts[i] = of[kind] end
-  return table.concat(parts, "\n\n")
+local text = ("The %d models are trained %s."):format(#models, protocol.recipes[args.recipe].title)
+local legend = "NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test"
+if not args.made_up then
+  legend = legend .. ([[
+; less published: our number less the published one; largest: of these differences over all seven metrics; %s:
+whether the largest is]]):format(within)
 end
-
-local text = ("The %d models are trained %s. "):format(#lines, runs.recipes[args.recipe].title)
-if #compared > 0 then
+local all, cells = table_of_models()
+local tables, agreement = { experiment.named("All models", all, cells, legend .. ".") }, nil
+if count > 0 then
   text = text .. [[
-Models of other seeds and negatives differ among themselves (--seeds), so that a median near 0 says more than a single
-difference.
-]] .. explanation()
-end
-text = text .. runs.missing(args)
-local beside = ([[
-; less published: our number less the published one; largest: of these differences over all seven metrics; within %g:
-whether the largest is]]):format(close)
-local legend = ([[
-NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test%s.]]):format(
-  args.made_up and "" or beside)
-local tables = { experiment.named("All models", mr.table{ columns = columns, rows = lines, formats = formats }, cells,
-  legend) }
-if #compared > 0 then table.insert(tables, 1, experiment.named("Models near the published ones, by loss",
-  table_by_loss(),
-  experiment.cells(nil, function(row) return row[2] * #args.seeds // models_of_run[row[1]] end), ([[
+ Models of other seeds and negatives differ among themselves (--seeds), so that a median near 0 says more than a single
+difference. docs/results/notes/sigir21.md says what explains differences, and what is unknown.]]
+  local one, numbers = table_by_loss()
+  table.insert(tables, 1, experiment.named("Models near the published ones, by loss", one, numbers, ([[
 models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
-the published means; all seven near: how many are near by all seven metrics.]]):format(close))) end
-local section = experiment.finish(args, nil, text, table.unpack(tables))
-if #compared > 0 and args.recipe == "published" then
-  local within = 0
-  for _, each in ipairs(compared) do within = within + (is_near(each.less.ndcg) and 1 or 0) end
-  section.agreement = { of = #compared, within = within, tolerance = ("%g in nDCG"):format(close) }
+the published means; all seven near: how many are near by all seven metrics.]]):format(protocol.close)))
+  agreement = { of = count, within = 0, tolerance = ("%g in nDCG"):format(protocol.close) }
+  for _, of in ipairs(by_loss) do agreement.within = agreement.within + of["nDCG near"] end
+end
+local so_far = experiment.so_far(args)
+local section = experiment.finish(args, nil, so_far and text .. "\n\n" .. so_far or text, table.unpack(tables))
+if agreement and args.recipe == "published" then
+  section.agreement = agreement
   section.finding = ("Of the %d models that are trained as published %d have a test nDCG within %g of "
-    .. "the published one."):format(#compared, within, close)
+    .. "the published one."):format(count, agreement.within, protocol.close)
 end
 return section

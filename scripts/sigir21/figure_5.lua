@@ -4,9 +4,8 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
-local figures, analysis, figure = dofile(here .. "figures.lua"), dofile(here .. "analysis.lua"),
-  dofile(here .. "../thesis/figure.lua")
-local runs, protocol, title = figures.runs, figures.runs.protocol, figures.title
+local figures = dofile(here .. "figures.lua")
+local analysis, title = figures.analysis, figures.title
 
 local function quantile(ordered, q) return ordered[math.max(1, math.ceil(q * #ordered))] end
 
@@ -32,7 +31,7 @@ end
 local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
-    columns[#columns + 1] = #protocol.compared(column.rows) > 0 and column or nil
+    columns[#columns + 1] = #analysis.compared(column.rows) > 0 and column or nil
   end
   return columns
 end
@@ -55,7 +54,7 @@ local function difference_curve(column, metric, pair)
   local x, y = analysis.differences(pair.rows, pair.others)
   local ordered = table.move(x, 1, #x, 1, {})
   table.sort(ordered)
-  local fit = protocol.smoothed(x, y, { quantile(ordered, 0.01), quantile(ordered, 0.99) })
+  local fit = analysis.smoothed(x, y, { quantile(ordered, 0.01), quantile(ordered, 0.99) })
   local few, many, slope, p = quantile(ordered, 0.1), quantile(ordered, 0.9), slope_of(x, y)
   local few_text, few_side = fit_at(fit, few)
   local many_text, many_side = fit_at(fit, many)
@@ -78,7 +77,7 @@ local function curves_text(kind, curves, adjusted)
     if each.kind == kind then
       all, few[each.few], many[each.many] = all + 1, few[each.few] + 1, many[each.many] + 1
       local way = each.slope > 0 and "rise" or "fall"
-      if protocol.significant(adjusted[i]) then ways[way] = ways[way] + 1 end
+      if analysis.significant(adjusted[i]) then ways[way] = ways[way] + 1 end
     end
   end
   return ([[
@@ -92,9 +91,9 @@ local args = figures.args(5)
 local curves, ps, lines, sentences, rows, left = {}, {}, {}, {}, figures.compared(args)
 local columns, nsr = compared_columns(rows, args.nsr)
 if #columns == 0 then return figures.nothing(args, left) end
-local pictures = figures.grid(args, columns, runs.metrics, 175, function(column, metric, heading)
+local pictures = figures.grid(args, columns, figures.metrics, 175, function(column, metric, heading)
   local series = {}
-  for i, pair in ipairs(protocol.compared(figures.of_metric(column, metric))) do
+  for i, pair in ipairs(analysis.compared(figures.of_metric(column, metric))) do
     local one, about = difference_curve(column, metric, pair)
     one.name, one.style, series[i] = "less " .. title(pair.loss), i == 1 and "solid" or "dashed", one
     curves[#curves + 1], lines[#lines + 1], ps[#ps + 1] = about, about.line, about.p
@@ -102,18 +101,18 @@ local pictures = figures.grid(args, columns, runs.metrics, 175, function(column,
   return mr.plot.lines{ series = series, hlines = { 0 }, xlog = true, title = heading, xlabel = "positives in train",
     ylabel = title(metric) }
 end)
-local adjusted = protocol.correct(ps)
+local adjusted = analysis.correct(ps)
 for i, line in ipairs(lines) do line[9] = adjusted[i] end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do
   sentences[#sentences + 1] = curves_text(kind, curves, adjusted)
 end
-return figure.finish(args, pictures, ([[
+return mr.experiment.finish(args, pictures, ([[
 The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean over the
 splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
 by generalised cross validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the
 first to the last percentile of users.
 
-%s%s%s]]):format(nsr, protocol.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
+%s%s%s]]):format(nsr, analysis.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]]  -- luacheck: ignore 631
   )),
   mr.table{
@@ -121,4 +120,4 @@ In the paper listwise curves, splines as well, rise on all data sets but Epinion
       "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
     rows = lines,
     formats = { slope = "%+.4f", ["p corrected"] = "%.3g" },
-    mark = { ["p corrected"] = protocol.level } })
+    mark = { ["p corrected"] = analysis.level } })

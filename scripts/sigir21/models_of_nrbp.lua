@@ -3,20 +3,20 @@
 -- the metrics chooses?
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "../thesis/figure.lua")
+local models, experiment = dofile(here .. "models.lua"), mr.experiment
+local protocol = models.protocol
 
-local args = runs.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
-local metrics = runs.own_metrics "nrbp"
+local args = models.args({}, { without = { kinds = { "listwise" }, losses = { "nrbp" } } })
+local metrics = protocol.own_metrics "nrbp"
 
 -- Returns, by split, the three models that RBP(0.8), RBP(0.9) and RBP(0.95) choose in one training run, by the name
 -- of the metric. The run has the learning rate at which RBP(0.95) is highest on the part that chooses epochs.
 local function models_of(set, nsr)
   local best = {}
-  for _, rate in ipairs(runs.training(args, "listwise", "nrbp").rates) do
+  for _, o in ipairs(protocol.trainings(args, set)) do
     local of_split = {}
-    local models = runs.models(args, { set = set, nsr = nsr, kind = "listwise", loss = "nrbp", rate = rate })
-    for _, model in ipairs(models) do
-      of_split[model.split] = of_split[model.split] or { rate = rate }
+    for _, model in ipairs(o.nsr == nsr and models.of(args, set, o) or {}) do
+      of_split[model.split] = of_split[model.split] or { rate = o.rate }
       of_split[model.split][model.by] = model
     end
     for split, found in pairs(of_split) do
@@ -29,13 +29,14 @@ local function models_of(set, nsr)
 end
 
 local lines, same, most = {}, 0, 0
-for _, set in ipairs(args.sets) do
+for _, name in ipairs(args.sets) do
+  local set = models.set(args, name)
   for _, nsr in ipairs(args.nsr) do
     local best = models_of(set, nsr)
-    for _, split in ipairs(runs.set(args, set).splits) do
+    for _, split in ipairs(set.splits) do
       local of = best[split]
       if of then
-        local line, last = { runs.set(args, set).title, nsr, split, of.rate }, of["rbp(0.95)"]
+        local line, last = { set.title, nsr, split, of.rate }, of["rbp(0.95)"]
         for _, metric in ipairs(metrics) do line[#line + 1] = of[metric].epoch end
         for _, metric in ipairs(metrics) do
           line[#line + 1] = of[metric].scores[metric]
@@ -50,12 +51,12 @@ for _, set in ipairs(args.sets) do
   end
 end
 
-runs.check_found(args, lines)
+if #lines == 0 then models.lack(args, "runs of this kind") end
 local text = ([[
 Every line is one training of the listwise nRBP loss, %s, at the learning rate that RBP(0.95) chose. In %d of %d trainings
 the three values of p choose the same epoch. With the model of RBP(0.95) in place of its own, the test score of another p changes by %.4f at
-most.]]):format(runs.recipes[args.recipe].title, same, #lines, most)
-return figure.finish(args, nil, text, figure.named("", mr.table{
+most.]]):format(protocol.recipes[args.recipe].title, same, #lines, most)
+return experiment.finish(args, nil, text, experiment.named("", mr.table{
   columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
     "RBP(0.8), less", "RBP(0.9)", "RBP(0.9), less", "RBP(0.95)" }, rows = lines,
   formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["RBP(0.8), less"] = "%+.4f",

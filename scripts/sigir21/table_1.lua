@@ -5,7 +5,6 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data, published = dofile(here .. "data.lua"), dofile(here .. "published.lua")
-local figure = dofile(here .. "../thesis/figure.lua")
 
 local names = { "citeulike", "citeulike_splits", "movielens" }
 local args = mr.args{
@@ -68,7 +67,7 @@ local printed_text = ([[
 Of %d printed numbers %d are the computed ones.
 Printed of data that are not to be had (users, items, ratings): %s.]]):format(compared, same,
   table.concat(others, "; "))
-local section = figure.finish(args, nil, args.made_up and "" or printed_text, figure.named("",
+local section = mr.experiment.finish(args, nil, args.made_up and "" or printed_text, mr.experiment.named("",
   mr.table{ columns = columns, rows = rows,
   formats = formats }, nil, [[
 users: with at least 25 relevant items; items: relevant to any of these users; ratings: relevant ones of these users;

@@ -408,6 +408,21 @@ end
 ---Example: `mr.stats.mean({1, 2, 3})   --> 2.0`
 function M.mean(x) return M.summary(x).mean end
 
+---Returns the median of the values that are not NaN: the middle one, or the mean of the two in the
+---middle. It is NaN if all values are NaN or there are no values.
+---@param x mr.Tensor|number[]
+---@return number
+---Example: `mr.stats.median({9, 1, 2, 3})   --> 2.5`
+function M.median(x)
+  local values = {}
+  for _, each in ipairs(core.numbers(tensor("mr.stats.median", x))) do
+    values[#values + 1] = each == each and each or nil
+  end
+  table.sort(values)
+  if #values == 0 then return 0 / 0 end
+  return (values[(#values + 1) // 2] + values[#values // 2 + 1]) / 2
+end
+
 for name, f in pairs(require "moonrank.stats.errors") do M[name] = f end
 
 return M

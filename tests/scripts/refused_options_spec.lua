@@ -31,9 +31,8 @@ end)
 scripts.it("learning rates and negatives that no data set allows are refused", {}, function(folder)
   refused(folder, "cmu/table_2.lua", "--rate 1e308", "--rate")
   sweeps.write(folder .. "/negatives.lua", ([[
-    local runs = dofile "%s/scripts/sigir21/runs.lua"
-    local args = runs.args({}, { smoke = { nsr = { 400 } } })
-    print(#args.nsr)]]):format(scripts.root))
+    local models = dofile "%s/scripts/sigir21/models.lua"
+    models.rows(models.args({}, { smoke = { nsr = { 400 } } }))]]):format(scripts.root))
   local status, _, err = sweeps.run(folder, "negatives.lua", "--smoke", "MOONRANK_DATA=.")
   equal({ status, select(2, err:gsub("\n", "")) }, { 2, 1 }, err)
   check(err:find("--nsr", 1, true) and err:find("400", 1, true), err)

@@ -4,7 +4,7 @@ local test = require "moonrank.test"
 local json = dofile "tests/support/json.lua"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/protocol.lua"
+local analysis = dofile "scripts/sigir21/analysis.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
 local nan = 0 / 0
@@ -26,22 +26,22 @@ it("analysis.best_counts takes every split at every NSR as a case, and counts ti
   equal(cases, 3)
 end)
 
-it("analysis.spread gives the mean, least and largest of splits; protocol.analysed leaves out RR", function()
+it("analysis.spread gives the mean, least and largest of splits; analysis.analysed leaves out RR", function()
   local rows = rows_of{ { "rr", 1, 1, 0.1 }, { "ap", 1, 1, 0.25 }, { "ap", 1, 2, 0.75 } }
   equal({ analysis.spread(analysis.where(rows, { loss = "ap", nsr = 1 })) }, { 0.5, 0.25, 0.75 })
   check(analysis.spread({}) ~= analysis.spread({}), "NaN of none")
-  equal(analysis.distinct(protocol.analysed(rows), "loss"), { "ap" })
+  equal(analysis.distinct(analysis.analysed(rows), "loss"), { "ap" })
   equal(analysis.distinct(rows, "split"), { 1, 2 })
 end)
 
-it("protocol.linear_model has R's marginal means of standardised scores, balanced or not", function()
+it("analysis.linear_model has R's marginal means of standardised scores, balanced or not", function()
   local golden = json.read "tests/golden/linear_models.json"
   for _, name in ipairs{ "balanced", "unbalanced" } do
     local g, rows = golden[name], {}
     for i, loss in ipairs(g.loss) do
       rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] }
     end
-    local model = protocol.linear_model(rows)
+    local model = analysis.linear_model(rows)
     for i, mean in ipairs(model:emmeans "loss") do
       near({ mean.mean, mean.low, mean.prediction_high },
         { g.loss_means.mean[i], g.loss_means.low[i], g.loss_means.prediction_high[i] }, { rtol = 1e-9 })
@@ -49,13 +49,13 @@ it("protocol.linear_model has R's marginal means of standardised scores, balance
     -- nrbp is the highest; R's corrected p of its three contrasts say whether it is significantly so
     local largest = 0
     for _, i in ipairs{ 3, 5, 6 } do largest = math.max(largest, g.contrasts.adjusted[i]) end
-    equal({ protocol.winner(model, "lambda") }, { "nrbp", largest < 0.05 })
+    equal({ analysis.winner(model, "lambda") }, { "nrbp", largest < 0.05 })
   end
 end)
 
-it("protocol.linear_model has no interactions with one data set and one NSR", function()
+it("analysis.linear_model has no interactions with one data set and one NSR", function()
   local rows = rows_of{ { "ap", 1, 1, 1 }, { "ap", 1, 2, 3 }, { "nrbp", 1, 1, 5 }, { "nrbp", 1, 2, 7 } }
-  local model = protocol.linear_model(rows)
+  local model = analysis.linear_model(rows)
   equal(model.df, 2)
   -- mean 4, squares 20 over 3
   near(model:emmeans("loss")[2].mean, 2 / math.sqrt(20 / 3), 1e-12)

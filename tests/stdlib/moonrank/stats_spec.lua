@@ -20,6 +20,14 @@ it("mr.stats.paired_t leaves out pairs with a NaN", function()
   near(result.mean_difference, 1.5)
 end)
 
+it("mr.stats.median is the middle value, or the mean of the two in the middle, without NaN", function()
+  local nan = 0 / 0
+  equal({ mr.stats.median{ 9, 1, 5 }, mr.stats.median{ 9, nan, 1, 2, 3 }, mr.stats.median(mr.tensor{ 4.0 }) },
+    { 5.0, 2.5, 4.0 })
+  local none = mr.stats.median{ nan }
+  test.check(none ~= none, none)
+end)
+
 it("mr.stats.summary leaves out NaN, and gives NaN as deviation of fewer than two values", function()
   for _, few in ipairs{ {}, { 3 }, { 0 / 0 } } do
     local sd = mr.stats.summary(few).sd

@@ -1,0 +1,214 @@
+-- Decisions of the SIGIR'21 scripts beside protocol.lua, on small made-up data: which data a set has, what a trial is
+-- trained with, and which of the kept runs a row is made of.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local protocols = dofile "tests/support/protocols.lua"
+local sweeps = dofile "tests/support/sweeps.lua"
+local data = dofile "scripts/sigir21/data.lua"
+local it, equal, near = test.it, test.equal, test.near
+
+-- Calls body with a function of a table replaced.
+local function with(place, name, replacement, body)
+  local was = rawget(place, name)
+  rawset(place, name, replacement)
+  local ok, problem = pcall(body)
+  rawset(place, name, was)
+  if not ok then error(problem, 0) end
+end
+
+-- Relevant rows of each user in train and test of a split, in falling order.
+local function relevant_in(fold)
+  local sums = {}
+  for _, each in ipairs{ fold.train, fold.valid, fold.test } do
+    for l, n in ipairs((protocols.counts(each))) do sums[l] = (sums[l] or 0) + n end
+  end
+  table.sort(sums, function(a, b) return a > b end)
+  return sums
+end
+
+it("data.open takes MovieLens' ratings of 4 and more and all of CiteULike-a, of users with 25 (4.1)", function()
+  local cases = { movielens = { "movielens", 4, 3.5, "ml-latest-small" },
+    citeulike_splits = { "citeulike", 1, 0.5, "citeulike-a" } }
+  for name, case in pairs(cases) do
+    local users, asked = {}, nil
+    for i, count in ipairs{ 25, 24, 50 } do users[i] = { relevant = count, value = case[2], other = case[3] } end
+    local ratings = protocols.liking(users, 400)
+    with(mr.data, case[1], function(path)
+      asked = path
+      return ratings
+    end, function()
+      local set = data.open({ data = "there", smoke = false }, name)
+      equal({ asked, set.splits, set.users, set.items },
+        { "there/" .. case[4], { 1, 2, 3 }, ratings.users, ratings.items })
+      local fold = set.fold(2, 5, 0.1)
+      equal({ fold.number, relevant_in(fold) }, { 2, { 50.0, 25.0 } })
+      -- 20 of 25 relevant items are in train, a tenth of which validates; five negatives for each
+      local relevant, others = protocols.counts(fold.train)
+      table.sort(relevant)
+      table.sort(others)
+      equal({ relevant, others }, { { 18.0, 36.0 }, { 90.0, 180.0 } })
+    end)
+  end
+end)
+
+it("data.open of a folder has each split's own files, and the ratio and validation share asked for", function()
+  sweeps.in_folder(function(folder)
+    for split = 0, 1 do
+      os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
+      for name, first in pairs{ train = 1, test = 31 } do
+        local lines = { "user,item,rating,user_id,item_id" }
+        for i = first, first + (name == "train" and 9 or 1 + split) do
+          lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i)
+        end
+        for i = first + 40, name == "train" and 70 or 71 do lines[#lines + 1] = ("1,%d,0.5,1,%d"):format(i, i) end
+        sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
+      end
+    end
+    local set = data.open({ folder = folder, smoke = false }, "folder")
+    equal(set.splits, { 0, 1 })
+    for split = 0, 1 do
+      local fold, counts = set.fold(split, 0, 0.2), {}
+      for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
+      equal(counts, { 8.0, 2.0, 2.0 + split })
+    end
+    local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
+    equal({ relevant[1], others[1] }, { 3.0, 6.0 })
+  end)
+end)
+
+-- models.lua with replaced trainings, its protocol, and the options of a script that uses it. The user of train has 20
+-- relevant items on split 0, and 21 on split 1.
+local function made_runs(folder, train)
+  local models = dofile "scripts/sigir21/models.lua"
+  local protocol = models.protocol
+  rawset(models.data, "open", function()
+    return { title = "made", splits = { 0, 1 }, items = 1000, fold = function(split)
+      local grades = {}
+      for i = 1, 20 + split do grades[i] = 1 end
+      return { train = protocols.alike(grades, 1, 7), valid = protocols.alike({ 0 }, 1, 7) }
+    end }
+  end)
+  protocol.fold = function(_, set, o) return { set = set, split = o.split, nsr = o.nsr, seed = o.seed } end
+  protocol.model = function(_, factors, seed) return { factors = factors, seed = seed } end
+  protocol.train = function(_, o) return o end
+  protocol.outcome = function(o, fold, own)
+    equal({ fold.seed, o.model.seed }, { o.seed, o.seed })
+    return train{ split = fold.split, seed = o.seed, nsr = fold.nsr, kind = o.kind, loss = o.loss, rate = o.rate,
+      factors = o.model.factors, set = fold.set, epochs = o.epochs, own = table.concat(own, " ") }
+  end
+  return models,
+    { store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "code", epochs = 0, smoke = false,
+    rates = protocol.rates.listwise, sets = { "movielens" }, nsr = { 1 }, kinds = { "listwise" },
+    losses = { "nrbp" } }
+end
+
+it("protocol.study gives a trial the options of its study, and each split and seed a seed of its own", function()
+  sweeps.in_folder(function(folder)
+    local asked = {}
+    local models, args = made_runs(folder, function(o)
+      asked[#asked + 1] = { o.split, o.seed, o.nsr, o.kind, o.loss, o.rate, o.factors, o.set.title, o.epochs, o.own }
+      return { valid = 0.5 }
+    end)
+    local set = models.set(args, "movielens")
+    models.protocol.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
+    models.protocol.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
+    equal(asked, { { 0, 1, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
+      { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
+      { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
+      { 1, 2002, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" } })
+  end)
+end)
+
+-- A place for each metric, so that a score says which metric it is of and which one chose its epoch.
+local place = {}
+for i, metric in ipairs(dofile("scripts/sigir21/protocol.lua").metrics) do place[metric] = i end
+
+local function score_of(rate, split, metric, by)
+  return rate / 100 + split / 10 + place[metric] / 1000 + place[by] / 10000
+end
+
+-- The result that a study keeps of a training of listwise nRBP: RBP(0.8) chooses the rate 0.1 on split 0 and 3 on split
+-- 1, and RBP(0.95) the other way round. To RBP(0.9) all rates are equal, so that the first one is taken.
+local function kept_of(o)
+  local result = { valid = 0.5, per_list = { list = mr.tensor{ 7.0 } } }
+  for metric in pairs(place) do
+    result[metric], result["epoch by " .. metric], result["chosen by " .. metric] = 0.99, 5 * place[metric], 0.1
+    for by in pairs(place) do
+      local name = ("%s, epoch by %s"):format(metric, by)
+      result[name] = score_of(o.rate, o.split, metric, by)
+      result.per_list[name] = mr.tensor{ result[name] }
+    end
+  end
+  result["chosen by rbp(0.8)"] = (o.rate == (o.split == 0 and 0.1 or 3)) and 0.9 or 0.2
+  result["chosen by rbp(0.95)"] = (o.rate == (o.split == 0 and 3 or 0.1)) and 0.8 or 0.3
+  return result
+end
+
+it("models.rows take the epoch and rate that the model's own metric chose for each split (4.2)", function()
+  sweeps.in_folder(function(folder)
+    local models, args = made_runs(folder, kept_of)
+    local seen = 0
+    for _, row in ipairs(models.rows(args)) do
+      local by = row.loss:gsub("^n", "")
+      local rate = by == "rbp(0.9)" and 0.001 or (by == "rbp(0.8)") == (row.split == 0) and 0.1 or 3
+      local score, lists = score_of(rate, row.split, row.metric, by), row.per_list()
+      equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate,
+        5 * place[by], by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
+      near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
+      equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
+      seen = seen + 1
+    end
+    equal(seen, 3 * 7 * 2)  -- models, metrics, splits
+  end)
+end)
+
+it("models.rows_of has no rows of a training whose scores are NaN", function()
+  sweeps.in_folder(function(folder)
+    local models, args = made_runs(folder, function(o)
+      local result = kept_of(o)
+      if o.rate == 3 then
+        for name in pairs(result) do
+          if name:find ", epoch by " then result[name] = 0 / 0 end
+        end
+      end
+      return result
+    end)
+    local o = { nsr = 1, kind = "listwise", loss = "nrbp" }
+    o.rate = 3
+    equal(#models.rows_of(args, models.set(args, "movielens"), o), 0)
+    o.rate = 1
+    equal(#models.rows_of(args, models.set(args, "movielens"), o), 3 * 7 * 2)
+  end)
+end)
+
+it("models.of are in the order of splits and metrics, each with its epoch and scores", function()
+  sweeps.in_folder(function(folder)
+    local models, args = made_runs(folder, kept_of)
+    local found, order = models.of(args, models.set(args, "movielens"),
+      { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
+    for i, model in ipairs(found) do
+      order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
+      near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
+    end
+    equal(order,
+      { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
+    near({ found[3].chosen_by, found[4].chosen_by }, { 0.8, 0.9 }, 1e-9)
+  end)
+end)
+
+it("protocol.trainings takes losses and rates of the options, and two rates for made-up data", function()
+  local protocol = data.protocol
+  local function trainings(o)
+    local found = {}
+    for i, each in ipairs(protocol.trainings({ recipe = "code", smoke = o.smoke, nsr = { 2, 1 }, kinds = o.kinds,
+      losses = { "nrbp", "ap", "rr" }, rates = o.rates or protocol.rates.listwise }, { title = "made", items = 9 })) do
+      found[i] = ("%d %s %s %g"):format(each.nsr, each.kind, each.loss, each.rate)
+    end
+    return found
+  end
+  equal(trainings{ kinds = { "lambda" }, rates = { 0.1, 10, 0.01 } },
+    { "2 lambda ap 0.01", "2 lambda ap 0.1", "2 lambda rr 0.01", "2 lambda rr 0.1",
+    "1 lambda ap 0.01", "1 lambda ap 0.1", "1 lambda rr 0.01", "1 lambda rr 0.1" })
+  equal(#trainings{ kinds = { "listwise", "lambda" } }, 2 * (3 * 6 + 2 * 3))
+  equal(#trainings{ kinds = { "listwise", "lambda" }, smoke = true }, 2 * (3 * 2 + 2 * 2))
+end)
