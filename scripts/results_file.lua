@@ -7,6 +7,7 @@
 -- and the day of the last run. `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local csv_fields = require("moonrank.data.csv").fields
 local text_of_csv = require("moonrank.table").text_of_csv
 
 local M = {}
@@ -223,22 +224,6 @@ function M.write_all(folder, made)
   return count, refused
 end
 
--- Returns the CSV field that begins at byte `at` of a text, and the position of the byte after the field.
-local function field_at(text, at)
-  if text:sub(at, at) ~= '"' then
-    local stop = text:find("[,\n]", at) or #text + 1
-    return text:sub(at, stop - 1), stop
-  end
-  local parts = {}
-  repeat
-    local part, stop = text:match('^([^"]*)"()', at + 1)
-    parts[#parts + 1], at = part, stop - 1
-    local doubled = text:sub(stop, stop) == '"'
-    if doubled then parts[#parts + 1], at = '"', stop end
-  until not doubled
-  return table.concat(parts), at + 1
-end
-
 ---Returns lines of a results file, as from M.lines, as one table per cell with the file's columns as keys.
 ---Numeric text becomes numbers.
 ---@param lines any[][]
@@ -260,16 +245,9 @@ end
 ---@return table<string, any>[]
 function M.read(path)
   local file <close> = assert(io.open(path, "rb"))
-  local text, at, cells, fields = file:read "a", 1, {}, {}
-  while at <= #text do
-    fields[#fields + 1], at = field_at(text, at)
-    if text:sub(at, at) ~= "," then
-      if #fields ~= #M.columns then
-        error(("%s: line %d has %d fields, expected %d"):format(path, #cells + 1, #fields, #M.columns), 0)
-      end
-      cells[#cells + 1], fields = fields, {}
-    end
-    at = at + 1
+  local cells = csv_fields(file:read "a", path)
+  if #cells[1] ~= #M.columns then
+    error(("%s: the lines have %d fields, expected %d"):format(path, #cells[1], #M.columns), 0)
   end
   table.remove(cells, 1)
   for _, each in ipairs(cells) do

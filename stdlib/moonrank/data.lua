@@ -14,7 +14,7 @@ require "moonrank.data.features"
 local M = { dataset = dataset.checked, fold = fold.fold }
 
 for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.data.images",
-  (require "moonrank.data.negatives") } do
+  require "moonrank.data.negatives", { csv = require("moonrank.data.csv").csv } } do
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
@@ -49,8 +49,7 @@ end
 ---Reads MovieLens: `ratings.csv` (userId, movieId, rating and an optional timestamp), plain or .gz.
 ---`path` is the file, its folder, or the folder above its subfolder ml-latest-small. Users and
 ---movies are numbered from 1 in the order of their ids. `ratings:titles()` returns the movies'
----titles by movie number, from the file movies.csv in the same folder; "" for a movie without a
----title.
+---titles by movie number, from the file movies.csv in the same folder.
 ---@param path? string  default: ml-latest-small, in MOONRANK_DATA, ../shared/data or the user's data folder
 ---@return mr.Ratings
 function M.movielens(path)
@@ -59,16 +58,7 @@ function M.movielens(path)
     "ratings.csv")
   local read = ratings.new("MovieLens", read_columns("mr.data.interactions reads tables with other columns",
     core.read_ratings, { file }, "userId", "movieId", "rating", true, "timestamp", false, true, ",", "error"))
-  function read:titles()
-    local movies = find.file(folder, { "movies.csv" })
-    if not movies then check.fail("%s: found no movies.csv in this folder, which has the titles", folder) end
-    local ids, names = core.read_pairs(movies, "movieId", "title")
-    local by_id = {}
-    for i, id in ipairs(ids) do by_id[id] = names[i] end
-    local titles = {}
-    for i, id in ipairs(self.item_ids) do titles[i] = by_id[id] or "" end
-    return titles
-  end
+  read._titles = { folder = folder, name = "movies.csv", item = "movieId" }
   return read
 end
 

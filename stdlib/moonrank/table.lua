@@ -104,6 +104,19 @@ function M.new(options)
   return setmetatable(o, Table)
 end
 
+---Returns the values of a column from the first row to the last; an empty cell is nil.
+---@param name string
+---@return any[]
+---Example: `mr.table{columns = {"a", "b"}, rows = {{1, 2}, {3, 4}}}:column("b")[2]   --> 4`
+function Table:column(name)
+  check.choice("table:column", "name", name, self.columns)
+  local values = {}
+  for c, other in ipairs(self.columns) do
+    for r, row in ipairs(other == name and self.rows or {}) do values[r] = row[c] end
+  end
+  return values
+end
+
 -- Returns the printed text of a value in column c.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]

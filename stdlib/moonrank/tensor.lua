@@ -491,6 +491,23 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
+---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without
+---names are named by their numbers, as in mr.data.scored. An existing file is replaced, and the folder
+---of `path` is created if necessary. A list without rows has no line. Grades that are not integers,
+---a document that occurs twice in a list, and empty names are errors. So are names with blanks,
+---unless `escape = true` writes them in an escaped form, which mr.data.trec_qrels reads back.
+---@param path string
+---@param options? mr.data.QrelsOptions
+---Example:
+---```lua
+---local path = os.tmpname()
+---mr.lists{{0, 2}, {1}}:to_qrels(path)
+---mr.data.trec_qrels(path), io.lines(path)()   --> mr.Lists: 2 lists, 3 rows, 1 0 1 0
+---```
+function lists_methods:to_qrels(path, options)
+  require("moonrank.data.qrels").write("lists:to_qrels", self, path, options)
+end
+
 -- Makes unknown fields of the core's objects, and operators that tensors do not have, raise errors that say what to
 -- write instead.
 for name, class in pairs(core.classes) do

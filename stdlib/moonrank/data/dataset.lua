@@ -469,6 +469,20 @@ function Dataset:split(options)
 end
 
 ---Returns the number of lists of the dataset: `#dataset`.
+---Writes the grades of the rows as TREC judgments, like lists:to_qrels. Without names, users and items
+---give them: their ids in the file, or their numbers.
+---@param path string
+---@param options? mr.data.QrelsOptions
+---Example:
+---```lua
+---local path, number = os.tmpname(), mr.tensor({7}, {dtype = "int64"})
+---mr.data.dataset{lists = mr.lists{{1}}, users = number, items = number}:to_qrels(path)
+---io.lines(path)()   --> 7 0 7 1
+---```
+function Dataset:to_qrels(path, options)
+  require("moonrank.data.qrels").write("dataset:to_qrels", self, path, options)
+end
+
 function Dataset:__len() return self.count end
 
 function Dataset:__tostring()

@@ -2,6 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local declare = require("moonrank.options").declare
+local find = require "moonrank.data.find"
 local fingerprint = require "moonrank.data.fingerprint"
 local folds = require "moonrank.data.fold"
 local protocol = require "moonrank.data.protocol"
@@ -45,6 +47,7 @@ function M.new(name, read)
     threshold = false,
     timestamp = if_any(read.time),
     part = if_any(read.file),
+    _titles = false,  -- folder, name and column of items of the file with titles, if the reader knows them
     _range = false,
     _kept = {},
   }, Ratings)
@@ -64,6 +67,48 @@ local function changed(self, fields)
   for name, value in pairs(fields) do copy[name] = value end
   copy._kept = {}
   return setmetatable(copy, Ratings)
+end
+
+local titles_options = declare("mr.data.TitlesOptions", {
+  { "item", "string", shown = '"item"; "movieId" for MovieLens', help = "name of the column of the item's id" },
+  { "title", "string", default = "title", help = "name of the column of the title" },
+})
+
+---Returns the titles of the items by item number, from a table with a header, plain or .gz; "" for an
+---item without a title. Without a path, MovieLens has titles from its file movies.csv. It is an
+---error if no item is in the table.
+---@param path? string  default: movies.csv beside the ratings of MovieLens
+---@param options? mr.data.TitlesOptions
+---@return string[]
+---Example:
+---```lua
+---local books, reads = os.tmpname(), os.tmpname()
+---io.open(books, "w"):write("item,title\n7,Emma\n8,Ulysses\n"):close()
+---io.open(reads, "w"):write("user,item\nann,8\nann,9\n"):close()
+---local titles = mr.data.interactions(reads):titles(books)
+---os.remove(books)
+---os.remove(reads)
+---titles[1], #titles   --> Ulysses, 2
+---```
+function Ratings:titles(path, options)
+  local where, own = "ratings:titles", self._titles
+  local o = titles_options:read(where, options)
+  if path == nil and not own then check.fail("%s: path is nil, expected the path of a table with titles", where) end
+  local file = path ~= nil and find.path(path) or own and find.file(own.folder, { own.name })
+  if not file then
+    check.fail("%s: found no %s in %s, which has the titles. Pass the path of a table", where, own.name, own.folder)
+  end
+  local ids, names = core.read_pairs(file, o.item or own and own.item or "item", o.title)
+  local by_id, titles, found = {}, {}, 0
+  for i, id in ipairs(ids) do by_id[id] = names[i] end
+  for i, id in ipairs(self.item_ids) do
+    titles[i], found = by_id[id] or "", found + (by_id[id] and 1 or 0)
+  end
+  if found == 0 and self.items > 0 then
+    check.fail("%s: none of the %d items is in %s. The first item is '%s', and that of the file is '%s'", where,
+      self.items, file, core.safe_text(self.item_ids[1]), core.safe_text(ids[1] or ""))
+  end
+  return titles
 end
 
 ---Returns the smallest and the largest rating in the data, as a table {smallest, largest}. After

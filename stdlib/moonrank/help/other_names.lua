@@ -7,6 +7,7 @@ local itself = "x itself: entries of a tensor do not change"
 local new_name = "x = x %s y: entries of a tensor do not change"
 local require_mr = 'local mr = require "moonrank" at the top of the script'
 local letor, interactions = "mr.data.letor(path)", "mr.data.interactions(path)"
+local csv = "mr.data.csv(path) for any table, " .. interactions .. " for users and items"
 local trees = "mr.models.trees{}"
 local scores, grades = "model(batch), which gives one score per row", "data.lists.relevance"
 local mathematical = "math.%s of numbers, x:%s() of a tensor"
@@ -64,7 +65,7 @@ M.moonrank = {
   nn = "mr.models for networks, such as mr.models.mlp{}, and x:linear, x:conv2d and others for their layers",
   cuda = 'mr.has_cuda() to ask for a GPU, mr.device("cuda") to use it', train = "mr.fit{...}",
   DataLoader = "data:batches{size = 32}", Dataset = "mr.data.dataset{...}",
-  DataFrame = "mr.table{columns = names, rows = rows}", read_csv = interactions,
+  DataFrame = "mr.table{columns = names, rows = rows}", read_csv = csv,
   ndcg = "mr.metrics.ndcg(scores, lists)", int = "mr.integer(low, high) in a space of parameters, x:long() of a tensor",
   float = "mr.uniform(low, high) in a space of parameters, x:float() of a tensor",
   suggest_int = "mr.integer(low, high)", suggest_float = "mr.uniform(low, high) or mr.loguniform(low, high)",
@@ -112,8 +113,8 @@ M.bound = { mean = "'expectation'", expected = "'expectation'", range = "'minmax
 M["mr.bounds"] = { minmax = 'the text "minmax": mr.losses.ndcg{bound = "minmax"}' }
 
 M["mr.data"] = {
-  load = interactions .. " for users and items, " .. letor .. " for queries with features", read_csv = interactions,
-  from_csv = interactions, dataframe = interactions, svmlight = letor, libsvm = letor, load_svmlight_file = letor,
+  load = interactions .. " for users and items, " .. letor .. " for queries with features", read_csv = csv,
+  from_csv = csv, dataframe = csv, svmlight = letor, libsvm = letor, load_svmlight_file = letor,
   mslr = letor, istella = letor, yahoo = letor, ml_100k = interactions, movielens_100k = interactions,
   qrels = "mr.data.trec_qrels(path)", DataLoader = "data:batches{size = 32}",
 }

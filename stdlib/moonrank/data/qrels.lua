@@ -1,0 +1,58 @@
+-- Writes the grades of lists as TREC judgments (qrels): lines "query 0 document grade".
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local scored = require "moonrank.data.scored"
+
+local M = {}
+
+local qrels_options = declare("mr.data.QrelsOptions", {
+  { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
+})
+
+-- Returns a name as a word of the file. Names with blanks, and names that begin like escaped ones, become "%%" and the
+-- name with blanks and % as hexadecimal bytes (runtime/data/trec.cpp).
+local function word_of(where, what, name, escape)
+  if name == "" then check.fail("%s: the name of a %s is empty, expected a text", where, what) end
+  if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
+  if not escape then
+    check.fail("%s: the name of a %s is '%s', which has blanks or begins with %%%%. Rename it, or pass escape = true",
+      where, what, core.safe_text(name))
+  end
+  return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
+end
+
+---Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
+---@param where string
+---@param set mr.Lists|mr.Dataset
+---@param path string
+---@param options? mr.data.QrelsOptions
+function M.write(where, set, path, options)
+  local o = qrels_options:read(where, options)
+  if type(path) ~= "string" or path == "" then
+    check.fail("%s: path is %s, expected the name of a file", where, path == "" and "empty" or "a " .. type(path))
+  end
+  local lists, row, lines = scored.named(set), 0, {}
+  local grades, ids, documents = lists.relevance:totable(), lists.ids, lists.documents
+  for list, size in ipairs(core.integers(lists.sizes)) do
+    local seen, query = {}, word_of(where, "list", ids[list], o.escape)
+    for _ = 1, size do
+      row = row + 1
+      local name, grade = documents[row], math.tointeger(grades[row])
+      if seen[name] then
+        check.fail("%s: list '%s' has the document '%s' twice, expected it once", where, core.safe_text(ids[list]),
+          core.safe_text(name))
+      end
+      if not grade then
+        check.fail("%s: the grade of row %d is %s, expected an integer: judgments have integer grades", where, row,
+          tostring(grades[row]))
+      end
+      seen[name] = true
+      lines[row] = ("%s 0 %s %d\n"):format(query, word_of(where, "row", name, o.escape), grade)
+    end
+  end
+  core.make_folder(path)
+  core.write_file(path, table.concat(lines))
+end
+
+return M

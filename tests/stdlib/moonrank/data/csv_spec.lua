@@ -1,0 +1,74 @@
+-- The reader of CSV tables: fields in quotation marks, types of columns, and errors that name the row.
+local core = require "moonrank.core"
+local mr = require "moonrank"
+local sweeps = dofile "tests/support/sweeps.lua"
+local test = require "moonrank.test"
+local describe, equal, it, raises = test.describe, test.equal, test.it, test.raises
+
+local function file(text)
+  local path = os.tmpname()
+  core.write_file(path, text)
+  return path
+end
+
+local function read(text, options) return mr.data.csv(file(text), options) end
+
+describe("mr.data.csv", function()
+  it("reads fields in quotation marks, line ends of Windows and a byte order mark", function()
+    local t = read '\xEF\xBB\xBFname,"a ""b"""\r\n"x,\r\ny",1\r\n\r\n"",2'
+    equal(t.columns, { "name", 'a "b"' })
+    equal(t.rows, { { "x,\r\ny", 1 }, { "", 2 } })
+    equal(read("a\tb\n1\t2\n", { delimiter = "\t" }).rows, { { 1, 2 } })
+    equal(read("a;b\n1,5;2\n", { delimiter = ";" }).rows, { { "1,5", 2 } })
+    equal(read("a,b\n1,").rows, { { 1 } })
+  end)
+
+  it("makes numbers of columns that have only numbers and empty fields", function()
+    local t = read "a,b,c,d,e\n1,1.5,x,007,0x10\n-2,,3,8,1\n3,nan,4,9,2\n"
+    equal(t:column "a", { 1, -2, 3 })
+    equal(math.type(t.rows[1][1]), "integer")
+    equal({ t.rows[1][2], t.rows[2][2], t.rows[3][2] ~= t.rows[3][2] }, { 1.5, nil, true })
+    equal(t:column "c", { "x", "3", "4" })
+    equal(t:column "d", { "007", "8", "9" })
+    equal(t:column "e", { "0x10", "1", "2" })
+    equal(read("a\n1\n2\n", { texts = { "a" } }):column "a", { "1", "2" })
+    equal(read("1,x\n2,y\n", { header = false }).columns, { "1", "2" })
+    equal(read("1,x\n2,y\n", { header = false }):column "2", { "x", "y" })
+  end)
+
+  it("reads back what to_csv wrote", function()
+    local rows = { { "=1+1", 0.1, 1 }, { 'a "b",\n', 1 / 3, -(2 ^ 53 | 0) }, { "'=x", 1e300, 0 }, { "", -0.5, 3 } }
+    local t = mr.table{ columns = { "text", "float", "integer" }, rows = rows }
+    local again = read(t:to_csv())
+    equal(again.columns, t.columns)
+    equal(again.rows, rows)
+    local edges = read(mr.table{ columns = { "x" }, rows = { { 0 / 0 }, { math.huge }, { -math.huge } } }:to_csv())
+    equal(edges:column "x", { 0 / 0, math.huge, -math.huge })
+  end)
+
+  it("refuses damaged tables, and names the row", function()
+    raises(function() read "a,b\n1,2\n3\n" end, "row 3", "1", "2")
+    raises(function() read 'a,b\n1,"2\n' end, "row 2", "quotation")
+    raises(function() read 'a,b\n"1"x,2\n' end, "row 2", "x")
+    raises(function() read "a,a\n1,2\n" end, "'a'", "two")
+    raises(function() read "" end, "empty")
+    raises(function() read("a\n1\n", { texts = { "b" } }) end, "texts", "b")
+    raises(function() read("a\n1\n", { delimiter = "ab" }) end, "delimiter")
+    raises(function() mr.data.csv "none.csv" end, "none.csv")
+    local path = os.tmpname() .. ".gz"
+    core.write_file(path, "x")
+    raises(function() mr.data.csv(path) end, "compressed", "gunzip")
+    raises(function() read("a\n1\n"):column "b" end, "b", "a")
+  end)
+
+  it("reads a results file of this project as its script does", function()
+    local folder = sweeps.capture("ls docs/results/*/*.csv"):match "[^\n]+"
+    local t, cells = mr.data.csv(folder), dofile("scripts/results_file.lua").read(folder)
+    equal(#t.rows, #cells)
+    equal(t:column "column", mr.table{ columns = { "c" }, rows = (function()
+      local rows = {}
+      for i, cell in ipairs(cells) do rows[i] = { cell.column } end
+      return rows
+    end)() }:column "c")
+  end)
+end)
