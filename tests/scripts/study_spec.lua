@@ -53,6 +53,7 @@ scripts.it("sweep_template.lua: after a change of the script --force goes on, an
   sweeps.write(folder .. "/copy.lua", changed)
   local status, _, err = sweeps.run(folder, "copy.lua", words)
   check(status == 1 and err:find("script changed", 1, true), err)
+  sweeps.change(folder .. "/s.db", "DELETE FROM trials WHERE study = ?1 AND number = 1")  -- so that a trial runs
   local out
   status, out, err = sweeps.run(folder, "copy.lua", words .. " --force")
   check(status == 0 and out:find("mixed", 1, true), err .. out)
