@@ -36,62 +36,6 @@ NeuralNDCGBatched, their file: 0.7983 0.4899 0.4901 0.4969 0.7653 0.6964 0.6752 
 local args = training.args{ recipe = training.recipe,
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" } }
 
--- The second table of recipe paper: what validation chose, and nDCG with its tests. `found` is from protocol.compare;
--- `chosen` has the runs, and `values` their nDCG by query.
-local function table_of_changes(results, found, chosen, values)
-  local rows, formats, mark = {}, { ["sd of folds"] = "%.4f", change = "%+.4f" }, {}
-  local cells = experiment.cells("bootstrap over queries", function(row, column)
-    return #chosen[row[1]] * ((column == "change" or column == "p") and 2 or 1)
-  end)
-  for i, each in ipairs(found) do
-    local runs, is_other = chosen[each.name], each.name ~= protocol.base
-    local function listed(name)
-      return (table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", ""))
-    end
-    rows[i] = { each.name, listed "rate", listed "epoch", listed "trained_on", each.mean,
-      #runs > 1 and mr.stats.summary(experiment.folds(results, runs, "ndcg")).sd or nil, nil, nil, nil, each.p_random,
-      is_other and each.change or nil, is_other and each.p or nil, each.n, each.skipped }
-    for k, metric in pairs{ [5] = "ndcg", [7] = "ndcg@2", [8] = "ndcg@4", [9] = "ndcg@6" } do
-      local own, title = experiment.lists(results, runs, metric), metric:gsub("^ndcg", "nDCG")
-      rows[i][k], formats[title], mark[title] = mr.stats.mean(own), "%.4f", "max"
-      cells:note(i, title, experiment.over_lists(own))
-    end
-    cells:note(i, "change", is_other and experiment.over_lists{ values[each.name], values[protocol.base] } or nil)
-  end
-  for _, p in ipairs{ "p", "p, random" } do formats[p], mark[p] = "%.2g", protocol.level end
-  return mr.table{ rows = rows, formats = formats, mark = mark, columns = { "algorithm", "rates chosen",
-    "epochs chosen", "queries trained on", "nDCG", "sd of folds", "nDCG@2", "nDCG@4", "nDCG@6", "p, random", "change",
-    "p", "queries", "skipped" } }, cells
-end
-
-local legend = [[
-rates chosen, epochs chosen, queries trained on: fold by fold; nDCG: with the gain 2^y - 1, on test; sd of folds:
-standard deviation of the folds' means; change: of nDCG against MseNetBatched; p: of a permutation test of that,
-paired by query (100,000 choices of signs), corrected by Holm over the column; p, random: against random orders;
-queries: that are tested; skipped: without relevant documents.]]
-
--- Results of the second table in words: a sentence for the text, and one for the findings of a report.
-local function words(found, random, rates)
-  local best, worst, surely, over_random, mean = found[1], found[1], 0, 0, {}
-  for _, each in ipairs(found) do
-    best, worst = each.mean > best.mean and each or best, each.mean < worst.mean and each or worst
-    surely = surely + (each.p < protocol.level and 1 or 0)
-    over_random = over_random + (each.p_random < protocol.level and each.mean > random and 1 or 0)
-    mean[each.name] = each.mean
-  end
-  local at_edge = 0
-  for _, rate in ipairs(rates) do at_edge = at_edge + (protocol.at_edge(rate) and 1 or 0) end
-  local function gain(name) return mean[name .. "QbQ"] - mean[name .. "Batched"] end
-  local compared = ("Of %d comparisons with MseNetBatched %s significant"):format(#found - 1, experiment.are(surely))
-  return ([[
-with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are significantly
-better than those. %s at 5 %%. Training query by query instead of in batches changes nDCG by
-these amounts: MseNet %+.4f, ApproxNDCG %+.4f, NeuralNDCG %+.4f. Of the chosen rates %d of %d are the least or the largest that
-was tried.]]):format(worst.mean, worst.name, best.mean, best.name, random, over_random, #found, compared, gain "MseNet",
-    gain "ApproxNDCG", gain "NeuralNDCG", at_edge, #rates),
-    ("from %.4f to %.4f on %%s (%s)"):format(worst.mean, best.mean, compared:gsub("^O", "o"))
-end
-
 -- Adds the published numbers of an algorithm to the rows of a table. Beside the slice stand those of MSLR-WEB10K.
 local function add_published(rows, name, algorithm)
   local of = not args.smoke and published[protocol.sets[name].kind == "mslr" and "web10k" or name] or ""
@@ -113,32 +57,20 @@ RankNet is trained query by query, where the paper has batches of 64 (section 4.
 "rate of the text" have the learning rate of section 4.2. Of equal scores the mean over their orders counts. Queries without relevant
 documents have no metric and are left out.]]
 
-local tables, said, findings = {}, {}, {}
-for _, name in ipairs(args.sets) do
-  local set, results = training.set(args, name), training.of(args, name)
-  local random, chosen, values, rates, rows = training.random(set), {}, {}, {}, {}
-  local cells = training.cells(set)
+local tables, texts, findings = {}, {}, {}
+for i, name in ipairs(args.sets) do
+  local set, results, rows = training.set(args, name), training.of(args, name), {}
+  local random, cells = training.random(set), training.cells(set)
   for _, algorithm in ipairs(protocol.names) do
-    local runs = experiment.chosen(results, { algorithm = algorithm })
-    chosen[algorithm], values[algorithm] = runs, experiment.lists(results, runs, "ndcg")
-    table.move(experiment.folds(results, runs, "rate"), 1, #runs, #rates + 1, rates)
     training.add_algorithm(rows, cells, set, results, algorithm)
     add_published(rows, name, algorithm)
   end
   training.add_random(rows, cells, random)
-  local found = protocol.compare(values, random.ndcg)
-  local changes, about = table_of_changes(results, found, chosen, values)
-  tables[#tables + 1] = training.named(set, rows, cells)
-  tables[#tables + 1] = experiment.named(set.title .. ": what was chosen, nDCG, and its change against MseNetBatched",
-    changes, about, legend)
-  local text, finding = words(found, mr.stats.mean(random.ndcg), rates)
-  said[#said + 1], findings[#findings + 1] = ("On %s, %s"):format(training.said(set), text),
-    finding:format(training.said(set))
+  tables[2 * i - 1] = training.named(set, rows, cells)
+  tables[2 * i], texts[i], findings[i] = training.changes(set, results, random.ndcg)
 end
 
-local section = experiment.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. how, table.unpack(tables))
-if not args.smoke then
-  section.finding = ("Trained and evaluated alike, networks of all objectives have a mean nDCG %s."):format(
-    table.concat(findings, " and "))
-end
+local section = experiment.finish(args, nil, table.concat(texts, "\n\n") .. "\n\n" .. how, table.unpack(tables))
+section.finding = not args.smoke and ("Trained and evaluated alike, networks of all objectives have a mean nDCG %s.")
+  :format(table.concat(findings, " and ")) or nil
 return section

@@ -1,5 +1,5 @@
--- Training runs of the scripts on Tang et al. (2023): options, data sets, and the study of runs of a data set by
--- protocol.lua (--recipe paper), with the rows of Table 1 that follow from it.
+-- Training runs of the scripts on Tang et al. (2023): options, data sets, the study of runs of a data set by
+-- protocol.lua (--recipe paper), and tables of their results.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
@@ -111,6 +111,77 @@ function M.named(set, rows, cells)
     within = { "what" } }, cells, [[
 nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
 precision; MAP: mean average precision.]])
+end
+
+-- Sentences on networks that were compared: one for the text, and one for the findings of a report.
+local function words(set, found, random, at_edge)
+  local best, worst, surely, over_random, mean = found[1], found[1], 0, 0, {}
+  for _, each in ipairs(found) do
+    best, worst = each.mean > best.mean and each or best, each.mean < worst.mean and each or worst
+    surely = surely + (each.p < protocol.level and 1 or 0)
+    over_random = over_random + (each.p_random < protocol.level and each.mean > random and 1 or 0)
+    mean[each.name] = each.mean
+  end
+  local function gain(name) return mean[name .. "QbQ"] - mean[name .. "Batched"] end
+  return ([[
+On %s, with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are
+significantly better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by query instead
+of in batches changes nDCG by these amounts: MseNet %+.4f, ApproxNDCG %+.4f, NeuralNDCG %+.4f. Of the chosen rates %s are the
+least or the largest that was tried.]]):format(M.said(set), worst.mean, worst.name, best.mean, best.name, random,
+    over_random, #found, #found - 1, experiment.are(surely), gain "MseNet", gain "ApproxNDCG", gain "NeuralNDCG",
+    at_edge),
+    ("from %.4f to %.4f on %s (of %d differences from MseNetBatched %s significant)"):format(worst.mean, best.mean,
+      M.said(set), #found - 1, experiment.are(surely))
+end
+
+local columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds", "nDCG@2",
+  "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" }
+
+-- A row of the table of changes: `each` is from protocol.compare, `runs` are the algorithm's chosen runs.
+local function row_of(results, each, runs)
+  local is_other = each.name ~= protocol.base
+  local function listed(name)
+    return (table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", ""))
+  end
+  local function mean_at(k) return mr.stats.mean(experiment.lists(results, runs, "ndcg@" .. k)) end
+  return { each.name, listed "rate", listed "epoch", listed "trained_on", each.mean,
+    #runs > 1 and mr.stats.summary(experiment.folds(results, runs, "ndcg")).sd or nil, mean_at(2), mean_at(4),
+    mean_at(6), each.p_random, is_other and each.change or nil, is_other and each.p or nil, each.n, each.skipped }
+end
+
+---Compares the nDCG of all algorithms at their chosen rates with MseNetBatched and with random orders, whose values are
+---`random`. Returns a table, and its result in two sentences, for the text and for the findings of a report.
+function M.changes(set, results, random)
+  local chosen, values, rows, rates, at_edge = {}, {}, {}, {}, 0
+  for _, name in ipairs(protocol.names) do
+    chosen[name] = experiment.chosen(results, { algorithm = name })
+    values[name] = experiment.lists(results, chosen[name], "ndcg")
+    for _, rate in ipairs(experiment.folds(results, chosen[name], "rate")) do
+      rates[#rates + 1], at_edge = rate, at_edge + (protocol.at_edge(rate) and 1 or 0)
+    end
+  end
+  local cells = experiment.cells("bootstrap over queries", function(_, column)
+    return #set.folds * ((column == "change" or column == "p") and 2 or 1)
+  end)
+  local formats, mark = { ["sd of folds"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, random"] = "%.2g" },
+    { p = protocol.level, ["p, random"] = protocol.level }
+  local found = protocol.compare(values, random)
+  for i, each in ipairs(found) do
+    rows[i] = row_of(results, each, chosen[each.name])
+    for _, title in ipairs{ "nDCG", "nDCG@2", "nDCG@4", "nDCG@6" } do
+      formats[title], mark[title] = "%.4f", "max"
+      cells:note(i, title, experiment.over_lists(experiment.lists(results, chosen[each.name], title:lower())))
+    end
+    local pair = each.name ~= protocol.base and { values[each.name], values[protocol.base] }
+    cells:note(i, "change", pair and experiment.over_lists(pair) or nil)
+  end
+  return experiment.named(set.title .. ": what was chosen, nDCG, and its change against MseNetBatched",
+    mr.table{ columns = columns, rows = rows, formats = formats, mark = mark }, cells, [[
+rates chosen, epochs chosen, queries trained on: fold by fold; nDCG: with the gain 2^y - 1, on test; sd of folds:
+standard deviation of the folds' means; change: of nDCG against MseNetBatched; p: of a permutation test of that,
+paired by query (100,000 choices of signs), corrected by Holm over the column; p, random: against random orders;
+queries: that are tested; skipped: without relevant documents.]]),
+    words(set, found, mr.stats.mean(random), ("%d of %d"):format(at_edge, #rates))
 end
 
 return M
