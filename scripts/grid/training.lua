@@ -7,14 +7,13 @@ local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
 local M = { protocol = protocol, chosen = dofile(here .. "rates.lua") }
 
--- Settings: title, folder and reader of the data; of queries also the number of features. The slice of MSLR-WEB30K has
--- 102 queries with labels 0 to 4 and a median of 93 documents.
+-- Settings: title and folder of the data; of queries the number of features, of ratings their reader. The slice of
+-- MSLR-WEB30K has 102 queries with labels 0 to 4 and a median of 93 documents.
 local sources = {
   movielens = { "MF, MovieLens", "ml-latest-small", read = mr.data.movielens },
   citeulike = { "MF, CiteULike-a", "citeulike-a", read = mr.data.citeulike, unary = true },
-  mq2008 = { "MLP, MQ2008", "mq2008", 46, read = mr.data.letor_folds },
-  trees = { "trees, MQ2008", "mq2008", 46, read = mr.data.letor_folds },
-  mslr = { "MLP, MSLR slice", "mslr-web-slice", 136, read = mr.data.letor_folds },
+  mq2008 = { "MLP, MQ2008", "mq2008", 46 }, trees = { "trees, MQ2008", "mq2008", 46 },
+  mslr = { "MLP, MSLR slice", "mslr-web-slice", 136 },
 }
 M.names = { "movielens", "citeulike", "mq2008", "trees", "mslr" }
 
@@ -47,15 +46,14 @@ function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ran
 ---@field fold fun(number: integer): mr.Fold  parts for training, validation and test, by number of the fold or seed
 ---@field model fun(number: integer, rate: number): mr.Model|mr.Trees  a new model; `number` is its seed
 
-local function made_up(source)
-  if not source[3] then
-    local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }
-    return source.unary and ratings:binarize(4) or ratings
+-- Ratings or folds of queries, of files or made up.
+local function data_of(args, source)
+  if source[3] then
+    return experiment.queries(args, source[2], { features = source[3], queries = 40, mean_size = 10 })
   end
-  local all = mr.data.synthetic{ kind = "queries", queries = 40, features = source[3], mean_size = 10 }
-  local train, test = all:split{ share = 0.25 }
-  local rest, valid = train:split{ share = 0.25 }
-  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
+  if not args.smoke then return source.read(args.data ~= "" and args.data .. "/" .. source[2] or source[2]) end
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }
+  return source.unary and ratings:binarize(4) or ratings
 end
 
 local opened = experiment.cache()
@@ -67,8 +65,7 @@ local opened = experiment.cache()
 function M.set(args, name)
   if opened[name] then return opened[name] end
   local source = sources[name]
-  local path = args.data ~= "" and args.data .. "/" .. source[2] or source[2]
-  local set = protocol.sets[name](args.smoke and made_up(source) or source.read(path), source[3])
+  local set = protocol.sets[name](data_of(args, source), source[3])
   set.name, set.title = name, source[1]
   if args.smoke then
     set.title = ("%s, made-up (%s)"):format(set.title:match "^%w+", name)

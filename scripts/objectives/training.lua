@@ -16,21 +16,15 @@ function M.args(own, smoke)
   return experiment.args(own, { document = "objectives", smoke = smoke })
 end
 
-local function made_up(features)
-  local all = mr.data.synthetic{ kind = "queries", queries = 90, features = features, mean_size = 8 }
-  local train, test = all:split{ share = 0.25 }
-  local rest, valid = train:split{ share = 0.25 }
-  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
-end
-
 local opened = experiment.cache()
 
 ---Returns a data set with its official folds, or with made-up queries (--smoke). Its files are read only once.
 function M.set(args, name)
-  local set, folder = protocol.sets[name], args.data ~= "" and args.data .. "/" or ""
-  opened[name] = opened[name] or protocol.with(set, args.smoke
-    and { title = ("made-up, %d features"):format(set.features), least = 1, folds = made_up(set.features) }
-    or { folds = mr.data.letor_folds(folder .. set.folder, { features = set.features }) })
+  local set = protocol.sets[name]
+  opened[name] = opened[name] or protocol.with(set, {
+    folds = experiment.queries(args, set.folder, { features = set.features, queries = 90, mean_size = 8 }),
+    title = args.smoke and ("made-up, %d features"):format(set.features) or set.title,
+    least = args.smoke and 1 or set.least })
   return opened[name]
 end
 

@@ -379,3 +379,22 @@ it("mr.experiment.chosen takes the best run of each fold on validation, whose li
     raises(function() mr.experiment.chosen(results, { loss = "none" }) end, "mr.experiment.chosen")
   end)
 end)
+
+it("mr.experiment.queries reads a folder of --data, or makes up a fold of so many queries under --smoke", function()
+  sweeps.in_folder(function(folder)
+    local args, line = { data = folder, smoke = false }, "%d qid:%d 1:0.5 2:0.%d\n"
+    os.execute(("mkdir -p %s/own/Fold1"):format(folder))
+    for q, part in ipairs{ "train", "vali", "test" } do
+      sweeps.write(("%s/own/Fold1/%s.txt"):format(folder, part), line:format(1, q, 1) .. line:format(0, q, 2))
+    end
+    local folds = mr.experiment.queries(args, "own", { features = 3 })
+    equal({ #folds, folds[1].test.lists.rows, folds[1].train.features:size(2) }, { 1, 2, 3 })
+    raises(function() mr.experiment.queries(args, "nope") end, "nope")
+    for _, option in ipairs{ "smoke", "made_up" } do
+      local fold = mr.experiment.queries({ [option] = true }, "own", { features = 5, queries = 40 })[1]
+      equal({ #fold.train + #fold.valid + #fold.test, #fold.test, fold.test.features:size(2) }, { 40, 10, 5 })
+    end
+    raises(function() mr.experiment.queries(args, "own", { documents = 3 }) end, "documents")
+    raises(function() mr.experiment.queries(args) end, "folder")
+  end)
+end)
