@@ -25,9 +25,8 @@ and compares them on a test part. Replace data, model and question by yours in `
 | `moonrank test experiment_spec.lua` | tests the experiment |
 
 Run the commands in this folder. `moonrank doc NAME` prints documentation, such as
-`moonrank doc mr.fit`. Editors with the Lua language server complete names from the files
-`.luarc.json` and `meta/moonrank.lua`. After an update of Moonrank, renew the latter by
-`moonrank --dump-api > meta/moonrank.lua`.
+`moonrank doc mr.fit`. Editors with the Lua language server complete the library's names from the
+files in `meta`, which `.luarc.json` names.
 ]]
 
 local editor = [[
@@ -86,7 +85,8 @@ function M.output(words)
   core.write_file(folder .. "/README.md", readme:format(folder:match "[^/]*$"))
   core.write_file(folder .. "/.luarc.json", editor)
   core.make_folder(folder .. "/meta/moonrank.lua")
-  core.write_file(folder .. "/meta/moonrank.lua", require("moonrank.help.dump_api").text() .. "\n")
+  core.write_file(folder .. "/meta/moonrank.lua", require("moonrank.help.annotations").text())
+  core.write_file(folder .. "/meta/core.lua", require("moonrank.help.dump_api").text() .. "\n")
   return next_steps:format(core.safe_text(folder), core.safe_text(folder))
 end
 

@@ -49,7 +49,11 @@ describe("moonrank new", function()
     if program.run "luacheck --version" then run(folder, "luacheck -q experiment.lua train.lua sweep.lua *_spec.lua")
     else test.skip "luacheck is not installed" end
     test.equal(json.read(folder .. "/.luarc.json")["workspace.library"], { "meta" })
-    says(run(folder, "cat meta/moonrank.lua"), "---@meta", "mr.FitOptions")
+    says(run(folder, "cat meta/core.lua"), "---@meta", "---@class mr.FitOptions", "mr_Tensor:sum")
+    says(run(folder, "cat meta/moonrank.lua"), "---@meta moonrank", "function mr.fit(options) end",
+      "function mr_Run:plot(options) end", "---@param options mr.FitOptions", "---@field systems string[]",
+      "function mr_Lists:rank(x, options) end")
+    for _, name in ipairs{ "core", "moonrank" } do test.check(loadfile(("%s/meta/%s.lua"):format(folder, name))) end
   end)
 
   it("takes an empty folder, and refuses a file and a folder that has something in it", function()
