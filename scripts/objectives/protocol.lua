@@ -157,23 +157,23 @@ end
 ---True for the smallest and the largest rate: a better one may lie beyond.
 function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] end
 
----The network with which others are compared, the level of significance, and the p-value of a comparison (ours): a
----permutation test with 100,000 choices of signs, paired by query.
-M.base, M.level = "MseNetBatched", 0.05
-function M.p_of(a, b) return mr.stats.permutation(a, b, { orders = 100000 }).p end
+---The network with which others are compared, and the level of significance (ours).
+M.base, M.level = M.names[1], 0.05
 
----Compares every algorithm with random orders and with `M.base`, by the values of all test queries. The p-values are
----corrected by Holm over all comparisons of a data set (ours).
+---Compares the values of all test queries of each algorithm with random orders and with the first one, `M.base`:
+---permutation tests with 100,000 choices of signs, paired by query, and Holm's correction over all comparisons of a
+---data set (ours). Returns for each algorithm its name, mean, n, skipped, p-value against random orders (`p_random`),
+---and its `change` against the base with `p`, `low` and `high`.
 function M.compare(values, random)
-  local found, ps = {}, {}
+  local pairs_of, found = {}, {}
+  for i, name in ipairs(M.names) do pairs_of[i] = { values[name], random } end
+  for i = 2, #M.names do pairs_of[#M.names + i - 1] = { values[M.names[i]], values[M.base] } end
+  local tests = mr.experiment.paired(pairs_of)
   for i, name in ipairs(M.names) do
-    found[i] = M.with({ name = name }, mr.stats.summary(values[name]))
-    found[i].change = found[i].mean - mr.stats.mean(values[M.base])
-    ps[2 * i - 1] = M.p_of(values[name], random)
-    ps[2 * i] = name ~= M.base and M.p_of(values[name], values[M.base]) or 0 / 0
+    local change = i > 1 and tests[#M.names + i - 1] or {}
+    found[i] = M.with(mr.stats.summary(values[name]), { name = name, p_random = tests[i].holm, change = change.change,
+      p = change.holm, low = change.low, high = change.high })
   end
-  ps = mr.stats.holm(ps)
-  for i, each in ipairs(found) do each.p_random, each.p = ps[2 * i - 1], ps[2 * i] end
   return found
 end
 

@@ -112,7 +112,7 @@ local function words(set, found, random, at_edge)
   local best, worst, surely, over_random, mean = found[1], found[1], 0, 0, {}
   for _, each in ipairs(found) do
     best, worst = each.mean > best.mean and each or best, each.mean < worst.mean and each or worst
-    surely = surely + (each.p < protocol.level and 1 or 0)
+    surely = surely + (each.p and each.p < protocol.level and 1 or 0)
     over_random = over_random + (each.p_random < protocol.level and each.mean > random and 1 or 0)
     mean[each.name] = each.mean
   end
@@ -133,14 +133,13 @@ local columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained
 
 -- A row of the table of changes: `each` is from protocol.compare, `runs` are the algorithm's chosen runs.
 local function row_of(results, each, runs)
-  local is_other = each.name ~= protocol.base
   local function listed(name)
     return (table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", ""))
   end
   local function mean_at(k) return mr.stats.mean(experiment.lists(results, runs, "ndcg@" .. k)) end
   return { each.name, listed "rate", listed "epoch", listed "trained_on", each.mean,
     #runs > 1 and mr.stats.summary(experiment.folds(results, runs, "ndcg")).sd or nil, mean_at(2), mean_at(4),
-    mean_at(6), each.p_random, is_other and each.change or nil, is_other and each.p or nil, each.n, each.skipped }
+    mean_at(6), each.p_random, each.change, each.p, each.n, each.skipped }
 end
 
 ---Compares the nDCG of all algorithms at their chosen rates with MseNetBatched and with random orders, whose values are
@@ -166,8 +165,7 @@ function M.changes(set, results, random)
       formats[title], mark[title] = "%.4f", "max"
       cells:note(i, title, experiment.over_lists(experiment.lists(results, chosen[each.name], title:lower())))
     end
-    local pair = each.name ~= protocol.base and { values[each.name], values[protocol.base] }
-    cells:note(i, "change", pair and experiment.over_lists(pair) or nil)
+    cells:note(i, "change", each.change and each.low == each.low and { each.low, each.high } or nil)
   end
   return experiment.named(set.title .. ": what was chosen, nDCG, and its change against MseNetBatched",
     mr.table{ columns = columns, rows = rows, formats = formats, mark = mark }, cells, [[
