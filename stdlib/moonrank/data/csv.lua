@@ -8,10 +8,12 @@ local tables = require "moonrank.table"
 local M = {}
 
 -- Returns the field that begins at byte `at` of a text, and the position after it; nil if its quotation mark is not
--- closed. `ends` is a pattern of the bytes that end a field.
+-- closed. `ends` is a pattern of the bytes that end a field. A carriage return before a line end is not of the field.
 local function field_at(text, at, ends)
   if text:sub(at, at) ~= '"' then
     local stop = text:find(ends, at) or #text + 1
+    local before_end = text:sub(stop - 1, stop):find "^\r\n?$" and stop > at
+    if before_end then stop = stop - 1 end
     return text:sub(at, stop - 1), stop
   end
   local parts = {}
@@ -36,7 +38,7 @@ end
 function M.fields(text, path, delimiter)
   delimiter = delimiter or ","
   local rows, fields, at = {}, {}, text:sub(1, 3) == "\xEF\xBB\xBF" and 4 or 1
-  local ends = "[%" .. delimiter .. "\r\n]"
+  local ends = "[%" .. delimiter .. "\n]"
   while at <= #text do
     local field, stop = field_at(text, at, ends)
     if not field then

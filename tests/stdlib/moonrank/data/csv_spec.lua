@@ -21,6 +21,7 @@ describe("mr.data.csv", function()
     equal(read("a\tb\n1\t2\n", { delimiter = "\t" }).rows, { { 1, 2 } })
     equal(read("a;b\n1,5;2\n", { delimiter = ";" }).rows, { { "1,5", 2 } })
     equal(read("a,b\n1,").rows, { { 1 } })
+    equal(read("a\rb,c\n1,\r\n,2\r").columns, { "a\rb", "c" })
   end)
 
   it("makes numbers of columns that have only numbers and empty fields", function()
