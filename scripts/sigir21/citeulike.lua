@@ -6,12 +6,12 @@
 -- docs/results/notes/sigir21.md.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
-local near, title = protocol.near, protocol.title
+local experiment, training = mr.experiment, dofile(here .. "training.lua")
+local protocol, title = training.protocol, training.title
 
-local own = protocol.options "published"
+local own = training.options "published"
 own.seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and negatives; their means are compared" }
-local args = protocol.args(own, { nsr = { 1 }, epochs = 2 })
+local args = training.args(own, { nsr = { 1 }, epochs = 2 })
 local set = protocol.citeulike(args)
 
 -- Reads the published test means by metric, of each kind, loss, NSR, rate, fold and metric that chose the epoch. They
@@ -60,7 +60,7 @@ local function model_of(o, studies, split, by)
     end
   end
   for _, metric in ipairs(printed and compared_by or {}) do
-    close[#close + 1] = near(model[beside(metric)]) and title(metric) or nil
+    close[#close + 1] = protocol.near(model[beside(metric)]) and title(metric) or nil
   end
   model.largest, model[within] = printed and largest, printed and (#close > 0 and table.concat(close, ", ") or "none")
   return model
@@ -68,12 +68,12 @@ end
 
 -- All models, and those with published numbers by loss, in order of first appearance.
 local models, by_loss, count = {}, {}, 0
-for _, o in ipairs(protocol.trainings(args, set)) do
+for _, o in ipairs(training.trainings(args, set)) do
   local studies, metrics = {}, protocol.own_metrics(o.loss)
   local name = ("%s %s"):format(o.kind == "lambda" and "LambdaRank" or o.kind, title(o.loss))
   for _, seed in ipairs(args.seeds) do
     o.seed = seed
-    studies[#studies + 1] = protocol.study(args, set, o)
+    studies[#studies + 1] = training.study(args, set, o)
   end
   for _, split in ipairs(set.splits) do
     for _, by in ipairs(metrics) do
@@ -131,7 +131,7 @@ local function table_by_loss()
     local values, number = {}, 0
     for i, model in ipairs(of_loss) do
       values[i] = model[column]
-      number = number + (near(values[i]) and 1 or 0)
+      number = number + (protocol.near(values[i]) and 1 or 0)
     end
     return number, mr.stats.median(values)
   end

@@ -4,7 +4,7 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local protocol = dofile(here .. "protocol.lua")
 
-local M = { protocol = protocol, names = { "citeulike", "citeulike_splits", "movielens", "folder" } }
+local M = { names = { "citeulike", "citeulike_splits", "movielens", "folder" } }
 
 ---A data set with its splits into train and test.
 ---@class sigir21.Data

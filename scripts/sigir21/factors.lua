@@ -4,9 +4,9 @@
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local models, published = dofile(here .. "models.lua"), dofile(here .. "published.lua").factors
-local experiment, protocol = mr.experiment, models.protocol
+local experiment, training = mr.experiment, models.training
 
-local listwise = protocol.losses.listwise
+local listwise = training.protocol.losses.listwise
 local args = models.args({
   factors = { default = { 8, 16, 32, 64, 128 }, least = 1, distinct = true, help = "numbers of factors" },
   losses = { default = listwise, choices = listwise, help = "listwise losses" },
@@ -16,7 +16,7 @@ local args = models.args({
 -- Returns a loss's test nDCG on the first split of a data set, at the epoch that nDCG chose. Returns nil if no
 -- training run with these options has finished.
 local function ndcg_of(set, loss, factors)
-  local results = protocol.study(args, set, { nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss],
+  local results = training.study(args, set, { nsr = 1, kind = "listwise", loss = loss, rate = published.rate[loss],
     factors = factors })
   return results and experiment.folds(results, { split = set.splits[1] }, "ndcg")[1]
 end
@@ -32,10 +32,10 @@ for _, name in ipairs(args.sets) do
     end
     table.sort(names, function(a, b) return found[a] > found[b] end)
     for i, loss in ipairs(names) do
-      local line = { set.title, factors, protocol.title(loss), published.rate[loss], found[loss], i }
+      local line = { set.title, factors, training.title(loss), published.rate[loss], found[loss], i }
       if name == "citeulike" and not args.made_up then line[7] = published[loss][factors] or "" end
       lines[#lines + 1] = line
-      names[i] = protocol.title(loss)
+      names[i] = training.title(loss)
     end
     if #names > 1 then orders[#orders + 1] = ("%d factors: %s"):format(factors, table.concat(names, ", ")) end
   end
@@ -48,7 +48,7 @@ local columns, formats = { "data", "factors", "loss", "rate", "nDCG", "place" },
 if not args.made_up then columns[7], formats.published = "published", "%.4f" end
 return experiment.finish(args, nil, ([[
 The table has the test nDCG at the epoch that nDCG chose, on one split at NSR 1, %s.%s]]):format(
-    protocol.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
+    training.protocol.recipes[args.recipe].title, #orders > 0 and order:format(table.concat(orders, "; ")) or "")
     .. (so_far and "\n\n" .. so_far or ""),
   experiment.named("", mr.table{ columns = columns, rows = lines, formats = formats, mark = { nDCG = "max" },
     within = { "data", "factors" } }, nil,

@@ -3,7 +3,7 @@
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local models, figure = dofile(here .. "models.lua"), dofile(here .. "../thesis/figure.lua")
-local analysis, title = models.analysis, models.protocol.title
+local analysis, title = models.analysis, models.training.title
 
 local M = { analysis = analysis, metrics = models.protocol.metrics, rows = models.rows,
   title = title, heading = figure.title }

@@ -3,10 +3,10 @@
 -- models (section 4.2).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment, data, analysis = mr.experiment, dofile(here .. "data.lua"), dofile(here .. "analysis.lua")
-local protocol = data.protocol
+local experiment, training = mr.experiment, dofile(here .. "training.lua")
+local data, analysis, protocol = dofile(here .. "data.lua"), dofile(here .. "analysis.lua"), training.protocol
 
-local M = { data = data, protocol = protocol, analysis = analysis }
+local M = { data = data, training = training, protocol = protocol, analysis = analysis }
 
 -- Ends the script unless the data set "folder" and the option --folder are given together.
 local function check_folder(args)
@@ -27,14 +27,14 @@ end
 ---@param more? { recipe?: string, smoke?: table<string, any>, without?: table<string, any> }
 function M.args(own, more)
   more = more or {}
-  local shared, smoke = protocol.options(more.recipe or "paper"), { nsr = { 1 }, epochs = 2 }
+  local shared, smoke = training.options(more.recipe or "paper"), { nsr = { 1 }, epochs = 2 }
   shared.sets = { default = { "citeulike", "movielens" }, choices = data.names, help = "which data sets" }
   shared.folder = { path = "folder", default = "",
     help = "of --sets folder: a folder of fold_0, fold_1, ... with train.csv and test.csv" }
   for name, option in pairs(shared) do own[name] = own[name] or option end
   for name, value in pairs(more.smoke or {}) do smoke[name] = value end
   for name in pairs(more.without or {}) do own[name], smoke[name] = nil, nil end
-  local args = protocol.args(own, smoke)
+  local args = training.args(own, smoke)
   for name, value in pairs(more.without or {}) do args[name] = value end
   check_folder(args)
   return args
@@ -59,10 +59,10 @@ end
 ---@field users fun(metric: string): number[]  values of every test user by a metric; their numbers by "list"
 
 ---Returns the models of a training on a data set, one for each split and metric that chooses epochs. Runs without
----scores, which diverged, have none. `o` has the fields of protocol.study.
+---scores, which diverged, have none. `o` has the fields of training.study.
 ---@return sigir21.Model[]
 function M.of(args, set, o)
-  local results, models = protocol.study(args, set, o), {}
+  local results, models = training.study(args, set, o), {}
   local columns = results and results:columns()
   for _, run in ipairs(results and experiment.runs(results) or {}) do
     for _, by in ipairs(protocol.own_metrics(o.loss)) do
@@ -128,7 +128,7 @@ function M.lack(args, what) experiment.lack(("%s has no %s; without --kept they 
 ---@return sigir21.Row[]
 function M.rows(args)
   local asked, of, order = {}, {}, {}
-  for _, name in ipairs(args.sets) do asked[name] = protocol.trainings(args, M.set(args, name)) end
+  for _, name in ipairs(args.sets) do asked[name] = training.trainings(args, M.set(args, name)) end
   for _, name in ipairs(args.sets) do
     for _, o in ipairs(asked[name]) do
       for _, row in ipairs(M.rows_of(args, M.set(args, name), o)) do

@@ -13,7 +13,7 @@ local metrics = protocol.own_metrics "nrbp"
 -- of the metric. The run has the learning rate at which RBP(0.95) is highest on the part that chooses epochs.
 local function models_of(set, nsr)
   local best = {}
-  for _, o in ipairs(protocol.trainings(args, set)) do
+  for _, o in ipairs(models.training.trainings(args, set)) do
     local of_split = {}
     for _, model in ipairs(o.nsr == nsr and models.of(args, set, o) or {}) do
       of_split[model.split] = of_split[model.split] or { rate = o.rate }

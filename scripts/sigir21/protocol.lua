@@ -3,10 +3,107 @@
 -- the last commit of the authors' code, and "published" the code that made the published numbers. analysis.lua has
 -- the decisions of the figures.
 local mr = require "moonrank"
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment, losses = mr.experiment, dofile(here .. "losses.lua")
 
-local M = { losses = losses }
+local M = {}
+
+-- Losses (3.1 to 3.4) -----------------------------------------------------------------------------------------------
+
+-- In formulas, R are smooth ranks, P is the number of relevant rows. Losses have one value for each list. The authors'
+-- code fills lists up to the longest list of any user with rows of score -100.
+
+---The losses of each kind; "lambda" is LambdaRank.
+M.losses = { listwise = { "ndcg", "ap", "rr", "nrbp" },
+  lambda = { "ndcg", "ap", "rr", "nrbp(0.8)", "nrbp(0.9)", "nrbp(0.95)" } }
+
+-- Makes a loss from a function of scores and lists that returns one value for each list.
+local function loss_of(name, metric, smooth)
+  return mr.losses.define(name, { direction = "minimize", metric = metric, smooth = smooth })()
+end
+
+-- The AP loss of the published results: -(1 / P) sum over relevant k of (sum over all j of sigma(R_j - R_k)) / R_k,
+-- with P relevant rows in the batch. By mistake, the inner sum counts all rows below row k, padding included, instead
+-- of relevant rows above it.
+local function ap_of_all_rows(longest)
+  return loss_of("ap_of_all_rows", "ap", function(scores, lists)
+    local ranks, sizes = mr.smooth.rank(scores, lists), lists.sizes:to(scores.dtype)
+    local padding = longest - sizes
+    local of_padding = sizes + padding / 2 + 0.5
+    local below = mr.smooth.rank(ranks, lists) + lists:spread(padding) * (lists:spread(of_padding) - ranks):sigmoid()
+    return -lists:sum(lists.relevance * below / ranks) / lists.relevant:double():sum():item()
+  end)
+end
+
+-- The AP loss of the code's last commit: -(1 / P) sum over relevant j of (1 + sum over other relevant k of
+-- sigma(R_j - R_k)) / R_j, with P relevant rows in the batch. Rows that are not relevant get a rank beyond all others.
+local function ap_by_ranks()
+  return loss_of("ap_by_ranks", "ap", function(scores, lists)
+    local ranks = mr.smooth.rank(scores, lists)
+    local among_relevant = mr.smooth.rank(-ranks - 1e6 * (1 - lists.relevance), lists)
+    return -lists:sum(lists.relevance * among_relevant / ranks) / lists.relevant:double():sum():item()
+  end)
+end
+
+-- The RR loss of the code: -sum over relevant i of 1 / R_i times the product over other relevant j of
+-- 1 - sigma(R_i - R_j), where the paper's Eq. 16 has scores instead of ranks in the product.
+local function rr_by_ranks()
+  return loss_of("rr_by_ranks", "rr", function(scores, lists)
+    local ranks = mr.smooth.rank(scores, lists)
+    return -lists:sum(mr.smooth.first(-ranks, lists) / ranks)
+  end)
+end
+
+-- The listwise nRBP loss of the code. The code swaps two arguments by mistake, so that the sigmoid has the steepness
+-- 0.01. With this steepness, padding rows still count as partly above other rows.
+local function nrbp_with_padding(longest)
+  local steepness = 0.01
+  return loss_of("nrbp_with_padding", "nrbp_loss", function(scores, lists)
+    local padding = lists:spread(longest - lists.sizes:to(scores.dtype))
+    local above = lists.relevance * padding * (steepness * (-100 - scores)):sigmoid()
+    return mr.smooth.nrbp_loss(scores, lists, { steepness = steepness }) + lists:sum(above)
+  end)
+end
+
+-- The RR loss of LambdaRank in the code. It compares only the highest relevant row i with the rows j above it: the sum
+-- of (1 / r_j - 1 / r_i) sigma(s_j - s_i), with ranks r and scores s.
+local function lambda_rr()
+  return loss_of("lambda_rr_of_first", "rr", function(scores, lists)
+    local ranks = lists:rank(scores:detach(), { ties = "stable" }):to(scores.dtype)
+    local gains = lists.relevance / ranks
+    local best = lists:spread(lists:max(gains))
+    local score_of_first = lists:spread(lists:sum(gains:eq(best) * scores))
+    return lists:sum((1 / ranks - best):relu() * (scores - score_of_first):sigmoid())
+  end)
+end
+
+-- The nRBP loss of LambdaRank in the code's last commit. A pair's weight is the change of RBP with exponents r instead
+-- of r - 1 (r: rank). It is multiplied by 1 - p^P instead of divided, with P relevant rows in the list.
+local function lambda_nrbp(p)
+  local of_pairs = mr.losses.lambdarank{ metric = ("rbp(%g)"):format(p), pair = "sigmoid" }
+  return mr.losses.define("lambda_nrbp_multiplied", { direction = "maximize", metric = ("nrbp(%g)"):format(p),
+    smooth = function(scores, lists)
+      return -of_pairs(scores, lists) * (p * (1 - (lists.relevant:to(scores.dtype) * math.log(p)):exp()))
+    end })()
+end
+
+---Makes a loss of the paper. The code of the published results differs from the last commit ("code") in listwise AP,
+---and in nDCG of LambdaRank, which was not yet divided by the ideal DCG. How it computed AP and nRBP of LambdaRank is
+---unknown; here they are as in the last commit, except that AP sums over all pairs of a list's own rows. The code sums
+---over pairs in the wrong order, and at NSR 2 and 5 reads rows of other lists by mistake.
+---@param recipe "paper"|"code"|"published"
+---@param kind "listwise"|"lambda"  "lambda": LambdaRank
+---@param name string     a metric's name, among M.losses
+---@param longest integer  number of rows of the longest training list
+---@return mr.Loss
+function M.loss(recipe, kind, name, longest)
+  if recipe == "paper" then return kind == "lambda" and mr.losses.lambdarank{ metric = name } or mr.losses[name]() end
+  if kind == "listwise" then
+    if name == "ap" then return recipe == "code" and ap_by_ranks() or ap_of_all_rows(longest) end
+    return name == "rr" and rr_by_ranks() or name == "nrbp" and nrbp_with_padding(longest) or mr.losses.ndcg()
+  end
+  local p = tonumber(name:match "^nrbp%((.*)%)$")
+  if p or name == "rr" then return p and lambda_nrbp(p) or lambda_rr() end
+  return mr.losses.lambdarank{ metric = recipe == "published" and name == "ndcg" and "dcg" or name, pair = "sigmoid" }
+end
 
 -- Data and models (4.1, 4.2) ----------------------------------------------------------------------------------------
 
@@ -114,7 +211,7 @@ function M.train(recipe, o)
   local of, how, fold = M.recipes[recipe], M.recipes[recipe][o.kind], o.fold
   local longest = math.tointeger(fold.train.lists.sizes:double():max():item())
   return mr.fit{
-    model = o.model, loss = losses.new(recipe, o.kind, o.loss, longest), reduction = "sum",
+    model = o.model, loss = M.loss(recipe, o.kind, o.loss, longest), reduction = "sum",
     train = fold.train, valid = of.valid > 0 and fold.valid or nil, test = fold.test, choose_on = of.choose_on,
     optimizer = mr.optim[how.optimizer]{ lr = o.rate }, batch = how.batches and how.batches[o.loss] or how.batch,
     epochs = o.epochs or how.epochs, every = 5, metrics = M.metrics, select = M.metrics, seed = o.seed,
@@ -147,81 +244,5 @@ end
 ---The largest difference from a published number that counts as none. Scores of different folds differ by about 0.001.
 M.close = 0.003
 function M.near(difference) return math.abs(difference) <= M.close end
-
--- Runs that a command line asks for ---------------------------------------------------------------------------------
-
----Declares the options of a command line that select runs. `recipe` is the default of --recipe.
-function M.options(recipe)
-  local kinds, losses_of_both = { "listwise", "lambda" }, { table.unpack(losses.lambda) }
-  table.insert(losses_of_both, 4, "nrbp")
-  return {
-    recipe = { default = recipe, choices = M.recipe_names, help = "as in the paper, in the code, or as published" },
-    nsr = { default = M.nsr, least = 1, distinct = true, help = "negatives per relevant item" },
-    kinds = { default = kinds, choices = kinds, help = "listwise losses, LambdaRank" },
-    losses = { default = losses_of_both, choices = losses_of_both, help = "of each kind that has them" },
-    rates = { default = M.rates.listwise, choices = M.rates.listwise, help = "learning rates, of those of the kind" },
-    epochs = { default = 0, least = 0, help = "of each run; 0: as many as the recipe has" } }
-end
-
----Parses the command line, as mr.experiment.args does. Runs under --smoke are shorter than the start of worker
----processes, so they run in this process.
-function M.args(own, smoke)
-  local args = experiment.args(own, { document = "sigir21", smoke = smoke })
-  if args.smoke and not args.workers then args.workers = 0 end
-  return args
-end
-
--- Returns the elements of a list that are in another list, too.
-local function among(list, asked)
-  local found, wanted = {}, {}
-  for _, each in ipairs(asked) do wanted[each] = true end
-  for _, each in ipairs(list) do found[#found + 1] = wanted[each] and each or nil end
-  return found
-end
-
----The trainings on a data set that the options name, each with nsr, kind, loss and rate. Ends the script if there are
----none, or if the data set has too few items for an NSR.
-function M.trainings(args, set)
-  local found = {}
-  for _, nsr in ipairs(args.nsr) do
-    if nsr >= set.items then
-      mr.exit(2, ("--nsr: %d is too large, because %s has %d items"):format(nsr, set.title, set.items))
-    end
-    for _, kind in ipairs(args.kinds) do
-      local rates = among((args.smoke and M.smoke_rates or M.rates)[kind], args.rates)
-      for _, o in ipairs(experiment.combinations{ { "loss", among(losses[kind], args.losses) }, { "rate", rates } }) do
-        o.nsr, o.kind, found[#found + 1] = nsr, kind, o
-      end
-    end
-  end
-  if #found > 0 then return found end
-  mr.exit(2, ("--losses, --rates: there is no %s loss %s with a learning rate %s"):format(
-    table.concat(args.kinds, " or "), table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
-end
-
----The runs of a training, one for each split of a data set; missing ones are made. With --kept none are made, and the
----result is nil if there are none. `o` has nsr, kind, loss, rate, and optionally the number of factors and the seed.
-function M.study(args, set, o)
-  -- The function `run` uses these values instead of `args` and `o`, whose other fields would count as changes of it.
-  local recipe, nsr, kind, loss, rate = args.recipe, o.nsr, o.kind, o.loss, o.rate
-  local factors, seed = o.factors or M.factors, o.seed or 1
-  local epochs = args.epochs > 0 and args.epochs or M.recipes[recipe][kind].epochs
-  local name = ("%s, NSR %d, %s %s, %d factors, rate %g, %s"):format(set.title, nsr, kind, loss, factors, rate, recipe)
-  local study = { name = seed > 1 and ("%s, seed %d"):format(name, seed) or name, settings = { epochs = epochs },
-    accepts = experiment.diverged,  -- at some large learning rates training diverges, which is a result
-    space = { split = mr.choice(set.splits) },
-    run = function(trial)
-      local own_seed = 1000 * (seed - 1) + trial.split + 1
-      local fold = M.fold(recipe, set, { split = trial.split, nsr = nsr, seed = own_seed })
-      local run = M.train(recipe, { kind = kind, loss = loss, rate = rate, fold = fold, seed = own_seed,
-        epochs = epochs, model = M.model(set, factors, own_seed) })
-      return M.outcome(run, fold, M.own_metrics(loss))
-    end }
-  if args.kept then return experiment.there(args, study) end
-  return experiment.study(args, study)
-end
-
----The name of a loss or metric in tables: "nDCG" for "ndcg", "RBP(0.8)" for "rbp(0.8)".
-function M.title(name) return (name:upper():gsub("^N", "n")) end
 
 return M

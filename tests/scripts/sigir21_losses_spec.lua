@@ -2,7 +2,7 @@
 -- lambda_loss.py).
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local losses = dofile "scripts/sigir21/losses.lua"
+local protocol = dofile "scripts/sigir21/protocol.lua"
 local it, near = test.it, test.near
 
 local longest = 12  -- of all lists: where padding counts, shorter ones have rows of score -100
@@ -129,10 +129,10 @@ local function by_loops(case, values)
   return found
 end
 
-it("losses.new equals loops over padded lists, for the losses of every recipe", function()
+it("protocol.loss equals loops over padded lists, for the losses of every recipe", function()
   local lists = mr.lists(grades)
   for _, case in ipairs(cases) do
-    local loss = losses.new(case[1], case[2], case[3], longest)
+    local loss = protocol.loss(case[1], case[2], case[3], longest)
     for seed = 1, 3 do
       local x = scores(seed)
       local found, expected = loss(x, lists):totable(), by_loops(case, x:totable())
@@ -143,10 +143,10 @@ it("losses.new equals loops over padded lists, for the losses of every recipe", 
   end
 end)
 
-it("losses.new has the gradients of the sum over the batch", function()
+it("protocol.loss has the gradients of the sum over the batch", function()
   local lists, step = mr.lists(grades), 1e-6
   for _, case in ipairs(cases) do
-    local loss, x = losses.new(case[1], case[2], case[3], longest), scores(5)
+    local loss, x = protocol.loss(case[1], case[2], case[3], longest), scores(5)
     local leaf = (x * 1):requires_grad()
     loss(leaf, lists):sum():backward()
     local gradient, values = leaf.grad:totable(), x:totable()
@@ -164,10 +164,10 @@ it("losses.new has the gradients of the sum over the batch", function()
   end
 end)
 
-it("losses.new of RR counts every relevant row in its products, also if more than 32 have equal ranks", function()
+it("protocol.loss of RR counts every relevant row in its products, also if more than 32 have equal ranks", function()
   -- 40 relevant rows of equal scores among 80: each has the rank 40.5, and 39 factors of 1/2
   local y = {}
   for i = 1, 80 do y[i] = i % 2 end
-  local loss = losses.new("published", "listwise", "rr", 80)
+  local loss = protocol.loss("published", "listwise", "rr", 80)
   near(loss(mr.zeros({ 80 }, { dtype = "float64" }), mr.lists{ y }):item() * 2 ^ 39, -40 / 40.5, 1e-10)
 end)

@@ -102,7 +102,7 @@ local function made_runs(folder, train)
     losses = { "nrbp" } }
 end
 
-it("protocol.study gives a trial the options of its study, and each split and seed a seed of its own", function()
+it("training.study gives a trial the options of its study, and each split and seed a seed of its own", function()
   sweeps.in_folder(function(folder)
     local asked = {}
     local models, args = made_runs(folder, function(o)
@@ -110,8 +110,8 @@ it("protocol.study gives a trial the options of its study, and each split and se
       return { valid = 0.5 }
     end)
     local set = models.set(args, "movielens")
-    models.protocol.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
-    models.protocol.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
+    models.training.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
+    models.training.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
     equal(asked, { { 0, 1, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
       { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
       { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
@@ -196,12 +196,13 @@ it("models.of are in the order of splits and metrics, each with its epoch and sc
   end)
 end)
 
-it("protocol.trainings takes losses and rates of the options, and two rates for made-up data", function()
-  local protocol = data.protocol
+it("training.trainings takes losses and rates of the options, and two rates for made-up data", function()
+  local training = dofile "scripts/sigir21/training.lua"
   local function trainings(o)
     local found = {}
-    for i, each in ipairs(protocol.trainings({ recipe = "code", smoke = o.smoke, nsr = { 2, 1 }, kinds = o.kinds,
-      losses = { "nrbp", "ap", "rr" }, rates = o.rates or protocol.rates.listwise }, { title = "made", items = 9 })) do
+    local args = { recipe = "code", smoke = o.smoke, nsr = { 2, 1 }, kinds = o.kinds, losses = { "nrbp", "ap", "rr" },
+      rates = o.rates or training.protocol.rates.listwise }
+    for i, each in ipairs(training.trainings(args, { title = "made", items = 9 })) do
       found[i] = ("%d %s %s %g"):format(each.nsr, each.kind, each.loss, each.rate)
     end
     return found

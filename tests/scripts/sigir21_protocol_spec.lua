@@ -3,7 +3,8 @@ local mr = require "moonrank"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
-local protocol, analysis = dofile "scripts/sigir21/protocol.lua", dofile "scripts/sigir21/analysis.lua"
+local training, analysis = dofile "scripts/sigir21/training.lua", dofile "scripts/sigir21/analysis.lua"
+local protocol = training.protocol
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 -- A data set of random splits, of users with 25, 24 and 50 relevant items among 400.
@@ -143,14 +144,14 @@ it("protocol.train steps with the optimizer of every recipe, on the sum over use
 end)
 
 it("protocol.train tells losses the length of train's longest list", function()
-  local set, new, longest = three_users(), protocol.losses.new, nil
-  rawset(protocol.losses, "new", function(recipe, kind, name, rows)
+  local set, new, longest = three_users(), protocol.loss, nil
+  rawset(protocol, "loss", function(recipe, kind, name, rows)
     longest = rows
     return new(recipe, kind, name, rows)
   end)
   local ok, problem = pcall(protocol.train, "code", { kind = "listwise", loss = "nrbp", rate = 0.1, seed = 1,
     epochs = 1, fold = set.fold(1, 1, 0), model = protocol.model(set, 4, 1) })
-  rawset(protocol.losses, "new", new)
+  rawset(protocol, "loss", new)
   equal({ ok, longest }, { true, 80 }, tostring(problem))
 end)
 
@@ -158,7 +159,7 @@ it("protocol.train uses the losses of the recipe", function()
   for _, recipe in ipairs(protocol.recipe_names) do
     local _, model = train(recipe, { kind = "listwise", loss = "nrbp", rate = 1e-4, epochs = 1 })
     local leaf = mr.zeros({ 2 }, { dtype = "float64" }):requires_grad()
-    protocol.losses.new(recipe, "listwise", "nrbp", 2)(leaf, mr.lists{ { 1, 0 } }):sum():backward()
+    protocol.loss(recipe, "listwise", "nrbp", 2)(leaf, mr.lists{ { 1, 0 } }):sum():backward()
     local gradient = leaf.grad:totable()
     local by_adam = { -1e-4 * gradient[1] / math.abs(gradient[1]), -1e-4 * gradient[2] / math.abs(gradient[2]) }
     near(model:values(), recipe == "code" and by_adam or { -1e-4 * gradient[1], -1e-4 * gradient[2] }, 1e-9, recipe)
@@ -206,11 +207,11 @@ it("protocol.outcome keeps each metric's choice, and the own models' test scores
   equal({ lists.list.dtype, lists.list:totable() }, { "float64", { 5.0 } })
 end)
 
-it("protocol.study takes the split, ratio and validation share of its recipe, and the epochs of the options", function()
+it("training.study takes the split, ratio and validation share of its recipe, and the epochs of the options", function()
   sweeps.in_folder(function(folder)
     local asked = {}
     for _, recipe in ipairs{ "paper", "code" } do
-      local results = protocol.study({ store = folder .. "/r.db", workers = 0, retry = 0, recipe = recipe, epochs = 7 },
+      local results = training.study({ store = folder .. "/r.db", workers = 0, retry = 0, recipe = recipe, epochs = 7 },
         few_items(asked), { nsr = 1, kind = "lambda", loss = "nrbp(0.95)", rate = 0.01, factors = 4, seed = 3 })
       check(mr.experiment.folds(results, { split = 2 }, "epoch by rbp(0.95)")[1] <= 7, recipe)
       equal(#mr.experiment.lists(results, { split = 2 }, "ap, epoch by rbp(0.95)"), 1)

@@ -198,8 +198,8 @@ end)
 -- rate 0.001 it is 0.01) and RBP(0.95) -0.002; other metrics are those that are published. `asked` collects trainings.
 local function citeulike(words, asked)
   local published = read_published()
-  return section_of("citeulike", words, { protocol = function(own)
-    rawset(own, "citeulike", function() return { title = "made", items = 100, splits = { 0 } } end)
+  return section_of("citeulike", words, { training = function(own)
+    rawset(own.protocol, "citeulike", function() return { title = "made", items = 100, splits = { 0 } } end)
     rawset(own, "study", function(_, _, o)
       if asked then asked[#asked + 1] = ("%s %g"):format(o.loss, o.rate) end
       return { kind = o.kind, loss = o.loss, nsr = o.nsr, rate = o.rate, seed = o.seed }
@@ -286,7 +286,7 @@ it("factors.lua trains one split at NSR 1 with the authors' rate of each loss, a
   local section = section_of("factors", { "--factors", "8,16", "--losses", "ap,nrbp", "--sets", "movielens" },
     { models = function(models)
       rawset(models, "set", function() return { title = "made", items = 100, splits = { 4, 7 } } end)
-      rawset(models.protocol, "study", function(_, _, o)
+      rawset(models.training, "study", function(_, _, o)
         asked[#asked + 1] = { o.nsr, o.kind, o.loss, o.rate == rates[o.loss], o.factors }
         return o
       end)

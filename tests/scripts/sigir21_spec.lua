@@ -7,9 +7,9 @@ local check, equal = test.check, test.equal
 
 local here = scripts.root
 
--- The output of a script that uses `models`, `protocol` and `args` with these words; also its exit status and errors.
+-- The output of a script that uses `models`, `training` and `args` with these words; also its exit status and errors.
 local function printed(folder, words, body)
-  local head = ("local models = dofile %q\nlocal protocol, args = models.protocol, models.args{}\n"):format(
+  local head = ("local models = dofile %q\nlocal training, args = models.training, models.args{}\n"):format(
     here .. "/scripts/sigir21/models.lua")
   sweeps.write(folder .. "/reads.lua", head .. body)
   local status, out, err =
@@ -56,7 +56,7 @@ return found
 end
 local set, all = models.set(args, "movielens"), {}
 local chosen = best(models.rows(args))
-for _, o in ipairs(protocol.trainings(args, set)) do
+for _, o in ipairs(training.trainings(args, set)) do
 local found = models.rows_of(args, set, o)
 table.move(found, 1, #found, #all + 1, all)
 end
