@@ -10,13 +10,6 @@ local M = { protocol = protocol, names = { "mslr", "mq2008", "web10k" } }
 local sets = { mslr = { "mslr-web-slice", "MSLR slice" }, mq2008 = { "mq2008", "MQ2008" },
   web10k = { "MSLR-WEB10K", "MSLR-WEB10K" } }
 
-local function made_up()
-  local train, test = mr.data.synthetic{ kind = "queries", queries = 60, features = 6, mean_size = 12 }
-    :split{ share = 0.4 }
-  local rest, valid = train:split{ share = 0.4 }
-  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
-end
-
 ---Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training runs, and the
 ---script's own options `own`.
 function M.args(own)
@@ -38,8 +31,8 @@ local opened, made = experiment.cache(), experiment.cache()
 -- count as code of the trials.
 local function set_of(args, name)
   if not opened[name] then
-    local path = (args.data ~= "" and args.data .. "/" or "") .. sets[name][1]
-    local folds = args.smoke and made_up() or mr.data.letor_folds(path)
+    local made_up = args.smoke and { features = 6, queries = 60, mean_size = 12 } or nil
+    local folds = experiment.queries(args, sets[name][1], made_up)
     opened[name] = { title = args.smoke and "made-up queries" or sets[name][2], folds = #folds,
       fold = function(number)
         local key = ("%s %d"):format(name, number)

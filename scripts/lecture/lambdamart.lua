@@ -70,7 +70,8 @@ for _, row in ipairs(rows) do
 end
 args.made_up = args.smoke
 local section = experiment.finish(args, nil, ([[
-The table has means over %d folds of %s. The highest nDCG@10 is that of %s.]]):format(#folds, title, best[1]),
+The table has means over %d %s of %s. The highest nDCG@10 is that of %s.]]):format(#folds,
+    #folds == 1 and "fold" or "folds", title, best[1]),
   experiment.named("", mr.table{ columns = columns, rows = rows,
     formats = { ["nDCG@10"] = "%.4f", LETOR = "%.4f", MAP = "%.4f", ["nDCG@10 skip"] = "%.4f" },
     mark = { ["nDCG@10"] = "max", LETOR = "max", MAP = "max", ["nDCG@10 skip"] = "max" } }, cells, [[

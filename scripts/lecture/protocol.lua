@@ -12,29 +12,20 @@ M.tuned_on = 1
 ---Number of factors of matrix factorisation.
 M.factors = 32
 
--- Path of a data set in the folder of --data, or its bare name, which the program then looks for.
-local function place(args, name) return args.data ~= "" and args.data .. "/" .. name or name end
-
 ---Returns MovieLens ratings, or made-up ratings if --smoke is given, and the title of the data.
 ---@return mr.Ratings, string
 function M.ratings(args)
-  if not args.smoke then return mr.data.movielens(place(args, "ml-latest-small")), "MovieLens" end
+  local folder = (args.data ~= "" and args.data .. "/" or "") .. "ml-latest-small"
+  if not args.smoke then return mr.data.movielens(folder), "MovieLens" end
   return mr.data.synthetic{ kind = "ratings", users = 60, items = 300, mean_activity = 50, noise = 0.3 },
     "made-up ratings"
 end
 
----Returns the folds of MQ2008, or two folds of made-up queries if --smoke is given, and the title of the data.
+---Returns the folds of MQ2008, or a fold of made-up queries if --smoke is given, and the title of the data.
 ---@return mr.Fold[], string
 function M.queries(args)
-  if not args.smoke then return mr.data.letor_folds(place(args, "mq2008")), "MQ2008" end
-  local folds, title = {}, "made-up queries"
-  for number = 1, 2 do
-    local rest, test = mr.data.synthetic{ kind = "queries", queries = 130, features = 6, mean_size = 12, noise = 0.5,
-      seed = number }:split{ share = 0.3, seed = number }
-    local train, valid = rest:split{ share = 0.2, seed = number }
-    folds[number] = mr.data.fold{ train = train, valid = valid, test = test, number = number, k = 2, title = title }
-  end
-  return folds, title
+  return mr.experiment.queries(args, "mq2008", args.smoke and { features = 6, queries = 130, mean_size = 12 } or nil),
+    args.smoke and "made-up queries" or "MQ2008"
 end
 
 ---Returns fold `number` of a data set of queries, with features standardised by the training part.
