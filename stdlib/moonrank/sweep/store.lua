@@ -228,8 +228,9 @@ end
 ---@return table<integer, table>
 function Store:trials(study, number)
   local trials = {}
-  local sql = "SELECT * FROM trials WHERE study = ?1 AND (number = ?2 OR ?2 IS NULL) ORDER BY number"
-  for _, row in ipairs(self:rows(sql, study.id, number)) do
+  local rows = number and self:rows("SELECT * FROM trials WHERE study = ?1 AND number = ?2", study.id, number)
+    or self:rows("SELECT * FROM trials WHERE study = ?1 ORDER BY number", study.id)
+  for _, row in ipairs(rows) do
     local ok, params = check.attempt(frame.from_json, row.params)
     if not ok then damage.refuse(self.path, study, row.number, params) end
     row.params_text, row.params = row.params, params
