@@ -3,10 +3,11 @@
 -- table have the difference from the model that was trained on the loss of the measured metric, under the same bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs = dofile(here .. "runs.lua")
-local experiment = mr.experiment
+local runs = dofile(here .. "beside.lua")
+local experiment, protocol = mr.experiment, runs.protocol
 
-local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
+local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" },
+  recipe = runs.recipe, samples = runs.samples }
 local set, results = runs.set(args, "movielens"), runs.of(args, "movielens", args.seed)
 
 local rows, wins, cells = {}, 0, 0
@@ -22,14 +23,14 @@ for _, nsr in ipairs(set.values) do
     local function mean(loss, metric)
       return mr.stats.mean(experiment.lists(results, { nsr = nsr, loss = loss, bound = bound }, metric))
     end
-    for _, loss in ipairs(runs.losses) do own[loss] = mean(loss, runs.metric_of[loss]) end
+    for _, loss in ipairs(runs.losses) do own[loss] = mean(loss, protocol.metric_of[loss]) end
     for _, loss in ipairs(runs.losses) do
       local row = { nsr, bound, runs.title_of[loss] }
       for _, measured in ipairs(runs.losses) do
-        local found = mean(loss, runs.metric_of[measured])
+        local found = mean(loss, protocol.metric_of[measured])
         row[#row + 1] = loss == measured and ("%.4f"):format(found)
           or ("%.4f (%+.4f)"):format(found, found - own[measured])
-        local metric = runs.metric_of[measured]
+        local metric = protocol.metric_of[measured]
         about:note(#rows + 1, column_of[measured], experiment.over_lists(by_list(loss, metric)))
         if loss ~= measured then
           about:note(#rows + 1, column_of[measured] .. ", change",

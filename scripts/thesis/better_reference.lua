@@ -5,13 +5,13 @@
 -- are relevant). Changes of the test metric are paired by user or query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local better = dofile(here .. "better.lua")
 
 local args = runs.args(
-  figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
-  { without = { "samples" } })
+  figure.options("better_reference", { seed = { default = 1, help = "seed of splits, negatives and models" },
+    recipe = runs.recipe }))
 
 -- The figure has a panel for each metric. It shows the metric's distribution function for a list of this shape (60
 -- rows, 20 of them relevant), with a line for each beta of the reference ranker.
@@ -43,13 +43,13 @@ end
 local rows, tests = {}, { {}, {} }
 local sets = {}  -- data sets by title
 local cells = experiment.cells(
-  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 for _, study in ipairs(better.studies(args)) do
   for _, loss in ipairs(runs.losses) do
     for _, form in ipairs(better.forms) do
       for _, beta in ipairs(better.betas) do
-        local bound, all, where = better.bound(form, beta), { study.results }, { loss = loss }
+        local bound, all = better.bound(form, beta), { study.results }
         local values = experiment.by_list(all, { loss = loss, bound = bound }, "own")
         local mean = mr.stats.mean(values)
         sets[study.set.title] = study.set
@@ -58,9 +58,9 @@ for _, study in ipairs(better.studies(args)) do
           "", "", "", "" }
         for i, other in ipairs{ better.bound(form, 0), "none" } do
           if other ~= bound then
-            table.insert(tests[i], { row = row, found = scores.compare(all, where, bound, other) })
-            cells:note(#rows + 1, changes[i][1],
-              experiment.over_lists{ values, experiment.by_list(all, { loss = loss, bound = other }, "own") })
+            local against = experiment.by_list(all, { loss = loss, bound = other }, "own")
+            table.insert(tests[i], { row = row, found = runs.change_of(values, against) })
+            cells:note(#rows + 1, changes[i][1], experiment.over_lists{ values, against })
           end
         end
         rows[#rows + 1] = row
@@ -75,10 +75,10 @@ local words = {}
 for i, each in ipairs(tests) do
   local ps, up, down = {}, 0, 0
   for t, test in ipairs(each) do ps[t] = test.found.p end
-  for t, p in ipairs(protocol.correct(ps)) do
+  for t, p in ipairs(runs.correct(ps)) do
     local change, row = each[t].found.change, each[t].row
     row[5 + 2 * i], row[6 + 2 * i] = change, p
-    local side = protocol.side(change, p)
+    local side = runs.side(change, p)
     up, down = up + (side > 0 and 1 or 0), down + (side < 0 and 1 or 0)
   end
   words[i] = ("%s, %d of %d are significantly for the better and %d for the worse"):format(

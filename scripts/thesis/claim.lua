@@ -6,15 +6,16 @@
 -- set. MQ2008 is used with three definitions of a relevant document; CiteULike-a is used only if --sets names it.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 
 local args = runs.args({
-  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
+  sets = { default = { "movielens", "mq2008" }, choices = runs.names,
     help = "which data sets; citeulike: 945 runs, most of an hour of two cores" },
-  seeds = { default = protocol.seeds, distinct = true, help = "seeds of splits, negatives and models" },
+  seeds = { default = runs.seeds, distinct = true, help = "seeds of splits, negatives and models" },
   bound = { default = "distribution_logit", choices = runs.own, help = "which bound is claimed to be best" },
-}, { smoke = { seeds = { 1 } } })
+  recipe = runs.recipe, samples = runs.samples,
+}, { seeds = { 1 } })
 
 -- Counts the training runs (one per fold and seed) in which the bound named by --bound has a better test metric than
 -- the bound `other`, e.g. "12 of 15". `all` has the results of each seed; `where` selects loss and setting.
@@ -22,8 +23,8 @@ local args = runs.args({
 local function runs_better(all, where, other)
   local better, count = 0, 0
   for _, results in ipairs(all) do
-    local theirs = experiment.folds(results, scores.with(where, other), "own")
-    for i, own in ipairs(experiment.folds(results, scores.with(where, args.bound), "own")) do
+    local theirs = experiment.folds(results, runs.with(where, other), "own")
+    for i, own in ipairs(experiment.folds(results, runs.with(where, args.bound), "own")) do
       better, count = better + (own > theirs[i] and 1 or 0), count + 1
     end
   end
@@ -33,7 +34,7 @@ end
 ---@class thesis.Comparison  comparison of the bound named by --bound with another one, on one data set and loss
 ---@field head any[]       title of the data set, setting as text (e.g. "NSR 1"), title of the loss
 ---@field other string     name of the other bound
----@field found table      result of scores.compare: both means, change, p-value, effect size
+---@field found table      result of runs.change_of: both means, change, p-value, effect size
 ---@field p number         p-value of the change, corrected by Holm over the data set
 ---@field runs string      in how many training runs the bound of --bound is better, e.g. "12 of 15"
 ---@field ends table       95 % intervals {low, high} by column: "mean", "its mean" (of the other bound), "change"
@@ -48,9 +49,9 @@ local function comparisons(set, all)
     for _, loss in ipairs(runs.losses) do
       local where = { [set.setting] = value, loss = loss }
       for _, other in ipairs(runs.published) do
-        local each = scores.compare(all, where, args.bound, other)
-        local a, b = experiment.by_list(all, scores.with(where, args.bound), "own"),
-          experiment.by_list(all, scores.with(where, other), "own")
+        local a, b = experiment.by_list(all, runs.with(where, args.bound), "own"),
+          experiment.by_list(all, runs.with(where, other), "own")
+        local each = runs.change_of(a, b)
         ps[#ps + 1] = each.p
         found[#found + 1] = { head = { set.title, runs.setting_text(set, value), runs.title_of[loss] }, other = other,
           found = each, runs = runs_better(all, where, other), count = set.folds * #all,
@@ -59,7 +60,7 @@ local function comparisons(set, all)
       end
     end
   end
-  for i, p in ipairs(protocol.correct(ps)) do found[i].p = p end
+  for i, p in ipairs(runs.correct(ps)) do found[i].p = p end
   return found
 end
 
@@ -72,11 +73,11 @@ local function verdicts(found)
     local count = { of = #runs.published, better = 0, surely_better = 0, worse = 0, surely_worse = 0 }
     for i = first, first + #runs.published - 1 do
       local change = found[i].found.change
-      local sure, side = protocol.side(change, found[i].p) ~= 0, change > 0 and "better" or "worse"
+      local sure, side = runs.side(change, found[i].p) ~= 0, change > 0 and "better" or "worse"
       if change ~= 0 then count[side] = count[side] + 1 end
       if sure then count["surely_" .. side] = count["surely_" .. side] + 1 end
     end
-    local verdict = protocol.verdict(count)
+    local verdict = runs.verdict(count)
     local head = found[first].head
     lines[#lines + 1] = { head[1], head[2], head[3], count.better, count.surely_better, count.worse,
       count.surely_worse, verdict }
@@ -105,7 +106,7 @@ local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
 -- and for each bound that it is compared with.
 local verdict_cells = experiment.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
 local cells = experiment.cells(
-  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return counted[row[1]] * ((column == "mean" or column == "its mean") and 1 or 2) end)
 for _, name in ipairs(args.sets) do
   local set, all = runs.set(args, name), {}

@@ -4,7 +4,7 @@
 -- of MQ2008's lists.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local protocol = runs.protocol
 
 local M = { deepest = 10 }
@@ -86,7 +86,7 @@ end
 
 ---The results of the training runs on a data set, one run per setting (negatives per relevant item, or least relevant
 ---label) and fold. Runs that are not yet stored are made.
----@param args table  parsed command line (runs.args), with a `seed`
+---@param args table  parsed command line (training.args), with a `seed`
 ---@param name "movielens"|"mq2008"
 ---@return mr.Results
 function M.study(args, name)

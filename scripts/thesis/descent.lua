@@ -3,18 +3,18 @@
 -- among the two neighbours of the best power, a factor of sqrt(10) away. All folds are run at the chosen rates.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local protocol = runs.protocol
 
 -- `epochs` and `patience` are defaults of the options of optimisers.lua: the largest number of epochs, and the number
 -- of epochs without a better validation metric after which training ends.
-local M = { optimisers = { "adam", "sgd" }, epochs = protocol.beside.epochs, patience = protocol.beside.patience }
+local M = { optimisers = { "adam", "sgd" }, epochs = runs.beside.epochs, patience = runs.beside.patience }
 
 local function train(args, set, trial, exponent)
-  local fold, own = set.fold(protocol.beside.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local fold, own = set.fold(runs.beside.value, trial.split, args.seed), protocol.metric_of[trial.loss]
   local fitted = protocol.train(set, fold, {
-    seed = args.seed, loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
-    optimizer = trial.optimiser, rate = protocol.rate(exponent), epochs = args.epochs, patience = args.patience,
+    seed = args.seed, loss = mr.losses[trial.loss]{ bound = protocol.bound(trial.bound, args.samples) },
+    optimizer = trial.optimiser, rate = runs.rate(exponent), epochs = args.epochs, patience = args.patience,
     metrics = { own } })
   return protocol.outcome(fitted, fold.test, trial.split, own)
 end
@@ -25,7 +25,7 @@ local function study(args, name, o)
   local settings = { epochs = args.epochs, patience = args.patience, samples = args.samples }
   for key, value in pairs(o.settings or {}) do settings[key] = value end
   return runs.study(args, {
-    name = runs.study_name(args, ("%s, %s, seed %d"):format(o.name, name, args.seed), { samples = true }),
+    name = ("%s, %s, seed %d"):format(o.name, name, args.seed),
     settings = settings, space = o.space,
     run = function(trial) return train(args, set, trial, o.exponent(trial)) end,
   })
@@ -51,7 +51,7 @@ end
 local function chosen(cells)
   local best, parts = {}, {}
   for key, cell in pairs(cells) do
-    best[key] = protocol.choose(cell)
+    best[key] = runs.choose(cell)
     parts[#parts + 1] = ("%s %d"):format(key, best[key])
   end
   table.sort(parts)
@@ -61,13 +61,13 @@ end
 ---Trains on the first fold at the learning rates of the coarse grid (powers of ten), then at the two neighbours of the
 ---best rate. Returns the validation metric by optimizer, loss and bound (`M.key`) and by exponent, e.g. found["sgd ndcg
 ---none"][2], where the learning rate is 10^(exponent / 2).
----@param args table  parsed command line (runs.args), with `seed`, `epochs` and `patience`
+---@param args table  parsed command line (training.args), with `seed`, `epochs` and `patience`
 ---@param name "movielens"|"mq2008"
 ---@return table<string, table<integer, number>>
 function M.tuned(args, name)
   local coarse_space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers) }
   for i, optimiser in ipairs(M.optimisers) do
-    local grid = protocol.grids[optimiser]
+    local grid = runs.grids[optimiser]
     coarse_space[i] = mr.when("optimiser", optimiser, {
       exponent = mr.choice(args.smoke and { grid[1], grid[3] } or grid) })
   end
@@ -76,14 +76,14 @@ function M.tuned(args, name)
   local cells = tried(coarse, function(row, column) return column("exponent")[row] end, {})
   local best, text = chosen(cells)
   local fine = study(args, name, { name = "finer rates of optimisers", settings = { rates = text },
-    space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers), step = mr.choice(protocol.steps) },
+    space = { split = mr.range(1, 1), optimiser = mr.choice(M.optimisers), step = mr.choice(runs.steps) },
     exponent = function(trial) return best[M.key(trial.optimiser, trial.loss, trial.bound)] + trial.step end })
   return tried(fine, function(row, column, key) return best[key] + column("step")[row] end, cells)
 end
 
 ---Trains on all folds of a data set at the learning rates that validation chose. Returns the results, the exponents of
 ---the chosen rates by optimizer, loss and bound (`M.key`; a rate is 10^(exponent / 2)), and the result of `M.tuned`.
----@param args table  parsed command line (runs.args), with `seed`, `epochs` and `patience`
+---@param args table  parsed command line (training.args), with `seed`, `epochs` and `patience`
 ---@param name "movielens"|"mq2008"
 ---@return mr.Results results, table<string, integer> exponents, table<string, table<integer, number>> tuned
 function M.study(args, name)

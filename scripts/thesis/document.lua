@@ -3,7 +3,7 @@
 -- sections are still made.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, sections_of = dofile(here .. "runs.lua"), dofile(here .. "../sections.lua")
+local runs, sections_of = dofile(here .. "beside.lua"), dofile(here .. "../sections.lua")
 
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },
@@ -63,8 +63,17 @@ local function scripts_of(args)
   return scripts
 end
 
+-- Words of the command line with which another script gets the options of this one that it has, if they are not the
+-- defaults. `without` lists options that the other script does not have.
+local function words_of(args, without)
+  local more = { recipe = args.recipe ~= runs.recipe.default and args.recipe or nil,
+    samples = not args.smoke and args.samples ~= runs.samples.default and args.samples or nil }
+  for _, name in ipairs(without or {}) do more[name] = nil end
+  return mr.experiment.words(args, more)
+end
+
 local function title_of(args, script)
-  return script.of and script[2]:format(runs.data.title(script.of, args.smoke)) or script[2]
+  return script.of and script[2]:format(runs.title(script.of, args.smoke)) or script[2]
 end
 
 -- Runs another script and returns its tables and figures as a section of the report. If the script fails, the section
@@ -73,7 +82,7 @@ local function run(args, script)
   local words = {}
   for _, list in ipairs{
     script[3],
-    script.plain and (args.smoke and { "--smoke" } or {}) or runs.words(args, script.without) } do
+    script.plain and (args.smoke and { "--smoke" } or {}) or words_of(args, script.without) } do
     table.move(list, 1, #list, #words + 1, words)
   end
   local one = { path = here .. script[1] .. ".lua", title = title_of(args, script), words = words }
@@ -86,7 +95,7 @@ local function rates_section(args)
   for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do
     for _, name in ipairs(names) do
       for _, loss in ipairs(seen[name] and {} or runs.losses) do
-        local line = { args.made_up and "as for " .. name or runs.data.title(name), runs.title_of[loss] }
+        local line = { args.made_up and "as for " .. name or runs.title(name), runs.title_of[loss] }
         for _, bound in ipairs(runs.bounds) do line[#line + 1] = runs.rates[name][loss][bound] end
         lines[#lines + 1] = line
       end
@@ -97,7 +106,7 @@ local function rates_section(args)
     tables = { mr.table{ columns = columns, rows = lines } },
     text = args.made_up and "Of Adam, as they were chosen on the data whose place made-up data take here."
       or "Of Adam, by the loss's own metric on validation: the best of a few "
-        .. "(the grid of each data set is in data.lua)." }
+        .. "(protocol.lua and beside.lua have the rates that are tried)." }
 end
 
 local text = [[
@@ -112,13 +121,14 @@ of paired changes, corrected by Holm over each table. d is the mean change in st
 without relevant rows have no metric and are skipped.]]
 
 local args = runs.args({
-  seeds = { default = runs.protocol.seeds, distinct = true,
+  seeds = { default = runs.seeds, distinct = true,
     help = "seeds of splits, negatives and models; tables and figures take the first" },
-  sets = { default = { "movielens", "mq2008" }, choices = runs.data.names,
+  sets = { default = { "movielens", "mq2008" }, choices = runs.names,
     help = "of the claim; the thesis' own are always run" },
-  others = { default = { "mslr", "clueweb" }, choices = runs.data.names, help = "data sets of other_data.lua" },
+  others = { default = { "mslr", "clueweb" }, choices = runs.names, help = "data sets of other_data.lua" },
   out = { path = "new folder", default = "results/thesis", help = "folder of the report and the figures" },
-}, { smoke = { seeds = { 1 } } })
+  recipe = runs.recipe, samples = runs.samples,
+}, { seeds = { 1 } })
 local sections = {}
 for i, script in ipairs(scripts_of(args)) do sections[i] = run(args, script) end
 sections[#sections + 1] = rates_section(args)

@@ -3,7 +3,7 @@
 -- (section 4.3).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local protocol = runs.protocol
 
 local M = { bounds = { "expectation", "expectation_max" } }
@@ -16,7 +16,7 @@ function M.samples(args) return args.smoke and { 0, 10 } or { 0, 10, 100, 1000, 
 ---metric.
 M.metric_of = { ndcg = "ndcg", ap = "ap", nrbp = "nrbp_loss" }
 
-local means = runs.cache()
+local means = mr.experiment.cache()
 
 ---The mean of a metric over `samples` random rankings of a list with n rows, p of them relevant; computed once, then
 ---cached.
@@ -40,7 +40,7 @@ local function drawn_bound(name, metric, samples)
 end
 
 local function train(args, set, rates, trial)
-  local fold, own = set.fold(protocol.beside.value, trial.split, args.seed), runs.metric_of[trial.loss]
+  local fold, own = set.fold(runs.beside.value, trial.split, args.seed), protocol.metric_of[trial.loss]
   local bound = trial.samples == 0 and trial.bound or drawn_bound(trial.bound, M.metric_of[trial.loss], trial.samples)
   local fitted = protocol.train(set, fold, { seed = args.seed, loss = mr.losses[trial.loss]{ bound = bound },
     rate = rates[trial.loss][trial.bound], metrics = { own } })
@@ -49,7 +49,7 @@ end
 
 ---The results of the training runs on a data set, one run per loss, bound, number of random rankings and fold. Runs
 ---that are not yet stored are made.
----@param args table  parsed command line (runs.args), with a `seed`
+---@param args table  parsed command line (training.args), with a `seed`
 ---@param name "movielens"|"mq2008"
 ---@return mr.Results
 function M.study(args, name)

@@ -4,7 +4,7 @@
 -- relevant items.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")
 local experiment = mr.experiment
 
 local M = {}
@@ -16,7 +16,8 @@ local rows = { "minmax", "expectation", "expectation_max", "distribution", "dist
 local function args_of(number)
   return runs.args(figure.options("figure_" .. number, {
     label = { default = 2, choices = { 1, 2 }, help = "MQ2008: least label of a relevant document" },
-  }), { smoke = { label = 2 } })
+    recipe = runs.recipe, samples = runs.samples,
+  }), { label = 2 })
 end
 
 -- The columns of panels in a figure. Each has a title, a data set with its stored training runs (`results`), and the
@@ -97,7 +98,7 @@ end
 local function cells_of(by, columns, single)
   local sets = {}
   for _, column in ipairs(columns) do sets[column.title] = column.set end
-  return experiment.cells(function(row) return by:format(runs.lists_of(sets[row[1]])) end,
+  return experiment.cells(function(row) return by:format(sets[row[1]].units) end,
     function(row, column) return sets[row[1]].folds * (single(column) and 1 or 2) end)
 end
 

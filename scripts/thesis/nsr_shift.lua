@@ -4,12 +4,11 @@
 -- protocol are otherwise as in Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local thinning = dofile(here .. "thinning.lua")
 
-local args = runs.args({ seed = { default = 1, help = "seed of splits, negatives and models" } },
-  { without = { "recipe", "samples" } })
+local args = runs.args{ seed = { default = 1, help = "seed of splits, negatives and models" } }
 local levels, study = thinning.levels(args), thinning.study(args)
 local most = levels[#levels]
 
@@ -29,7 +28,7 @@ for _, loss in ipairs(runs.losses) do
         cells:note(#rows + 1, "trained at " .. trained, experiment.over_lists(of[i]))
       end
       if tested < most then
-        local test = protocol.compare(of[#levels], of[tested])
+        local test = runs.change_of(of[#levels], of[tested])
         row[#levels + 4], row[#levels + 5] = test.change, test.p
         ps[#rows + 1] = test.p
         cells:note(#rows + 1, "change", experiment.over_lists{ of[#levels], of[tested] })
@@ -39,9 +38,9 @@ for _, loss in ipairs(runs.losses) do
   end
 end
 local compared = 0
-for i, p in pairs(protocol.correct(ps)) do
+for i, p in pairs(runs.correct(ps)) do
   rows[i][#levels + 6], compared = p, compared + 1
-  local side = protocol.side(rows[i][#levels + 4], p)
+  local side = runs.side(rows[i][#levels + 4], p)
   better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
 local columns, formats = { "loss", "bound", "test NSR" }, { change = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" }

@@ -6,7 +6,7 @@
 -- (relevant from label 1) by a network with one hidden layer.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local descent = dofile(here .. "descent.lua")
 
@@ -16,7 +16,8 @@ local args = runs.args(figure.options("optimisers", {
     help = "which data sets" },
   epochs = { default = descent.epochs, least = 1, help = "at most; the best by validation counts" },
   patience = { default = descent.patience, least = 1, help = "epochs without a better one after which training ends" },
-}), { without = { "recipe" }, smoke = { epochs = 2 } })
+  samples = runs.samples,
+}), { epochs = 2 })
 local title = { adam = "Adam", sgd = "SGD" }
 
 local function mean_epoch(results, where) return mr.stats.mean(experiment.folds(results, where, "epoch")) end
@@ -28,7 +29,7 @@ local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
     local power = exponent % 2 == 0 and 1 or 0
-    count, near = count + power, near + (protocol.near(cell[best] - valid) and power or 0)
+    count, near = count + power, near + (runs.near(cell[best] - valid) and power or 0)
   end
   return near, count
 end
@@ -58,16 +59,16 @@ local function cells_of(name)
         local where, key = { loss = loss, bound = bound, optimiser = optimiser }, descent.key(optimiser, loss, bound)
         values[optimiser] = experiment.by_list({ results }, where, "own")
         cell.mean[optimiser], cell.epoch[optimiser] = mr.stats.mean(values[optimiser]), mean_epoch(results, where)
-        cell.rate[optimiser], cell.edge[optimiser] = protocol.rate(best[key]), at_edge(tuned[key], best[key])
+        cell.rate[optimiser], cell.edge[optimiser] = runs.rate(best[key]), at_edge(tuned[key], best[key])
         cell.near[optimiser], cell.tried[optimiser] = near_best(tuned[key], best[key])
         if bound ~= "none" then
-          local against = scores.compare({ results }, { loss = loss, optimiser = optimiser }, bound, "none")
+          local free = experiment.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own")
+          local against = runs.change_of(values[optimiser], free)
           cell.change[optimiser], cell.p[optimiser] = against.change, against.p
-          cell.ends["change, " .. title[optimiser]] = experiment.over_lists{ values[optimiser],
-            experiment.by_list({ results }, { loss = loss, bound = "none", optimiser = optimiser }, "own") }
+          cell.ends["change, " .. title[optimiser]] = experiment.over_lists{ values[optimiser], free }
         end
       end
-      local test = protocol.compare(values.sgd, values.adam)
+      local test = runs.change_of(values.sgd, values.adam)
       cell.difference, cell.between = test.change, test.p
       cell.ends["SGD - Adam"] = experiment.over_lists{ values.sgd, values.adam }
       for optimiser, name_of in pairs(title) do cell.ends[name_of] = experiment.over_lists(values[optimiser]) end
@@ -85,9 +86,9 @@ local function correct(cells)
     between[i] = cell.between
     for optimiser, p in pairs(cell.p) do of_bounds[optimiser][i] = p end
   end
-  for i, p in ipairs(protocol.correct(between)) do cells[i].between = p end
+  for i, p in ipairs(runs.correct(between)) do cells[i].between = p end
   for optimiser, ps in pairs(of_bounds) do
-    for i, p in pairs(protocol.correct(ps)) do cells[i].p[optimiser] = p end
+    for i, p in pairs(runs.correct(ps)) do cells[i].p[optimiser] = p end
   end
 end
 
@@ -95,7 +96,7 @@ local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, titl
 
 local sets = {}  -- data sets by title
 local about = experiment.cells(
-  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2) end)
 
 local function note(set, cell)
@@ -121,12 +122,12 @@ local function sentence(set, cells)
   local tried = { adam = 0, sgd = 0 }
   for _, cell in ipairs(cells) do
     ahead = ahead + (cell.difference > 0 and 1 or 0)
-    local side = protocol.side(cell.difference, cell.between)
+    local side = runs.side(cell.difference, cell.between)
     sure, behind = sure + (side > 0 and 1 or 0), behind + (side < 0 and 1 or 0)
     if cell.bound ~= "none" then
       bounded, signs = bounded + 1, signs + (cell.change.adam * cell.change.sgd > 0 and 1 or 0)
       apart = apart
-        + (protocol.side(cell.change.adam, cell.p.adam) * protocol.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
+        + (runs.side(cell.change.adam, cell.p.adam) * runs.side(cell.change.sgd, cell.p.sgd) < 0 and 1 or 0)
     end
     for _, optimiser in ipairs(descent.optimisers) do
       near[optimiser], tried[optimiser] = near[optimiser] + cell.near[optimiser],

@@ -4,18 +4,19 @@
 -- Validation chooses epoch and learning rate. Changes are paired by query or user, with Holm's correction over each
 -- data set. Queries without relevant documents are left out.
 local here = arg[0]:match("^(.*/)") or "./"
-local training = dofile(here .. "training.lua")
+local runs = dofile(here .. "beside.lua")
 
-local args = training.args{
+local args = runs.args{
   seed = { default = 1, help = "seed of models, of the order of lists, and of splits and negatives of CiteULike-a" },
-  sets = { default = { "mslr", "clueweb" }, choices = training.data.names, help = "which data sets" },
+  sets = { default = { "mslr", "clueweb" }, choices = runs.names, help = "which data sets" },
+  recipe = runs.recipe, samples = runs.samples,
 }
 local texts, tables, captions, cells, legends = {}, {}, {}, {}, {}
 for i, name in ipairs(args.sets) do
-  local title = training.set(args, name).title
-  print(("%s%s\n"):format(i > 1 and "\n" or "", title))
-  local found = training.compare(args, { set = name, seed = args.seed, empty = "skip" })
-  texts[i], tables[i], captions[i], cells[i], legends[i] = found.text, found.tables[1], title, found.cells[1],
+  local set = runs.set(args, name)
+  print(("%s%s\n"):format(i > 1 and "\n" or "", set.title))
+  local found = runs.compare(args, set, "skip")
+  texts[i], tables[i], captions[i], cells[i], legends[i] = found.text, found.tables[1], set.title, found.cells[1],
     found.legends[1]
 end
 return { text = table.concat(texts, "\n\n"), tables = tables, captions = captions, cells = cells, legends = legends,

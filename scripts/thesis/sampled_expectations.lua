@@ -6,20 +6,20 @@
 -- (relevant from label 1) by a network with one hidden layer. Adam has the learning rates of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local drawn = dofile(here .. "drawn.lua")
 
-local args = runs.args({
+local args = runs.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true,
     help = "which data sets" },
-}, { without = { "recipe", "samples" } })
+}
 
 -- The distinct shapes (number of rows and of relevant rows) of the training lists in the first fold. Shapes with no or
 -- only relevant rows are left out, because all their rankings have the same metric.
 local function shapes_of(set)
-  local lists, known, shapes = set.fold(protocol.beside.value, 1, args.seed).train.lists, {}, {}
+  local lists, known, shapes = set.fold(runs.beside.value, 1, args.seed).train.lists, {}, {}
   local relevant = lists.relevant:totable()
   for l, n in ipairs(lists.sizes:totable()) do
     local p = relevant[l]
@@ -47,7 +47,7 @@ end
 local rows, ps = {}, {}
 local sets = {}  -- data sets by title
 local cells = experiment.cells(
-  function(row) return "bootstrap over " .. runs.lists_of(sets[row[1]]) end,
+  function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2) end)
 local largest = {}
 for _, name in ipairs(args.sets) do
@@ -66,7 +66,7 @@ for _, name in ipairs(args.sets) do
         cells:note(#rows + 1, "mean", experiment.over_lists(values))
         if samples > 0 then
           row[5], row[6] = errors(shapes, drawn.metric_of[loss], samples)
-          local test, interval = protocol.compare(values, exact), mr.stats.bootstrap{ values, exact }
+          local test, interval = runs.change_of(values, exact), mr.stats.bootstrap{ values, exact }
           row[8], row[9], row[10], row[11] = test.change, interval.low, interval.high, test.p
           ps[#rows + 1] = test.p
           local most = largest[samples] or { change = 0, off = 0 }
@@ -78,9 +78,9 @@ for _, name in ipairs(args.sets) do
   end
 end
 local significant = 0
-for i, p in pairs(protocol.correct(ps)) do
+for i, p in pairs(runs.correct(ps)) do
   rows[i][12] = p
-  significant = significant + (protocol.side(rows[i][8], p) ~= 0 and 1 or 0)
+  significant = significant + (runs.side(rows[i][8], p) ~= 0 and 1 or 0)
 end
 
 local parts, compared = {}, 0

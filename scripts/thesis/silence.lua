@@ -4,7 +4,7 @@
 -- metric when all scores are equal, as before training.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local protocol = runs.protocol
 
 local M = {}
@@ -14,7 +14,7 @@ local M = {}
 M.bounds = { "none", "thesis", "exact", "distribution_log", "distribution_logit" }
 
 local function bound_of(args, name)
-  return name == "thesis" and runs.bound(args, "distribution") or name == "exact" and "distribution" or name
+  return name == "thesis" and protocol.bound("distribution", args.samples) or name == "exact" and "distribution" or name
 end
 
 local function whole(dataset)
@@ -75,12 +75,12 @@ end
 
 ---The results of the training runs on MovieLens, one run per NSR (negatives per relevant item), bound and fold. Runs
 ---that are not yet stored are made.
----@param args table  parsed command line (runs.args), with a `seed`
+---@param args table  parsed command line (training.args), with a `seed`
 ---@return mr.Results
 function M.study(args)
   local set = runs.set(args, "movielens")
   return runs.study(args, {
-    name = runs.study_name(args, ("silent lists, seed %d"):format(args.seed), { samples = true }),
+    name = ("silent lists, seed %d"):format(args.seed),
     settings = { epochs = set.epochs, rates = runs.rates_text("movielens") },
     space = { nsr = mr.choice(set.values), bound = mr.choice(M.bounds), split = mr.range(1, set.folds) },
     run = function(trial) return run(args, set, trial) end,

@@ -4,13 +4,16 @@
 -- model sizes of the thesis.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment = mr.experiment
 
-local args = runs.args(
-  { set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } },
-  { without = { "samples" } })
-local set, study = runs.set(args, args.set), runs.sizes(args, args.set)
+local args = runs.args{ recipe = runs.recipe,
+  set = { default = "movielens", choices = { "movielens", "mq2008" }, help = "which data set" } }
+local set = runs.set(args, args.set)
+local study = runs.sweep(args, set, { name = "sizes of " .. args.set, size = function(trial) return trial.size end,
+  space = { size = mr.choice(set.sizes), split = mr.range(1, set.tuning),
+    bound = mr.choice{ "none", "minmax", "expectation_max", "distribution_logit" },
+    [set.setting] = mr.choice(args.set == "mq2008" and { 2 } or set.values) } })
 
 local pivot = study:pivot{ rows = { "loss", "bound" }, columns = "size", format = "%.4f" }
 local marks = {}

@@ -3,8 +3,7 @@
 -- a bound, chooses the learning rate of each model and loss.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
-local protocol = runs.protocol
+local runs = dofile(here .. "beside.lua")
 
 local M = { names = { "linear", "46", "92-46-23", "self-attention" },
   bounds = { "none", "minmax", "expectation", "distribution_logit" } }
@@ -20,20 +19,20 @@ local models = {
 
 ---Returns the number of epochs and the number of folds of the experiment; both are small with --smoke.
 function M.extent(args)
-  return args.smoke and 2 or protocol.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds
+  return args.smoke and 2 or runs.beside.epochs, args.smoke and 1 or runs.set(args, "mq2008").folds
 end
 
 local function study(args, name, space, rate_of)
   local data, epochs = runs.set(args, "mq2008"), (M.extent(args))
   space.loss = mr.choice(runs.losses)
   return runs.study(args, {
-    name = runs.study_name(args, ("%s, seed %d"):format(name, args.seed), { recipe = true }),
+    name = ("%s, seed %d"):format(name, args.seed),
     settings = { epochs = epochs, recipe = args.recipe }, space = space,
     run = function(trial)
       local set = setmetatable({ epochs = epochs, model = function(_, seed) return models[trial.model](seed) end },
         { __index = data })
-      return runs.train(args, {
-        set = set, value = protocol.beside.value, loss = trial.loss, bound = trial.bound, fold = trial.split,
+      return runs.train(args, set, {
+        value = runs.beside.value, loss = trial.loss, bound = trial.bound, fold = trial.split,
         seed = args.seed, rate = rate_of(trial) })
     end,
   })
@@ -41,7 +40,7 @@ end
 
 ---Trains the models whose results are not yet stored. Returns the test results of all training runs, and by model and
 ---loss (key "linear ap") the learning rate that validation chose with its validation metric.
----@param args table  parsed command line (runs.args), with a `seed`
+---@param args table  parsed command line (training.args), with a `seed`
 ---@return mr.Results results, table<string, { rate: number, valid: number }> rates
 function M.study(args)
   local tuned = study(args, "rates of stronger models", { model = mr.choice(M.names), bound = mr.choice{ "none" },
@@ -53,7 +52,7 @@ function M.study(args)
     valid[key][columns:column("runs", "rate")[row]] = columns:column("runs", "valid")[row]
   end
   for key, by_rate in pairs(valid) do
-    local rate = protocol.choose(by_rate)
+    local rate = runs.choose(by_rate)
     best[key] = { valid = by_rate[rate], rate = rate }
   end
   local _, folds = M.extent(args)

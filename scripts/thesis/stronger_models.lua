@@ -4,12 +4,12 @@
 -- bound), and the epoch. Changes are paired by query.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local stronger = dofile(here .. "stronger.lua")
 
-local args = runs.args({ seed = { default = 1, help = "seed of models, dropout and the order of queries" } },
-  { without = { "samples" } })
+local args = runs.args{ seed = { default = 1, help = "seed of models, dropout and the order of queries" },
+  recipe = runs.recipe }
 local results, best = stronger.study(args)
 local names, bounds = stronger.names, stronger.bounds
 
@@ -35,14 +35,14 @@ for _, loss in ipairs(runs.losses) do
     cells:note(#rows + 1, "no bound", experiment.over_lists(plain))
     cells:note(#rows + 1, "against 46", name ~= "46" and experiment.over_lists{ plain, of_46 } or nil)
     for i = 2, #bounds do
-      note(row, scores.compare({ results }, where, bounds[i], "none"))
-      cells:note(#rows + 1, bounds[i],
-        experiment.over_lists{ experiment.by_list({ results }, scores.with(where, bounds[i]), "own"), plain })
+      local bounded = experiment.by_list({ results }, runs.with(where, bounds[i]), "own")
+      note(row, runs.change_of(bounded, plain))
+      cells:note(#rows + 1, bounds[i], experiment.over_lists{ bounded, plain })
     end
     rows[#rows + 1] = row
   end
 end
-local corrected, better, worse = protocol.correct(ps), 0, 0
+local corrected, better, worse = runs.correct(ps), 0, 0
 local heads = { "loss", "model", "rate", "no bound", "against 46" }
 local formats, mark = { ["no bound"] = "%.4f", ["against 46"] = "%+.4f" }, {}
 for i = 2, #bounds do
@@ -52,7 +52,7 @@ end
 for i, p in ipairs(corrected) do
   local row, at = rows[(i - 1) // (#bounds - 1) + 1], 6 + 2 * ((i - 1) % (#bounds - 1))
   row[at + 1] = p
-  local side = protocol.side(row[at], p)
+  local side = runs.side(row[at], p)
   better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
 end
 local text = ([[

@@ -8,12 +8,13 @@
 -- Model: a network with 46 inputs, 46 hidden units and one output, trained by Adam with 32 queries per minibatch.
 -- Validation chooses epoch and learning rate; with --recipe published the test part chooses the epoch.
 local here = arg[0]:match("^(.*/)") or "./"
-local training, published = dofile(here .. "training.lua"), dofile(here .. "published.lua").table_5_1_mq2008
+local runs, published = dofile(here .. "beside.lua"), dofile(here .. "published.lua").table_5_1_mq2008
 
-local args = training.args{
+local args = runs.args{
   seed = { default = 1, help = "seed of models and of the order of queries" },
   empty = { default = "skip", choices = { "skip", "one", "zero" },
     help = "what a query without relevant documents counts as" },
+  recipe = runs.recipe, samples = runs.samples,
 }
-return training.compare(args, { set = "mq2008", seed = args.seed, empty = args.empty,
-  printed = function(loss, bound) return published[loss][bound] end })
+return runs.compare(args, runs.set(args, "mq2008"), args.empty,
+  function(at) return published[at.loss][at.bound] end)

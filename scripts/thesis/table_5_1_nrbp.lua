@@ -4,7 +4,7 @@
 -- those of Table 5.1.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores = dofile(here .. "runs.lua"), dofile(here .. "scores.lua")
+local runs = dofile(here .. "beside.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local persistence = dofile(here .. "persistence.lua")
 
@@ -12,6 +12,7 @@ local args = runs.args{
   seed = { default = 1, help = "seed of splits, negatives and models" },
   sets = { default = { "movielens", "mq2008" }, choices = { "movielens", "mq2008" }, distinct = true,
     help = "which data sets" },
+  recipe = runs.recipe, samples = runs.samples,
 }
 local metrics = persistence.metrics
 local title = { ["nrbp(0.95)"] = "nRBP(0.95)", ["nrbp(0.9)"] = "nRBP(0.9)", ["nrbp(0.8)"] = "nRBP(0.8)" }
@@ -27,11 +28,11 @@ local function cells_of(name)
       for _, bound in ipairs(runs.bounds) do
         local cell, at = { value = value, loss = loss, bound = bound }, { [set.setting] = value, loss = loss }
         for _, metric in ipairs(metrics) do
-          local lists = experiment.lists(results, scores.with(at, bound), metric)
-          local function by_list(under) return experiment.by_list({ results }, scores.with(at, under), metric) end
+          local lists = experiment.lists(results, runs.with(at, bound), metric)
+          local function by_list(under) return experiment.by_list({ results }, runs.with(at, under), metric) end
           cell[metric] = { mean = mr.stats.mean(lists), ends = experiment.over_lists(by_list(bound)) }
           if bound ~= "none" then
-            local against = scores.compare({ results }, at, bound, "none", metric)
+            local against = runs.change_of(by_list(bound), by_list "none")
             cell[metric].change = against.change
             cell[metric].change_ends = experiment.over_lists{ by_list(bound), by_list "none" }
             ps[metric][#cells + 1] = against.p
@@ -42,14 +43,14 @@ local function cells_of(name)
     end
   end
   for _, metric in ipairs(metrics) do
-    for i, p in pairs(protocol.correct(ps[metric])) do cells[i][metric].p = p end
+    for i, p in pairs(runs.correct(ps[metric])) do cells[i][metric].p = p end
   end
   return set, cells, results
 end
 
 local function table_of(set, cells)
   local heads, formats, lines, mark = { set.setting == "nsr" and "NSR" or set.setting, "loss", "bound" }, {}, {}, {}
-  local about = experiment.cells("bootstrap over " .. runs.lists_of(set),
+  local about = experiment.cells("bootstrap over " .. set.units,
     function(_, column) return set.folds * (column:find "^n" and 1 or 2) end)
   for _, metric in ipairs(metrics) do
     local names = { title[metric], "change, " .. title[metric], "p, " .. title[metric] }
@@ -102,7 +103,7 @@ local function agreement(cells, loss, metric)
     if cell.bound ~= "none" and (loss == nil or cell.loss == loss) then
       x[#x + 1], y[#y + 1] = a.change, b.change
       if a.change * b.change > 0 then same = same + 1 end
-      local usual_side, side = protocol.side(a.change, a.p), protocol.side(b.change, b.p)
+      local usual_side, side = runs.side(a.change, a.p), runs.side(b.change, b.p)
       better, worse = better + (side > 0 and 1 or 0), worse + (side < 0 and 1 or 0)
       both, opposite = both + (usual_side * side > 0 and 1 or 0), opposite + (usual_side * side < 0 and 1 or 0)
     end
@@ -128,7 +129,7 @@ for i, name in ipairs(args.sets) do
   local one, about = table_of(set, cells)
   tables[i] = experiment.named(set.title, one, about, ([[
 %snRBP(0.95), nRBP(0.9), nRBP(0.8): on test; change: against no bound, paired by %s; p: of permutation tests,
-corrected by Holm over the column.]]):format(runs.legend_of_setting(set), runs.unit_of(set)))
+corrected by Holm over the column.]]):format(set.legend, set.unit))
   counted[set.title] = set.folds * #set.values * #runs.bounds
   for _, loss in ipairs(runs.losses) do
     for _, metric in ipairs(metrics) do

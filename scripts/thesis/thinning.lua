@@ -4,7 +4,7 @@
 -- differ only by their training lists.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs = dofile(here .. "runs.lua")
+local runs = dofile(here .. "beside.lua")
 local protocol = runs.protocol
 
 local M = {}
@@ -34,11 +34,11 @@ end
 -- Trains one model at the NSR (negatives per relevant item) of `trial`, and tests it on the test lists with the
 -- negatives of each NSR in `levels`.
 local function run(args, set, levels, trial)
-  local fold, own = set.fold(levels[#levels], trial.split, args.seed), runs.metric_of[trial.loss]
+  local fold, own = set.fold(levels[#levels], trial.split, args.seed), protocol.metric_of[trial.loss]
   local model = set.model(set.size, args.seed)
   local lists = { train = thinned(fold.train, trial.nsr, args.seed), valid = thinned(fold.valid, trial.nsr, args.seed) }
   local fitted = protocol.train(set, lists, { seed = args.seed, model = model, metrics = { own },
-    loss = mr.losses[trial.loss]{ bound = runs.bound(args, trial.bound) },
+    loss = mr.losses[trial.loss]{ bound = trial.bound },
     rate = runs.rates.movielens[trial.loss][trial.bound] })
   local result = { valid = fitted.best.metrics[own], per_list = { list = protocol.list_names(fold.test, trial.split) } }
   for _, nsr in ipairs(levels) do
@@ -56,7 +56,7 @@ function M.levels(args) return args.smoke and { 1, 2 } or runs.set(args, "moviel
 
 ---The results of the training runs on MovieLens, one run per training NSR (negatives per relevant item), loss, bound
 ---and fold. Runs that are not yet stored are made.
----@param args table  parsed command line (runs.args), with a `seed`
+---@param args table  parsed command line (training.args), with a `seed`
 ---@return mr.Results
 function M.study(args)
   local set, levels = runs.set(args, "movielens"), M.levels(args)

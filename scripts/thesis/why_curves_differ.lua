@@ -9,13 +9,13 @@
 -- data sets' shapes. Data, models and learning rates are those of Table 5.1, with the nDCG loss without a bound.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, figure = dofile(here .. "runs.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")
 local cutoffs, experiment = dofile(here .. "cutoffs.lua"), mr.experiment
 
 local args = runs.args(figure.options("why_curves_differ", {
   seed = { default = 1, help = "seed of splits, negatives and models" },
   draws = { default = 20, least = 1, help = "rankings of every list by each made ranker" },
-}), { without = { "recipe", "samples" }, smoke = { draws = 2 } })
+}), { draws = 2 })
 local deepest = cutoffs.deepest
 
 -- Reads the test lists of a study's training runs, without lists of only relevant or only irrelevant rows: nDCG@k of

@@ -6,13 +6,13 @@
 -- logit, have a slope there. Data, models and learning rates are those of Table 5.1 (MovieLens).
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local runs, scores, figure = dofile(here .. "runs.lua"), dofile(here .. "scores.lua"), dofile(here .. "figure.lua")
+local runs, figure = dofile(here .. "beside.lua"), dofile(here .. "figure.lua")
 local experiment, protocol = mr.experiment, runs.protocol
 local silence = dofile(here .. "silence.lua")
 
 local args = runs.args(
-  figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" } }),
-  { without = { "recipe" } })
+  figure.options("why_distribution_fails", { seed = { default = 1, help = "seed of splits, negatives and models" },
+    samples = runs.samples }))
 local set, study = runs.set(args, "movielens"), silence.study(args)
 local title = { thesis = "distribution (thesis)", exact = "distribution, exact" }
 local function title_of(bound) return title[bound] or bound end
@@ -40,14 +40,14 @@ for _, nsr in ipairs(set.values) do
     local folds = mr.stats.summary(experiment.folds(study, { nsr = nsr, bound = bound }, "own"))
     local share = silent(nsr, bound)
     local row = { nsr, title_of(bound), folds.mean, folds.sd, nil, nil, share[1], share[2], share[#share] }
-    if bound ~= "none" then
-      local against = scores.compare({ study }, { nsr = nsr }, bound, "none")
-      row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
-    end
     local values = experiment.by_list({ study }, { nsr = nsr, bound = bound }, "own")
     cells:note(#rows + 1, "nDCG", experiment.over_lists(values))
-    cells:note(#rows + 1, "change", bound ~= "none"
-      and experiment.over_lists{ values, experiment.by_list({ study }, { nsr = nsr, bound = "none" }, "own") } or nil)
+    if bound ~= "none" then
+      local free = experiment.by_list({ study }, { nsr = nsr, bound = "none" }, "own")
+      local against = runs.change_of(values, free)
+      row[5], row[10], ps[#rows + 1] = against.change, against.n, against.p
+      cells:note(#rows + 1, "change", experiment.over_lists{ values, free })
+    end
     local starts = {}
     for t, trial in ipairs(experiment.runs(study, { nsr = nsr, bound = bound })) do
       local shares = study:reports(trial.number).silent.values
@@ -60,7 +60,7 @@ for _, nsr in ipairs(set.values) do
     rows[#rows + 1] = row
   end
 end
-for i, p in pairs(protocol.correct(ps)) do rows[i][6] = p end
+for i, p in pairs(runs.correct(ps)) do rows[i][6] = p end
 local learning = mr.table{
   columns = { "NSR", "bound", "nDCG", "sd of folds", "change", "p, Holm", "silent at start", "after 1",
     "at the end", "users" },

@@ -22,7 +22,7 @@ local below = {
 it("claim.lua says that a claim holds if all five changes are significant by Holm over the data set", function()
   sweeps.in_folder(function(folder)
     local asked = {}
-    local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens" }, { runs = function(runs)
+    local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens" }, { beside = function(runs)
       rawset(runs, "set", function() return set end)
       rawset(runs, "of", function(_, name, seed)
         asked[#asked + 1] = ("%s %d"):format(name, seed)
@@ -111,7 +111,7 @@ local shifts = {
 it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreement with 0.95", function()
   sweeps.in_folder(function(folder)
     local section = in_process.section("scripts/thesis/table_5_1_nrbp.lua", { "--sets", "movielens" }, {
-      runs = function(runs) rawset(runs, "set", function() return set end) end,
+      beside = function(runs) rawset(runs, "set", function() return set end) end,
       persistence = function(persistence)
         rawset(persistence, "study", function()
           return study_of(folder, "persistence",
@@ -198,9 +198,9 @@ it("sampled_expectations.lua compares with the exact expectation, with Holm over
   sweeps.in_folder(function(folder)
     local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } },
       users = mr.arange(1, 4):long(), items = mr.arange(1, 10):long() }
-    local own = { title = "made", setting = "nsr", fold = function() return { train = part } end }
+    local own = { title = "made", setting = "nsr", units = "users", fold = function() return { train = part } end }
     local section = in_process.section("scripts/thesis/sampled_expectations.lua", { "--sets", "movielens" }, {
-      runs = function(runs) rawset(runs, "set", function() return own end) end,
+      beside = function(runs) rawset(runs, "set", function() return own end) end,
       drawn = function(drawn)
         rawset(drawn, "samples", function() return { 0, 10, 100 } end)
         -- means are a tenth too large; the only shape of list with an order has one relevant row of three

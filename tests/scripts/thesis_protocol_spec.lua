@@ -3,7 +3,8 @@ local mr = require "moonrank"
 local fold_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
-local protocol = dofile "scripts/thesis/protocol.lua"
+local beside = dofile "scripts/thesis/beside.lua"
+local protocol = beside.protocol
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 -- Users with 25, 24 and 50 items of one value among 400, which have another.
@@ -45,7 +46,7 @@ it("protocol.sets take ratings of 4 and higher of users with 25 relevant items o
     return sorted(sums)
   end
   equal(trained(protocol.sets.movielens(three_users(4, 3.5))), { 25.0, 50.0 })
-  equal(trained(protocol.sets.citeulike(three_users(1, 0.5))), { 25.0, 50.0 })
+  equal(trained(beside.sets.citeulike(three_users(1, 0.5))), { 25.0, 50.0 })
 end)
 
 it("protocol.sets.movielens tests each relevant item once in five folds, at NSR 1, 2 or 3 (4.3)", function()
@@ -82,7 +83,7 @@ it("protocol.sets of queries take label 2, label 1 and 2, or each query's highes
   for i, label in ipairs(set.values) do readings[i] = (protocols.counts(set.fold(label, 1).test)) end
   equal({ set.setting, readings }, { "label", { { 1.0, 0.0 }, { 2.0, 1.0 }, { 1.0, 1.0 } } })
   for _, name in ipairs{ "mslr", "clueweb" } do
-    local other, found = protocol.sets[name]({ small_fold() }, 2), {}
+    local other, found = beside.sets[name]({ small_fold() }, 2), {}
     for i, label in ipairs(other.values) do found[i] = (protocols.counts(other.fold(label, 1).test)) end
     equal(found, { { 1.0, 0.0 }, { 2.0, 1.0 } })
   end
@@ -152,24 +153,10 @@ it("protocol.list_names pairs test lists by user over folds, and by query within
   for number = 1, 2 do equal(protocol.list_names(set.fold(1, number, 1).test, number):totable(), users) end
 end)
 
-it("protocol.valid_share takes a fifth of the training queries for validation without a part for it", function()
-  local folder = os.tmpname()
-  os.remove(folder)
-  os.execute(("mkdir -p %s/Fold1"):format(folder))
-  for name, count in pairs{ train = 20, test = 1 } do
-    local file = assert(io.open(("%s/Fold1/%s.txt"):format(folder, name), "w"))
-    for query = 1, count do file:write(("1 qid:%d 1:0.5 2:1\n0 qid:%d 1:0.25 2:0\n"):format(query, query)) end
-    file:close()
-  end
-  local fold = mr.data.letor_folds(folder, { valid = protocol.valid_share })[1]
-  equal({ fold.train.count, fold.valid.count, fold.test.count }, { 16, 4, 1 })
-  os.execute("rm -r " .. folder)
-end)
-
 local sets = {
-  movielens = protocol.sets.movielens(three_users(4, 1)), citeulike = protocol.sets.citeulike(three_users(1, 0.5)),
+  movielens = protocol.sets.movielens(three_users(4, 1)), citeulike = beside.sets.citeulike(three_users(1, 0.5)),
   mq2008 = protocol.sets.mq2008({ small_fold(), small_fold(), small_fold() }, 2),
-  mslr = protocol.sets.mslr({ small_fold() }, 2), clueweb = protocol.sets.clueweb({ small_fold(), small_fold(),
+  mslr = beside.sets.mslr({ small_fold() }, 2), clueweb = beside.sets.clueweb({ small_fold(), small_fold(),
     small_fold() }, 2),
 }
 
@@ -209,12 +196,12 @@ it("protocol.train runs 40 epochs on ratings, and 100 with patience 20 on querie
   equal(seen, { 0, 1, 2 })
 end)
 
-it("protocol.beside has NSR 1 or label 1 and 2, 60 epochs, and a patience of 10", function()
-  local relevant, others = protocols.counts(sets.movielens.fold(protocol.beside.value, 1, 1).test)
-  equal({ others[1] / relevant[1], (protocols.counts(sets.mq2008.fold(protocol.beside.value, 1).test)) }, { 1.0,
+it("beside.beside has NSR 1 or label 1 and 2, 60 epochs, and a patience of 10", function()
+  local relevant, others = protocols.counts(sets.movielens.fold(beside.beside.value, 1, 1).test)
+  equal({ others[1] / relevant[1], (protocols.counts(sets.mq2008.fold(beside.beside.value, 1).test)) }, { 1.0,
     { 2.0, 1.0 } })
-  equal(#train(sets.movielens, { epochs = protocol.beside.epochs }).history, 60)
-  equal(#train(sets.movielens, { start = { 1, 0 }, patience = protocol.beside.patience }).history, 11)
+  equal(#train(sets.movielens, { epochs = beside.beside.epochs }).history, 60)
+  equal(#train(sets.movielens, { start = { 1, 0 }, patience = beside.beside.patience }).history, 11)
 end)
 
 -- Two lists whose first of two rows with equal scores is relevant: R = 1 + sigma(f2 - f1), nDCG = log 2 / log(1 + R),
@@ -239,7 +226,7 @@ it("protocol.train chooses the epoch on validation, and with recipe published on
     equal({ recipe, epoch(recipe, chooser) }, { recipe, 1 })
     check(epoch(recipe, other) > 4, recipe .. " would choose by the other part")
   end
-  equal({ protocol.chooser(), #protocol.recipes, protocol.recipes[1] ~= protocol.recipes[2] }, { "valid", 2, true })
+  equal({ #protocol.recipes, protocol.recipes[1] ~= protocol.recipes[2] }, { 2, true })
 end)
 
 it("protocol.outcome keeps the number on validation that chose, beside the scores on test", function()
@@ -251,22 +238,22 @@ it("protocol.outcome keeps the number on validation that chose, beside the score
   near({ found.own, found.per_list.own:totable()[1] }, { second, second }, 1e-6)
 end)
 
-it("runs.train takes the fold, setting and seed of its trial, and chooses by the part of the recipe", function()
-  local runs, asked = dofile "scripts/thesis/runs.lua", {}
+it("training.train takes the fold, setting and seed of its trial, and chooses by the part of the recipe", function()
+  local asked = {}
   local set = setmetatable({ model = function() return protocols.places{ 0, 1 } end, epochs = 40, fold = function(...)
       table.insert(asked, { ... })
       return (protocols.fold{ valid = { 0, 1 } })
     end }, { __index = sets.movielens })
   local second, found = math.log(2) / math.log(3), {}
   for i, recipe in ipairs(protocol.recipes) do
-    found[i] = runs.train({ recipe = recipe, samples = 10 },
-      { set = set, value = 2, fold = 3, seed = 5, loss = "ndcg", bound = "minmax", rate = 0.1 })
+    found[i] = beside.train({ recipe = recipe, samples = 10 }, set,
+      { value = 2, fold = 3, seed = 5, loss = "ndcg", bound = "minmax", rate = 0.1 })
   end
   equal(asked, { { 2, 3, 5 }, { 2, 3, 5 } })
   near({ found[1].epoch, found[1].valid, found[1].own, found[1].ndcg }, { 1, 1, second, second }, 1e-6)
   near({ found[2].valid, found[2].own }, { 1, 1 }, 1e-6)
   check(found[2].epoch > 4, "as test says")
-  equal({ found[1].per_list.list:totable(), found[1].per_list.rows:totable() }, { { 3001.0 }, { 2.0 } })
+  equal({ found[1].per_list.list:totable(), found[1].per_list.relevant:totable() }, { { 3001.0 }, { 1.0 } })
 end)
 
 -- Training lifts the second row over the third, not over the first: nDCG has its best epoch there, RR at once.
@@ -321,7 +308,7 @@ it("protocol.bound gives the distribution bound the steepness of Eq. 3.13 and 30
   equal({ whole(at_top(1000, 1000)), whole(at_top(1000, 1001)) }, { true, false })
 end)
 
-it("protocol.bound makes other bounds by name, and exact ones of a better ranker by form and beta", function()
+it("better.lua makes exact bounds of a better ranker by form and beta; protocol.bound keeps other names", function()
   equal(protocol.bound("minmax", 10), "minmax")
   equal(protocol.bound("distribution_logit", 10), "distribution_logit")
   -- Rankings of X(2, 1) by weights e^(beta grade): the relevant row is first with probability e / (1 + e) at beta 1.
@@ -334,19 +321,19 @@ it("protocol.bound makes other bounds by name, and exact ones of a better ranker
   local sd = math.sqrt(top * (1 - top)) * (values[1] - values[2])
   local function sigma(x) return 1 / (1 + math.exp(-x)) end
   local function F(x) return top * sigma(8 / sd * (x - values[1])) + (1 - top) * sigma(8 / sd * (x - values[2])) end
-  near(value("distribution (beta 1)", 0.9), F(0.9), 1e-6)
-  near(value("distribution_logit (beta 1)", 0.9), math.log(F(0.9) / (1 - F(0.9))), 1e-5)
-  near(value("distribution_log (beta 1)", 0.9), math.log(F(0.9)), 1e-6)
+  local better = dofile "scripts/thesis/better.lua"
+  near(value(better.bound("distribution", 1), 0.9), F(0.9), 1e-6)
+  near(value(better.bound("distribution_logit", 1), 0.9), math.log(F(0.9) / (1 - F(0.9))), 1e-5)
 end)
 
 -- Numbers on validation that fall with the distance from a peak.
 local function chosen(rates, peak)
   local valid = {}
   for _, rate in ipairs(rates) do valid[rate] = -math.abs(math.log(rate / peak)) end
-  return protocol.choose(valid)
+  return beside.choose(valid)
 end
 
-it("protocol.choose takes the rate with the highest number on validation, the lower of equal ones", function()
+it("beside.choose takes the rate with the highest number on validation, the lower of equal ones", function()
   local fine, few = { 0.001, 0.003, 0.01, 0.03 }, { 0.001, 0.003, 0.01 }
   for name, rates in pairs{ movielens = fine, citeulike = fine, mq2008 = few, mslr = fine, clueweb = fine } do
     for _, rate in ipairs(rates) do equal({ name, chosen(sets[name].rates, rate) }, { name, rate }) end
@@ -354,9 +341,9 @@ it("protocol.choose takes the rate with the highest number on validation, the lo
   end
   for exponent = -9, 9 do  -- in whatever order a table has them
     local valid = { [10.0 ^ exponent] = 0.5, [2 * 10.0 ^ exponent] = 0.5, [3 * 10.0 ^ exponent] = 0.5, [1e12] = 0.4 }
-    equal(protocol.choose(valid), 10.0 ^ exponent)
+    equal(beside.choose(valid), 10.0 ^ exponent)
   end
-  equal(protocol.choose{}, nil)
+  equal(beside.choose{}, nil)
 end)
 
 it("set.tuning chooses rates on the first fold, and of ClueWeb09 on all, at some of the settings", function()
@@ -371,74 +358,4 @@ it("set.tuning chooses rates on the first fold, and of ClueWeb09 on all, at some
   end
   equal(trials, { movielens = { 1, { 1.0, 2.0, 3.0 } }, citeulike = { 1, { 1.0 } }, mq2008 = { 1, { 1.0, 2.0 } },
     mslr = { 1, { 1.0, 2.0 } }, clueweb = { 3, { 1.0, 2.0 } } })
-end)
-
-it("protocol.grids have powers of ten from 0.001 for both optimizers, and protocol.steps half steps", function()
-  local function best(exponents, peak)
-    local valid = {}
-    for _, exponent in ipairs(exponents) do valid[exponent] = -math.abs(math.log(protocol.rate(exponent) / peak)) end
-    return protocol.choose(valid)
-  end
-  local root = math.sqrt(10)
-  for optimizer, top in pairs{ adam = -1, sgd = 4 } do
-    local grid = protocol.grids[optimizer]
-    for power = -3, top do
-      local coarse = best(grid, 10.0 ^ power)
-      near(protocol.rate(coarse) / 10.0 ^ power, 1, 1e-9)
-      local first, second = protocol.rate(coarse + protocol.steps[1]), protocol.rate(coarse + protocol.steps[2])
-      near({ first * root / 10.0 ^ power, second / root / 10.0 ^ power, #protocol.steps }, { 1, 1, 2 }, 1e-9)
-    end
-    near({ protocol.rate(best(grid, 1e-9)) / 1e-3, protocol.rate(best(grid, 1e9)) / 10.0 ^ top }, { 1, 1 }, 1e-9)
-  end
-end)
-
-it("protocol.seeds are three, which makes 945 runs of CiteULike-a under seven bounds", function()
-  local different, bounds, losses = {}, 7, 3
-  for _, seed in ipairs(protocol.seeds) do different[seed] = true end
-  equal({ different[1], different[2], different[3] }, { true, true, true })
-  equal(#protocol.seeds * sets.citeulike.folds * #sets.citeulike.values * bounds * losses, 945)
-end)
-
-it("protocol.compare tests pairs by all signs if they are few, and by 100,000 choices if they are many", function()
-  local found = protocol.compare({ 2, 3, 0 / 0, 5, 1 }, { 1, 1, 0, 2, 2 })
-  -- differences 1, 2, 3, -1: mean 1.25; sums 7 and 5 up to sign, of which at least 5 in size: 2 of 16 choices each for
-  -- 7, 5 by two ones
-  equal({ found.change, found.n, found.wins }, { 1.25, 4, 0.75 })
-  near(found.p, 6 / 16, 1e-12)
-  near(found.d, 1.25 / math.sqrt((0.25 ^ 2 + 0.75 ^ 2 + 1.75 ^ 2 + 2.25 ^ 2) / 3), 1e-12)
-  local a, b = {}, {}
-  for i = 1, 25 do a[i], b[i] = i % 7 + 0.25 * i, i % 5 + 0.21 * i end
-  local count = protocol.compare(a, b).p * 100001
-  near(count, math.floor(count + 0.5), 1e-6)
-end)
-
-it("protocol.correct turns 0.01, 0.04, 0.03 into 0.03, 0.06, 0.06, and protocol.side has level 0.05", function()
-  local corrected = protocol.correct{ 0.01, 0.04, 0.03 }
-  near(corrected, { 0.03, 0.06, 0.06 }, 1e-12)
-  local sides = {}
-  for i, p in ipairs(corrected) do sides[i] = { protocol.side(0.1, p), protocol.side(-0.1, p) } end
-  equal(sides, { { 1, -1 }, { 0, 0 }, { 0, 0 } })
-  equal({ protocol.side(1, 0.05), protocol.side(1, 0.0499), protocol.side(-1, 0.05), protocol.level }, { 0, 1, 0,
-    0.05 })
-end)
-
-it("protocol.verdict holds if all are significantly better, and is contradicted by one that is worse", function()
-  local function verdict(better, surely_better, surely_worse)
-    return protocol.verdict{ of = 5, better = better, surely_better = surely_better, surely_worse = surely_worse }
-  end
-  equal({ verdict(5, 5, 0), verdict(5, 4, 0), verdict(4, 4, 0), verdict(4, 4, 1), verdict(0, 0, 5), verdict(0, 0, 0) },
-    { "holds", "in the mean only", "not shown", "contradicted", "contradicted", "not shown" })
-end)
-
-it("protocol.filled leaves out lists without relevant rows, or counts them as 0 or 1", function()
-  local nan = 0 / 0
-  local skipped = protocol.filled({ 0.5, nan, 0.25 }, "skip")
-  equal({ skipped[1], skipped[2] ~= skipped[2], skipped[3] }, { 0.5, true, 0.25 })
-  equal(protocol.filled({ 0.5, nan, 0.25 }, "zero"), { 0.5, 0.0, 0.25 })
-  equal(protocol.filled({ 0.5, nan, 0.25 }, "one"), { 0.5, 1.0, 0.25 })
-end)
-
-it("protocol.near accepts differences up to 0.01", function()
-  equal({ protocol.near(0.01), protocol.near(-0.01), protocol.near(0.011), protocol.near(-0.011) }, { true, true,
-    false, false })
 end)

@@ -152,14 +152,20 @@ scripts.it("stronger_models.lua keeps the runs of each recipe apart in one store
   equal(table_of "--force", honest)
 end)
 
-scripts.it("runs.study_name tells runs with another number of random orders apart", {},
-  function()
-  local runs = dofile "scripts/thesis/runs.lua"
-  local of = { recipe = true, samples = true }
+scripts.it("training.study tells runs with another number of random orders apart", {}, function()
+  local training, experiment = dofile "scripts/thesis/training.lua", mr.experiment
+  local make, found = experiment.study, nil
+  rawset(experiment, "study", function(_, o)
+    found = o.name
+    return o
+  end)
   local function name(recipe, samples, small)
-    return runs.study_name({ recipe = recipe, samples = samples, smoke = small }, "s", of)
+    training.study({ recipe = recipe, samples = samples, smoke = small }, { name = "s" })
+    return found
   end
-  equal({ name("honest", 300000), name("published", 300000), name("honest", 100), name("published", 100),
-    name("honest", 1000, true) }, { "s", "s, published", "s, 100 samples", "s, published, 100 samples", "s" })
-  equal(runs.study_name({ recipe = "published", samples = 100 }, "s", {}), "s")
+  local ok, problem = pcall(equal, { name("honest", 300000), name("published", 300000), name("honest", 100),
+    name("published", 100), name("honest", 1000, true), name() },
+    { "s", "s, published", "s, 100 samples", "s, published, 100 samples", "s", "s" })
+  rawset(experiment, "study", make)
+  check(ok, problem)
 end)

@@ -15,11 +15,12 @@ local bounds = { "none", "minmax", "expectation", "expectation_max", "distributi
 
 -- Runs of a made-up data set. Each learning rate says its loss and bound. `train`, if given, is called with what a run
 -- is trained with.
-local function made_runs(folder, train)
-  local runs, set = dofile "scripts/thesis/runs.lua", { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2,
-    tuning = 1, sizes = { 4, 8 }, size = 8, epochs = 5 }
-  rawset(runs.data, "open", function() return set end)
-  for _, name in ipairs{ "made", "mq2008" } do
+local function made_runs(folder, train, loaded)
+  local runs = loaded or dofile "scripts/thesis/beside.lua"
+  local set = { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2, tuning = 1, sizes = { 4, 8 }, size = 8,
+    epochs = 5 }
+  rawset(runs, "set", function(_, name) return setmetatable({ name = name }, { __index = set }) end)
+  for _, name in ipairs{ "made", "movielens", "mq2008" } do
     runs.rates[name] = {}
     for l, loss in ipairs(losses) do
       runs.rates[name][loss] = {}
@@ -32,7 +33,7 @@ local function made_runs(folder, train)
     rawset(runs.protocol, "train", function(_, fold, o)
       train{ loss = o.loss.name, bound = o.loss.bound_name, rate = o.rate, size = o.size, seed = o.seed,
         value = fold.value, fold = fold.fold, curve = #o.metrics > 50 }
-      return { test = { counted = {}, skipped = {}, names = {} }, scores = {} }
+      return { test = { mean = {} }, scores = {} }
     end)
     rawset(runs.protocol, "outcome", function() return { valid = 0, per_list = {} } end)
   end
@@ -64,14 +65,15 @@ it("runs.of trains all losses under all bounds at their rates, and keeps nDCG@k 
   end)
 end)
 
-it("runs.sizes compares sizes on the tuning folds, under four bounds, of MQ2008 at label 2 (4.1.1)", function()
+it("sizes.lua compares sizes on the tuning folds, under four bounds, of MQ2008 at label 2 (4.1.1)", function()
   sweeps.in_folder(function(folder)
-    for name, values in pairs{ made = { 1, 3 }, mq2008 = { 2 } } do
+    for name, values in pairs{ movielens = { 1, 3 }, mq2008 = { 2 } } do
       local seen, count = {}, 0
-      local runs, args = made_runs(folder, function(o)
+      local function train(o)
         seen[("%s %s %d %d"):format(o.loss, o.bound, o.value, o.size)] = { o.fold, o.seed, o.rate, o.curve == false }
-      end)
-      runs.sizes(args, name)
+      end
+      in_process.section("scripts/thesis/sizes.lua", { "--set", name, "--store", folder .. "/r.db", "--workers", "0" },
+        { beside = function(runs) made_runs(folder, train, runs) end })
       for l, loss in ipairs(losses) do
         for b, bound in pairs{ "none", "minmax", [4] = "expectation_max", [7] = "distribution_logit" } do
           for _, value in ipairs(values) do
@@ -92,7 +94,7 @@ it("runs.train uses the bound, rate, size, seed and recipe of its run, and selec
   local runs, args = made_runs("")
   local asked, bound_of
   rawset(runs.protocol, "bound", function(name, samples)
-    bound_of = { name, samples or false }
+    bound_of = { name, samples }
     return "minmax"
   end)
   rawset(runs.protocol, "train", function(_, _, o)
@@ -101,19 +103,19 @@ it("runs.train uses the bound, rate, size, seed and recipe of its run, and selec
   end)
   local set = { fold = function() return {} end }
   local function train(loss, bound)
-    pcall(runs.train, args,
-      { set = set, value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
+    pcall(runs.train, args, set,
+      { value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
     return { asked.loss.name, asked.loss.bound_name, asked.select, asked.rate, asked.size, asked.seed, asked.recipe }
   end
   args.samples, args.recipe = 77, "published"
   equal(train("ap", "distribution"), { "ap", "minmax", "ap", 0.25, 6, 5, "published" })
   equal(bound_of, { "distribution", 77 })
   equal(train("nrbp", "distribution_log"), { "nrbp", "minmax", "nrbp(0.95)", 0.25, 6, 5, "published" })
-  equal(bound_of, { "distribution_log", false })
+  equal(bound_of, { "distribution_log", 77 })
 end)
 
 -- The second of three rows is relevant on test, beside two lists without relevant rows; the first is on validation.
-it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the rows of every list", function()
+it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the relevant rows of every list", function()
   local runs, args = made_runs("")
   local identity = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } }
   local rows = {}
@@ -125,30 +127,29 @@ it("runs.train keeps all metrics on test, nDCG@1 to nDCG@50 if asked, and the ro
     end }
   local second = math.log(2) / math.log(3)
   for loss, own in pairs{ ndcg = second, ap = 1 / 2, nrbp = 0.95 } do
-    local found = runs.train(args,
-      { set = set, value = 1, loss = loss, bound = "none", fold = 1, seed = 1, rate = 1e-9, curve = true })
+    local found = runs.train(args, set,
+      { value = 1, loss = loss, bound = "none", fold = 1, seed = 1, rate = 1e-9, curve = true })
     near({ found.valid, found.own, found.ndcg, found.ap, found["nrbp(0.95)"], found.rr },
       { 1, own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
     near({ found["ndcg@1"], found["ndcg@2"], found["ndcg@50"] }, { 0, second, second }, 1e-6)
-    equal({ found["ndcg@51"], found.lists, found.skipped }, { nil, 1, 2 })
+    equal(found["ndcg@51"], nil)
     local lists = found.per_list
     near({ lists.own[1]:item(), lists.ndcg[1]:item(), lists.ap[1]:item(), lists["nrbp(0.95)"][1]:item(),
       lists.rr[1]:item() }, { own, second, 1 / 2, 0.95, 1 / 2 }, 1e-6)
-    equal({ lists.rows:totable(), lists.relevant:totable() }, { { 3.0, 3.0, 3.0 }, { 1.0, 0.0, 0.0 } })
+    equal(lists.relevant:totable(), { 1.0, 0.0, 0.0 })
   end
-  equal(runs.train(args,
-    { set = set, value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
+  equal(runs.train(args, set,
+    { value = 1, loss = "ap", bound = "none", fold = 1, seed = 1, rate = 1e-9 })["ndcg@1"], nil)
 end)
 
-it("training.lua has a rate among those that are tried for every loss under every bound", function()
-  local training = dofile "scripts/thesis/training.lua"
-  local data, chosen = training.data, training.rates
-  for _, name in ipairs(data.names) do
+it("every loss has a rate among those that are tried, under every bound", function()
+  local runs = dofile "scripts/thesis/beside.lua"
+  for _, name in ipairs(runs.names) do
     local tried = {}
-    for _, rate in ipairs(data.open(name, "", true).rates) do tried[rate] = true end
+    for _, rate in ipairs(runs.set({ data = "", smoke = true }, name).rates) do tried[rate] = true end
     for _, loss in ipairs(losses) do
       for _, bound in ipairs(bounds) do
-        check(tried[chosen[name][loss][bound]], ("%s, %s, %s"):format(name, loss, bound))
+        check(tried[runs.rates[name][loss][bound]], ("%s, %s, %s"):format(name, loss, bound))
       end
     end
   end
@@ -159,23 +160,24 @@ it("runs.of says in its settings how many random orders the distribution bound d
     local runs, args = made_runs(folder, function() end)
     args.samples = 77
     check(runs.of(args, "made", 1).study.settings:find("77", 1, true))
-    check(not runs.sizes(args, "made").study.settings:find("77", 1, true))
   end)
 end)
 
-it("data.open of MovieLens has 412 users with 25 relevant items", function()
+it("training.movielens has 412 users with 25 relevant items", function()
   if not program.has_data "ml-latest-small" then
     return test.skip "no ml-latest-small in MOONRANK_DATA or ../shared/data"
   end
-  equal(dofile("scripts/thesis/training.lua").data.open("movielens", "", false).fold(1, 1, 1).test.count, 412)
+  local training = dofile "scripts/thesis/training.lua"
+  equal(training.movielens({ data = "", smoke = false }).fold(1, 1, 1).test.count, 412)
 end)
 
-it("data.open makes networks with as many inputs as the data have features", function()
-  local data, any = dofile("scripts/thesis/training.lua").data, false
+it("sets of queries have networks with as many inputs as the data have features", function()
+  local runs, any = dofile "scripts/thesis/beside.lua", false
   for name, folder in pairs{ mq2008 = "mq2008", mslr = "mslr-web-slice", clueweb = "clueweb09-ltr" } do
     if program.has_data(folder) then
-      local set = data.open(name, "", false)
-      equal(set.features, set.fold(1, 1, 1).test.features:size(2), name)
+      local set = runs.set({ data = "", smoke = false }, name)
+      local batch = set.fold(1, 1, 1).test:batches{ size = 1 }()
+      equal(#set.model(4, 1)(batch), batch.lists.rows, name)
       any = true
     end
   end
@@ -205,19 +207,21 @@ local function made_study(folder)
     end }
 end
 
-local function printed_number(loss, bound)
-  return loss == "ap" and (bound == "none" and 0.36 or bound == "minmax" and 0.5) or nil
+local function printed_number(at)
+  return at.loss == "ap" and (at.bound == "none" and 0.36 or at.bound == "minmax" and 0.5) or nil
 end
 
 -- The section of a table, and its rows by loss and bound, as records.
-local function table_of(folder, o, options)
+local function table_of(folder, empty, printed, options)
   local training = dofile "scripts/thesis/training.lua"
   local study, said = made_study(folder), print
-  rawset(training, "set",
-    function() return { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5 } end)
-  rawset(training, "of", function() return study end)
+  local set = { title = "made", setting = "nsr", head = "NSR", unit = "user", units = "users", legend = "",
+    values = { 1 } }
+  rawset(training, "sweep", function() return study end)
+  options = options or { recipe = "honest" }
+  options.seed = 1
   rawset(_G, "print", function() end)
-  local ok, section = pcall(training.compare, options or { recipe = "honest" }, o)
+  local ok, section = pcall(training.compare, options, set, empty, printed)
   rawset(_G, "print", said)
   check(ok, section)
   local rows = {}
@@ -232,7 +236,7 @@ local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
 
 it("training.compare shows means, changes by user with Holm over the table, and printed numbers", function()
   sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip", printed = printed_number })
+    local section, rows = table_of(folder, "skip", printed_number)
     equal(#section.tables[1].rows, 21)
     local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
     near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] },
@@ -253,7 +257,7 @@ end)
 
 it("training.compare counts bounds that are significantly better and worse, and names the extremes", function()
   sweeps.in_folder(function(folder)
-    local section = table_of(folder, { set = "movielens", seed = 1, empty = "skip", printed = printed_number })
+    local section = table_of(folder, "skip", printed_number)
     local counts = {}
     for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
     equal(counts, { 18, 3, 3 })
@@ -263,14 +267,14 @@ it("training.compare counts bounds that are significantly better and worse, and 
     -- the printed numbers of AP are 0.36 and 0.5
     check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)
     check(not section.text:find("TEST", 1, true) and section.text:find("user", 1, true))
-    local published = table_of(folder, { set = "movielens", seed = 1, empty = "skip" }, { recipe = "published" })
+    local published = table_of(folder, "skip", nil, { recipe = "published" })
     check(published.text:find("TEST", 1, true) and not published.finding, "test chose the epoch")
   end)
 end)
 
 it("training.compare shows intervals by bootstraps of users, and of pairs for a change", function()
   sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "skip" })
+    local section, rows = table_of(folder, "skip")
     local free, mixed = {}, {}
     for user = 1, 12 do
       free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user)
@@ -284,7 +288,7 @@ end)
 
 it("training.compare counts lists without relevant rows as 0 if asked; made-up data have no printed number", function()
   sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, { set = "movielens", seed = 1, empty = "zero", printed = printed_number },
+    local section, rows = table_of(folder, "zero", printed_number,
       { recipe = "honest", made_up = true })
     near(rows["AP none"].mean, usual * 12 / 13, 1e-6)
     equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding,
@@ -296,21 +300,19 @@ it("training.compare counts lists without relevant rows as 0 if asked; made-up d
   end)
 end)
 
-it("scores.lua takes the scores of a trial's fold, in whatever order trials are kept", function()
-  local scores = dofile "scripts/thesis/scores.lua"
+it("scores are those of a trial's fold, in whatever order trials are kept", function()
+  local runs = dofile "scripts/thesis/beside.lua"
   sweeps.in_folder(function(folder)
     local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
       direction = "maximize", space = { bound = mr.choice{ "none", "minmax" }, split = mr.choice{ 3, 1, 2 } },
       run = function(trial)
         local more = trial.bound == "none" and 0 or 10
-        local lists = { own = { trial.split + more }, list = { 1 }, ap = { 7 - trial.split - more } }
-        return { valid = 0, own = trial.split + more, per_list = lists }
+        return { valid = 0, own = trial.split + more, per_list = { own = { trial.split + more }, list = { 1 } } }
       end }
     equal(mr.experiment.folds(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
     equal(mr.experiment.lists(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
-    local by_ap = scores.compare({ results }, {}, "minmax", "none", "ap")
-    equal({ by_ap.mean, by_ap.other_mean, by_ap.change }, { -5.0, 5.0, -10.0 })
-    equal(scores.with({ bound = "none", nsr = 2 }, "minmax").nsr, 2)
+    local where = runs.with({ bound = "none", nsr = 2 }, "minmax")
+    equal({ where.bound, where.nsr }, { "minmax", 2 })
   end)
 end)
 
@@ -319,7 +321,7 @@ end)
 -- rows.
 local function made_cutoffs(shapes)
   local runs, asked = nil, {}
-  local cutoffs = in_process.load("scripts/thesis/cutoffs.lua", { runs = function(module) runs = module end })
+  local cutoffs = in_process.load("scripts/thesis/cutoffs.lua", { beside = function(module) runs = module end })
   local scores = { 9, -9, -9, 0, 0, 0 }
   local function fold_of(name, number)
     local lists, rows = name == "mq2008" and (number == 1 and shapes or { { 1, 0, 0, 0 } }) or {}, {}

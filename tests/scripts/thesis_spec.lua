@@ -92,10 +92,10 @@ end)
 -- Table 5.1 with fewer runs.
 local few_runs = ([[
 local training = dofile "%s/scripts/thesis/training.lua"
-local args = training.args{ seed = 1 }
-local set = training.set(args, "movielens")
+local args = training.args{ seed = 1, recipe = training.recipe, samples = training.samples }
+local set = training.movielens(args)
 set.epochs, set.folds, set.values = 1, 2, { 1 }
-training.compare(args, { set = "movielens", seed = args.seed, empty = "skip" })
+training.compare(args, set, "skip")
 ]]):format(here)
 
 scripts.it("training.compare refuses runs on other data with an error that names both data", {}, function(folder)
@@ -221,9 +221,9 @@ scripts.it("table_5_1_mq2008.lua counts queries without relevant documents as --
   near(mean_of "one", skip * share + 1 - share, 2e-4)
 end)
 
-it("scores.lua averages a user over folds and seeds, and compares these means", function()
+it("mr.experiment.by_list averages a user over folds and seeds, and beside.change_of compares these means", function()
   sweeps.in_folder(function(folder)
-    local scores = dofile "scripts/thesis/scores.lua"
+    local beside = dofile "scripts/thesis/beside.lua"
     -- user u in fold f under seed s: 10 u + f + 100 s, and under the bound 1 or 3 more; user 3 is in the second fold
     -- only and has none once
     local function study(seed)
@@ -242,7 +242,7 @@ it("scores.lua averages a user over folds and seeds, and compares these means", 
     equal(mr.experiment.lists(all[1], { bound = "none" }, "own"), { 121, 111, 112, 122, 132 })
     local means = mr.experiment.by_list(all, { bound = "none" }, "own")
     equal({ means[1], means[2], means[3] ~= means[3] }, { 161.5, 171.5, true })
-    local found = scores.compare(all, {}, "more", "none")
+    local found = beside.change_of(mr.experiment.by_list(all, { bound = "more" }, "own"), means)
     equal({ found.change, found.n, found.wins }, { 2.0, 2, 1.0 })
     near(found.p, 0.5, 1e-12)  -- two of the four choices of signs are as far from 0
     near(found.d, 2 / math.sqrt(2), 1e-12)
@@ -256,9 +256,9 @@ local function sizes_by(part, name)
   return by
 end
 
-it("data.open of CiteULike-a tests each user in every fold, and each of their articles once", function()
+it("beside.set of CiteULike-a tests each user in every fold, and each of their articles once", function()
   if not program.has_data "citeulike-a" then return test.skip "no CiteULike-a in MOONRANK_DATA or ../shared/data" end
-  local set = dofile("scripts/thesis/training.lua").data.open("citeulike", "", false)
+  local set = dofile("scripts/thesis/beside.lua").set({ data = "", smoke = false }, "citeulike")
   equal({ set.setting, set.values, set.folds }, { "nsr", { 1, 2, 3 }, 5 })
   local tested, rows, relevant = {}, 0, 0
   for number = 1, set.folds do
@@ -278,21 +278,21 @@ it("data.open of CiteULike-a tests each user in every fold, and each of their ar
   equal({ rows, relevant }, { 3 * 157527, 157527.0 })
 end)
 
-it("data.open of MSLR and ClueWeb09 takes relevance from a label, and scales by the training part", function()
+it("beside.set of MSLR and ClueWeb09 takes relevance from a label, and scales by the training part", function()
   if not (program.has_data "mslr-web-slice" and program.has_data "clueweb09-ltr") then
     return test.skip "no MSLR slice or ClueWeb09 in MOONRANK_DATA or ../shared/data"
   end
-  local open = dofile("scripts/thesis/training.lua").data.open
+  local runs, args = dofile "scripts/thesis/beside.lua", { data = "", smoke = false }
   local function name(part, l) return part.lists.ids[l] end
   local function relevant(part) return part.lists.relevance:sum():item() end
-  local mslr = open("mslr", "", false)
+  local mslr = runs.set(args, "mslr")
   local fold = mslr.fold(2, 1, 1)
   equal({ mslr.folds, fold.train.count, fold.valid.count, fold.test.count }, { 1, 54, 18, 30 })
   equal({ relevant(fold.train), relevant(fold.valid), relevant(fold.test) }, { 825.0, 262.0, 471.0 })
   equal(relevant(mslr.fold(1, 1, 1).test), 1563.0)
   near(fold.train.features:double():mean(1):abs():max():item(), 0, { atol = 1e-5 })
 
-  local clueweb, tested, count = open("clueweb", "", false), {}, 0
+  local clueweb, tested, count = runs.set(args, "clueweb"), {}, 0
   equal(clueweb.folds, 5)
   for number = 1, 5 do
     fold = clueweb.fold(1, number, 1)

@@ -15,9 +15,9 @@ local bounds = { "none", "minmax", "expectation", "expectation_max", "distributi
 -- without a bound, 3.7 of nRBP under the logit. `train(set, parts, o)` takes the place of a training.
 local function module_of(name, set, train)
   local own
-  local module = in_process.load(("scripts/thesis/%s.lua"):format(name), { runs = function(runs)
+  local module = in_process.load(("scripts/thesis/%s.lua"):format(name), { beside = function(runs)
     own = runs
-    rawset(runs, "set", function() return set end)
+    rawset(runs, "set", function(_, data) return setmetatable({ name = data }, { __index = set }) end)
     for _, data in ipairs{ "movielens", "mq2008", "made" } do
       runs.rates[data] = {}
       for l, loss in ipairs(losses) do
@@ -209,7 +209,7 @@ it("silence.study counts slopes below 1e-12 among judged lists, and trains at th
     found.scores.ndcg = mr.zeros({ 5 }, { dtype = "float64" })
     return found
   end)
-  rawset(runs, "bound", function(args, name) return { form = name, samples = args.samples } end)
+  rawset(runs.protocol, "bound", function(name, samples) return { form = name, samples = samples } end)
   local resolve, ndcg = mr.bounds.resolve, mr.losses.ndcg
   -- slopes of 1e-6, 1e-13, 0 and 1; a fifth of a list that has no metric
   local scale = mr.tensor({ 1e-6, 1e-13, 0, 1, 0 }, { dtype = "float64" })
@@ -251,11 +251,11 @@ it("stronger.study chooses rates without a bound on the first fold, and builds m
     return attention(o)
   end)
   -- validation likes 0.3 of the linear model under AP, else 0.1; the test part, another one
-  rawset(runs, "train", function(_, o)
+  rawset(runs, "train", function(_, own, o)
     local weights = 0
-    for _, parameter in ipairs(o.set.model(8, 3):parameters()) do weights = weights + parameter:numel() end
+    for _, parameter in ipairs(own.model(8, 3):parameters()) do weights = weights + parameter:numel() end
     seen[#seen + 1] = { weights = weights, loss = o.loss, bound = o.bound, fold = o.fold, rate = o.rate,
-      value = o.value, seed = o.seed, epochs = o.set.epochs }
+      value = o.value, seed = o.seed, epochs = own.epochs }
     local likes = weights == 47 and o.loss == "ap" and 0.3 or 0.1
     return { valid = o.rate == likes and 0.75 or 0.5, own = o.rate == likes and 0.1 or 0.9,
       per_list = { own = { 0.5 }, list = { 1 } } }
@@ -292,13 +292,13 @@ it("stronger.study chooses rates without a bound on the first fold, and builds m
 end)
 
 it("better.studies take the rate of each form of bound, on MovieLens at all NSR and on MQ2008", function()
-  local better, runs =
-    module_of("better", { setting = "nsr", values = { 1, 2, 3 } }, function() error "not to be called" end)
+  local better, runs = module_of("better", { setting = "nsr", head = "NSR", values = { 1, 2, 3 } },
+    function() error "not to be called" end)
   local asked = {}
-  rawset(runs, "sweep", function(_, name, o)
-    asked[#asked + 1] = ("%s %s seed %d"):format(name, table.concat(o.values, " "), o.seed)
+  rawset(runs, "sweep", function(_, set, o)
+    asked[#asked + 1] = ("%s %s seed %d"):format(set.name, table.concat(o.space.nsr.keys, " "), o.seed)
     local rates = {}
-    for _, bound in ipairs(o.bounds) do rates[bound] = o.rate{ loss = "ap", bound = bound } end
+    for _, bound in ipairs(o.space.bound.keys) do rates[bound] = o.rate{ loss = "ap", bound = bound } end
     local expected = { none = 2.1 }
     for _, beta in ipairs{ "0", "0.5", "1", "2" } do
       expected[("distribution (beta %s)"):format(beta)], expected[("distribution_logit (beta %s)"):format(beta)] =

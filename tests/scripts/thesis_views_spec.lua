@@ -27,9 +27,11 @@ local shift = { minmax = "gain", expectation = "lose", expectation_max = "mixed"
 -- Patches for the scripts of Figures 5.1 to 5.10: MovieLens at one NSR and MQ2008 at label 2. A user has as many
 -- relevant items as its number says.
 local function figure_runs(folder)
-  return { runs = function(runs)
+  return { beside = function(runs)
     rawset(runs, "set",
-      function(_, name) return name == "movielens" and set or { title = "queries", setting = "label" } end)
+      function(_, name)
+        return name == "movielens" and set or { title = "queries", setting = "label", units = "queries" }
+      end)
     rawset(runs, "of", function(_, name, seed)
       local space = { loss = mr.choice(losses), bound = mr.choice(bounds) }
       space[name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 })
@@ -106,7 +108,7 @@ end)
 it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and rates near the best", function()
   sweeps.in_folder(function(folder)
     local section = section_of("optimisers", { "--sets", "movielens" }, {
-      runs = function(runs) rawset(runs, "set", function() return set end) end,
+      beside = function(runs) rawset(runs, "set", function() return set end) end,
       descent = function(descent)
         rawset(descent, "study", function()
           local space = { loss = mr.choice(losses), bound = mr.choice{ table.unpack(bounds, 1, 5) },
@@ -188,9 +190,9 @@ end)
 it("sizes.lua shows the best size without a bound, its gain, and the best bound at each size", function()
   sweeps.in_folder(function(folder)
     local own = { title = "made", setting = "nsr", values = { 1 }, tuning = 1, size = 8, sizes = { 4, 8 } }
-    local section = section_of("sizes", {}, { runs = function(runs)
+    local section = section_of("sizes", {}, { beside = function(runs)
       rawset(runs, "set", function() return own end)
-      rawset(runs, "sizes", function()
+      rawset(runs, "sweep", function()
         return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
           direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" },
           split = mr.range(1, 2), size = mr.choice{ 4, 8 } }, run = function(trial)
@@ -209,7 +211,7 @@ end)
 
 it("all_pairs.lua shows every loss by every metric, and counts losses that win by another's metric", function()
   sweeps.in_folder(function(folder)
-    local section = section_of("all_pairs", {}, { runs = function(runs)
+    local section = section_of("all_pairs", {}, { beside = function(runs)
       rawset(runs, "set", function() return set end)
       rawset(runs, "of", function()
         local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
@@ -236,7 +238,7 @@ end)
 it("why_distribution_fails.lua shows lists without a gradient, changes with Holm, and where lists start", function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_distribution_fails", {}, {
-      runs = function(runs) rawset(runs, "set", function() return set end) end,
+      beside = function(runs) rawset(runs, "set", function() return set end) end,
       silence = function(silence)
         rawset(silence, "study", function()
           local shifts = { thesis = "lose", exact = "mixed", distribution_log = "gain", distribution_logit = "same" }
@@ -271,9 +273,9 @@ end)
 it("why_curves_differ.lua takes the change apart by lists with k relevant rows, and shows strata and AUC", function()
   sweeps.in_folder(function(folder)
     local section = section_of("why_curves_differ", { "--draws", "2000" }, {
-      runs = function(runs)
+      beside = function(runs)
         rawset(runs, "set", function(_, name)
-          return { title = name, setting = name == "movielens" and "nsr" or "label",
+          return { title = name, head = "label", setting = name == "movielens" and "nsr" or "label",
             values = name == "movielens" and { 1 } or { 2, 1 } }
         end)
       end,

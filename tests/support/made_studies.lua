@@ -22,7 +22,8 @@ M.kinds = {
 }
 
 ---A set of data that has such studies.
-M.set = { title = "made", setting = "nsr", values = { 1 }, folds = 2, epochs = 5, size = 8 }
+M.set = { title = "made", setting = "nsr", head = "NSR", unit = "user", units = "users", legend = "", values = { 1 },
+  folds = 2, epochs = 5, size = 8 }
 
 ---A study with twelve users in each of two folds.
 ---@param folder string
