@@ -14,21 +14,15 @@ own.seeds = { default = { 1 }, least = 1, distinct = true, help = "of models and
 local args = training.args(own, { nsr = { 1 }, epochs = 2 })
 local set = protocol.citeulike(args)
 
--- Reads the published test means by metric, of each kind, loss, NSR, rate, fold and metric that chose the epoch. They
--- are from roger-zhe-li/sigir21-newinsights at 72741b7, results/citeulike/all_res.csv and
+-- The published test means by metric, of each kind, loss, NSR, rate, fold and metric that chose the epoch. They are
+-- from roger-zhe-li/sigir21-newinsights at 72741b7, results/citeulike/all_res.csv and
 -- lambda_results/citeulike/all_res.csv; the paper prints only figures.
-local function read_published()
-  local found, heads = {}, nil
-  for line in io.lines(here .. "published.csv") do
-    local cells, means = {}, {}
-    for cell in line:gmatch "[^,]+" do cells[#cells + 1] = cell end
-    heads = heads or cells
-    for c = 7, #cells do means[heads[c]] = tonumber(cells[c]) end
-    found[table.concat(cells, " ", 1, 6)] = means
-  end
-  return found
+local published, file = {}, not args.made_up and mr.data.csv(here .. "published.csv") or { rows = {} }
+for _, row in ipairs(file.rows) do
+  local means = {}
+  for c = 7, #row do means[file.columns[c]] = row[c] end
+  published[("%s %s %d %g %d %s"):format(table.unpack(row, 1, 6))] = means
 end
-local published = args.made_up and {} or read_published()
 
 local compared_by, within = { "ndcg", "ap", "rbp(0.95)" }, ("within %g"):format(protocol.close)
 local function beside(metric) return title(metric) .. ", less published" end
