@@ -33,6 +33,7 @@ end
 ---Returns the training run of each fold with the best value of the study's metric (`metric` of
 ---`mr.experiment.study`), in the order of folds. This is the usual choice of a learning rate by
 ---validation, fold by fold. Of equally good runs the first is chosen. It is an error if there are none.
+---The runs are for `lists` and `folds`; `mr.experiment.best` gives the numbers of best runs by name.
 ---@param results mr.Results
 ---@param where? table<string, any>  parameters of the runs, such as {loss = "ap"}; default: all runs
 ---@return { fold?: integer, number: integer, row: integer }[]
