@@ -33,11 +33,13 @@ local function beside(metric) return title(metric) .. ", less published" end
 local function model_of(o, studies, split, by)
   local function values(name)
     local found = {}
-    for s, results in ipairs(studies) do found[s] = experiment.folds(results, { split = split }, name)[1] end
+    for _, results in ipairs(studies) do
+      found[#found + 1] = experiment.folds(results, { split = split }, name)[1]  -- nil if training diverged
+    end
     return found
   end
   local epoch, close, largest, ends = math.tointeger(values("epoch by " .. by)[1]), {}, 0, {}
-  if not epoch then return nil end
+  if not epoch or #values(protocol.score("ndcg", by)) == 0 then return nil end
   local model = { NSR = o.nsr, kind = o.kind, loss = title(o.loss), rate = o.rate, fold = split,
     ["chosen by"] = title(by), epoch = epoch, ends = ends }
   local printed = published[("%s %s %d %g %d %s"):format(o.kind, o.loss, o.nsr, o.rate, split, by)]

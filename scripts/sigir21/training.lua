@@ -57,8 +57,9 @@ function M.trainings(args, set)
     table.concat(args.kinds, " or "), table.concat(args.losses, ", "), table.concat(args.rates, ", ")))
 end
 
----The runs of a training, one for each split of a data set; missing ones are made. With --kept none are made, and the
----result is nil if there are none. `o` has nsr, kind, loss, rate, and optionally the number of factors and the seed.
+---The runs of a training, one for each split of a data set; missing ones are made, with --kept none. The result is nil
+---if no run has a result: none is there, or training diverged. `o` has nsr, kind, loss, rate, and optionally the number
+---of factors and the seed.
 function M.study(args, set, o)
   -- The function `run` uses these values instead of `args` and `o`, whose other fields would count as changes of it.
   local recipe, nsr, kind, loss, rate = args.recipe, o.nsr, o.kind, o.loss, o.rate
@@ -75,8 +76,9 @@ function M.study(args, set, o)
         epochs = epochs, model = protocol.model(set, factors, own_seed) })
       return protocol.outcome(run, fold, protocol.own_metrics(loss))
     end }
-  if args.kept then return experiment.there(args, study) end
-  return experiment.study(args, study)
+  local make = args.kept and experiment.there or experiment.study
+  local results = make(args, study)
+  return results and #experiment.runs(results) > 0 and results or nil
 end
 
 ---The name of a loss or metric in tables: "nDCG" for "ndcg", "RBP(0.8)" for "rbp(0.8)".

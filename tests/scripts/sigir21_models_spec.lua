@@ -181,6 +181,20 @@ it("models.rows_of has no rows of a training whose scores are NaN", function()
   end)
 end)
 
+it("training.study has no results if training diverged on every split, and those of the others if on one", function()
+  sweeps.in_folder(function(folder)
+    local models, args = made_runs(folder, function(o)
+      if o.rate == 3 or o.split == 1 then error("mr.fit: the loss is NaN in epoch 1", 0) end
+      return kept_of(o)
+    end)
+    local set, o = models.set(args, "movielens"), { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }
+    equal({ models.training.study(args, set, o), models.of(args, set, o) }, { nil, {} })
+    o.rate = 1
+    equal(models.training.study(args, set, o):counts(), { done = 1, failed = 1 })
+    equal(#models.of(args, set, o), 3)
+  end)
+end)
+
 it("models.of are in the order of splits and metrics, each with its epoch and scores", function()
   sweeps.in_folder(function(folder)
     local models, args = made_runs(folder, kept_of)
