@@ -79,13 +79,14 @@ for _, each in ipairs{ at_one[1], at_one[#at_one] } do
   rows[#rows + 1] = { numbers(args.ratings), numbers(each.predicted:totable()), each.rmse, each.mae, each.ndcg,
     each.pairs }
 end
-local section = figure.finish(args, mr.plot.facets(panels), ([[
+local section = mr.experiment.finish(args, mr.plot.facets(panels), ([[
 All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and the same MAE.
 While the error is below half of the least difference of ratings, every prediction orders the items as their ratings do; beyond it
 equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and %.4f; the table has a prediction of
 either end.]]):format(
     #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
-  figure.named("", mr.table{ columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" }, rows = rows,
+  mr.experiment.named("", mr.table{ rows = rows,
+    columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" },
     formats = { RMSE = "%.4f", MAE = "%.4f", nDCG = "%.4f", pairs = "%.4f" } }, nil,
     "Rows are ratings and predictions of the items; pairs: share of pairs in the right order."))
 section.finding = ("Predictions of %d items that are all off by 1 have an nDCG between %.4f and %.4f."):format(n,

@@ -2,7 +2,7 @@
 -- metrics give the printed numbers? Metrics that the slides only define are computed for the same rows.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local published, figure = dofile(here .. "published.lua"), dofile(here .. "../thesis/figure.lua")
+local published = dofile(here .. "published.lua")
 
 mr.args{ smoke = { default = false, help = "the same: these numbers need no data" } }
 
@@ -85,7 +85,7 @@ for _, each in ipairs(rows) do
     agreement.within = agreement.within + (math.abs(each[4] - each[3]) <= 0.5 * 10 ^ -digits + 1e-12 and 1 or 0)
   end
 end
-local section = figure.finish({}, nil, ([[
+local section = mr.experiment.finish({}, nil, ([[
 The printed average precisions are the computed ones, rounded. The printed mean average precision, %.4f, is the mean of the rounded values;
 without rounding it is %.4f. With one relevant row the denominators of AP@k agree. The formula of the Expedia challenge, read to the
 letter, adds the precision at every rank up to 5 and can exceed 1; counted at relevant rows only it is the reciprocal rank.]]  -- luacheck: ignore 631

@@ -257,6 +257,4 @@ function M.median(values)
   return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
 end
 
-M.named, M.finish = mr.experiment.named, mr.experiment.finish
-
 return M
