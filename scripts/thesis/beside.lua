@@ -49,38 +49,34 @@ end
 ---Share of training queries held out for validation where published folds have no validation part (ClueWeb09).
 M.valid_share = 0.2
 
--- Title, folder, and for queries the number of features of a document and the options of the reader.
+-- Title, folder, and for queries the options of mr.experiment.queries.
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 local sources = {
-  movielens = { "MovieLens" }, citeulike = { "CiteULike-a", "citeulike-a" }, mq2008 = { "MQ2008", "mq2008", 46 },
-  mslr = { "MSLR slice", "mslr-web-slice", 136 },  -- 102 queries of MSLR-WEB30K
-  clueweb = { "ClueWeb09", "clueweb09-ltr", 42, { valid = M.valid_share } },
+  movielens = { "MovieLens" }, citeulike = { "CiteULike-a", "citeulike-a" },
+  mq2008 = { "MQ2008", "mq2008", { features = 46 } },
+  mslr = { "MSLR slice", "mslr-web-slice", { features = 136 } },  -- 102 queries of MSLR-WEB30K
+  clueweb = { "ClueWeb09", "clueweb09-ltr", { features = 42, valid = M.valid_share } },
 }
 
 ---Returns the title of a data set, or of the made-up data in its place (--smoke).
 function M.title(name, smoke)
-  local title, _, features = table.unpack(sources[name])
-  return not smoke and title or features and ("made-up queries of %d features"):format(features) or "made-up ratings"
-end
-
-local function made_up_queries(features)
-  local all = mr.data.synthetic{ kind = "queries", queries = 120, features = features, mean_size = 12 }
-  local train, test = all:split{ share = 0.25 }
-  local rest, valid = train:split{ share = 0.25 }
-  return { mr.data.fold{ train = rest, valid = valid, test = test, title = "made-up queries" } }
+  local title, _, o = table.unpack(sources[name])
+  return not smoke and title or o and ("made-up queries of %d features"):format(o.features) or "made-up ratings"
 end
 
 local function opened(args, name)
   if name == "movielens" then return M.movielens(args) end
-  local _, folder, features, options = table.unpack(sources[name])
-  local path, data = (args.data ~= "" and args.data .. "/" or "") .. folder
-  if not features then
-    data = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }:binarize(4)
-      or mr.data.citeulike(path)
+  local _, folder, o = table.unpack(sources[name])
+  local data
+  if o then
+    o.queries, o.mean_size = 120, 12
+    data = mr.experiment.queries(args, folder, o)
+  elseif args.smoke then
+    data = mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }:binarize(4)
   else
-    data = args.smoke and made_up_queries(features) or mr.data.letor_folds(path, options)
+    data = mr.data.citeulike((args.data ~= "" and args.data .. "/" or "") .. folder)
   end
-  local set = M.named(args, M.sets[name](data, features), name, M.title(name, args.smoke))
+  local set = M.named(args, M.sets[name](data, o and o.features), name, M.title(name, args.smoke))
   set.said = figure.said(set.title)
   return set
 end

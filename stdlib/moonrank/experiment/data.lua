@@ -8,6 +8,8 @@ local M = {}
 local queries_options = declare("mr.experiment.QueriesOptions", {
   { "features", "integer", least = 1, shown = "those of the files; 20 if made up",
     help = "number of features of a document" },
+  { "valid", "number", above = 0, below = 1, shown = "that of mr.data.letor_folds",
+    help = "share of the training queries for validation, if folds have no part for it" },
   { "queries", "integer", least = 8, default = 90, help = "number of queries, if they are made up" },
   { "mean_size", "integer", least = 1, default = 8, help = "mean number of documents of a made-up query" },
 })
@@ -31,7 +33,8 @@ function M.queries(args, folder, o)
   o = queries_options:read("mr.experiment.queries", o)
   if not rawget(args, "made_up") and not rawget(args, "smoke") then
     local data = rawget(args, "data") or ""
-    return mr.data.letor_folds(data ~= "" and data .. "/" .. folder or folder, { features = o.features })
+    return mr.data.letor_folds(data ~= "" and data .. "/" .. folder or folder,
+      { features = o.features, valid = o.valid })
   end
   local all = mr.data.synthetic{ kind = "queries", queries = o.queries, features = o.features or 20,
     mean_size = o.mean_size }

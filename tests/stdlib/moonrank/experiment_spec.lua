@@ -390,6 +390,14 @@ it("mr.experiment.queries reads a folder of --data, or makes up a fold of so man
     local folds = mr.experiment.queries(args, "own", { features = 3 })
     equal({ #folds, folds[1].test.lists.rows, folds[1].train.features:size(2) }, { 1, 2, 3 })
     raises(function() mr.experiment.queries(args, "nope") end, "nope")
+    os.execute(("mkdir -p %s/two/Fold1"):format(folder))
+    local lines = {}
+    for q = 1, 20 do lines[q] = line:format(1, q, 1) .. line:format(0, q, 2) end
+    for _, part in ipairs{ "train", "test" } do
+      sweeps.write(("%s/two/Fold1/%s.txt"):format(folder, part), table.concat(lines))
+    end
+    local two = mr.experiment.queries(args, "two", { valid = 0.25 })[1]
+    equal({ #two.train, #two.valid, #two.test }, { 15, 5, 20 })
     for _, option in ipairs{ "smoke", "made_up" } do
       local fold = mr.experiment.queries({ [option] = true }, "own", { features = 5, queries = 40 })[1]
       equal({ #fold.train + #fold.valid + #fold.test, #fold.test, fold.test.features:size(2) }, { 40, 10, 5 })
