@@ -58,8 +58,7 @@ end
 local results, rows, cells = training.of(args, args.set), {}, training.cells(set)
 for _, name in ipairs(blanks) do training.add_algorithm(rows, cells, set, results, name) end
 training.add_random(rows, cells, training.random(set))
-local metrics = training.named(set, rows, cells)
-metrics.caption = set.title .. ": the metrics of the two cells"
+local metrics = training.named(set.title .. ": the metrics of the two cells", rows, cells)
 local found, times = timed()
 local few = args.set == "mslr" and not args.smoke
   and " (102 queries, too few to stand beside the others of the paper's table)" or ""

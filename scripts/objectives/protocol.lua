@@ -144,6 +144,7 @@ end
 M.metric_names = { "ndcg+1", "ndcg+1@2", "ndcg+1@4", "ndcg+1@6", "precision@2", "precision@4", "precision@6", "ap",
   "ndcg", "ndcg@2", "ndcg@4", "ndcg@6" }
 M.of_table = table.move(M.metric_names, 1, 8, 1, {})
+M.caption = ": nDCG with labels + 1, precision and mean average precision"
 M.titles = { "nDCG+1", "nDCG+1@2", "nDCG+1@4", "nDCG+1@6", "P@2", "P@4", "P@6", "MAP" }
 function M.metrics(ties)
   local found = {}

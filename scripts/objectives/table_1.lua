@@ -66,7 +66,7 @@ for i, name in ipairs(args.sets) do
     add_published(rows, name, algorithm)
   end
   training.add_random(rows, cells, random)
-  tables[2 * i - 1] = training.named(set, rows, cells)
+  tables[2 * i - 1] = training.named(set.title .. protocol.caption, rows, cells, "max")
   tables[2 * i], texts[i], findings[i] = training.changes(set, results, random.ndcg)
 end
 

@@ -94,7 +94,7 @@ local function results_of(args, name, add_published)
   end
   rows[#rows + 1] = { "random order", "mean over all orders" }
   for c, metric in ipairs(protocol.of_table) do
-    rows[#rows][2 + c] = ("%.4f"):format((spread(results, names[1], "random " .. metric)))
+    rows[#rows][2 + c] = spread(results, names[1], "random " .. metric)
   end
   local count = compare({ of = 0, within = 0, tolerance = "least to largest of the seeds" }, rows, results)
   local seeds = select(4, spread(results, names[1], "counted"))
@@ -106,7 +106,8 @@ local function results_of(args, name, add_published)
     text = ("%s Of the %d printed numbers of this data set %d lie, to their two digits, between the least and the "
       .. "largest of the seeds."):format(text, count.of, count.within)
   end
-  return text, count, training.named(set, rows, cells), counts_table(set, names, results, seeds)
+  return text, count, training.named(set.title .. protocol.caption, rows, cells, "max"),
+    counts_table(set, names, results, seeds)
 end
 
 ---Makes the section of table_1.lua with --recipe code. `add_published(rows, name, algorithm)` adds the printed numbers

@@ -90,17 +90,19 @@ function M.add_algorithm(rows, cells, set, results, algorithm)
   end
 end
 
----Adds the row of random orders, as texts, which are not marked as best numbers.
+---Adds the row of random orders.
 function M.add_random(rows, cells, random)
   add(rows, cells, "random order", "mean over all orders", function(metric) return random[metric] end)
-  for c = 3, #rows[#rows] do rows[#rows][c] = ("%.4f"):format(rows[#rows][c]) end
 end
 
----Returns the table of these rows. The best number of a metric is marked among rows that agree in "what".
-function M.named(set, rows, cells)
+---Returns the table of these rows, of which the last has random orders. With `best` = "max", the largest number of a
+---metric is marked among rows that agree in "what", except for random orders, which become texts.
+function M.named(caption, rows, cells, best)
   local columns, formats, mark = { "algorithm", "what", table.unpack(protocol.titles) }, {}, {}
-  local caption = set.title .. ": nDCG with labels + 1, precision and mean average precision"
-  for _, title in ipairs(protocol.titles) do formats[title], mark[title] = "%.4f", "max" end
+  for c, title in ipairs(protocol.titles) do
+    formats[title], mark[title] = "%.4f", best
+    if best then rows[#rows][2 + c] = ("%.4f"):format(rows[#rows][2 + c]) end
+  end
   return experiment.named(caption, mr.table{ columns = columns, rows = rows, formats = formats, mark = mark,
     within = { "what" } }, cells, [[
 nDCG+1, and @2, @4, @6: nDCG of labels to which 1 was added, of all ranks and of the first ones; P@2, P@4, P@6:
