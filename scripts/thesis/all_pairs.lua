@@ -48,6 +48,7 @@ return experiment.finish(args, nil, ([[
 In %d of %d pairs a loss ranks better by another loss's metric than that loss itself, under the
 same bound.]]):format(wins, cells),
   experiment.named("", mr.table{ rows = rows,
-    columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" }, formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about, [[
+    columns = { "NSR", "bound", "trained on", "nDCG", "AP", "nRBP(0.95)", "RR" },
+    formats = { RR = "%.4f" }, mark = { RR = "max" }, within = { "NSR" } }, about, [[
 NSR: negative sampling ratio; nDCG, AP, nRBP(0.95), RR: on test, of models that were trained on one of the losses;
 change (in brackets): how far the model is above the one that was trained on the metric's own loss.]]))

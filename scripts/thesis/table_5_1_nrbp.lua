@@ -153,7 +153,8 @@ end
 tables[#tables + 1] = experiment.named("Agreement with 0.95", mr.table{
   columns = { "data", "loss", "metric", "changes", "sign as at 0.95", "correlation", "better", "worse",
     "significant as at 0.95", "opposite to 0.95" },
-  rows = lines, formats = { correlation = "%.3f" } }, experiment.cells(nil, function(row) return counted[row[1]] end), [[
+  rows = lines, formats = { correlation = "%.3f" } },
+  experiment.cells(nil, function(row) return counted[row[1]] end), [[
 changes: by bounds, at the persistence of the row; sign as at 0.95: how many have the same sign there; correlation:
 Spearman's, with those at 0.95; better, worse: how many are significant; significant as at 0.95: how many at both, to
 the same side; opposite to 0.95: to opposite sides.]])
