@@ -5,6 +5,7 @@
 #include "runtime/io/files/new_file.h"
 #include "runtime/io/files/regular_file.h"
 #include "runtime/io/files/text_file.h"
+#include "runtime/io/formats/npy.h"
 #include "runtime/io/formats/safetensors.h"
 #include "runtime/lua/bind.h"
 
@@ -31,10 +32,10 @@ void save_tensors(const std::string& path, const std::string& format, const std:
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
 load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
-  // files of older versions have no format entry
+  // files of older versions have no format entry; an empty `writer` accepts every format
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
-    if (format->second.rfind(writer + " ", 0) != 0)
+    if (!writer.empty() && format->second.rfind(writer + " ", 0) != 0)
       throw std::runtime_error(path + ": holds " + mr::quoted(format->second) + ", expected '" + writer + "'");
     file.metadata.erase(format);
   }
@@ -54,6 +55,16 @@ bool file_exists(const std::string& path) {
 bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown);
+}
+
+std::tuple<std::vector<std::string>, std::vector<Tensor>> read_npz_of(const std::string& path) {
+  io::NamedTensors found = io::read_npz(path);
+  return {std::move(found.names), std::move(found.tensors)};
+}
+
+void write_npz_of(const std::string& path, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
+  if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+  io::write_npz(path, {names, tensors});
 }
 
 void write_file_of(const std::string& path, const std::string& bytes) {
@@ -80,7 +91,12 @@ extern const lua::OpTable model_file_functions{
         lua::op<&io::make_folder_of>("make_folder", "path", "Makes the file's folder and its parents."),
         lua::op<&load_tensors>("load_tensors", "path, writer",
                                "Names, tensors, metadata keys and values (without the format) of a safetensors file. "
-                               "Raises an error if its format is not 'moonrank WHAT'."),
+                               "Raises an error if its format is not 'moonrank WHAT'; '' accepts every format."),
+        lua::op<&io::read_npy>("read_npy", "path", "The tensor of an .npy file."),
+        lua::op<&io::write_npy>("write_npy", "path, tensor", "Writes an .npy file. Only an .npy file is replaced."),
+        lua::op<&read_npz_of>("read_npz", "path", "Names and tensors of an .npz file."),
+        lua::op<&write_npz_of>("write_npz", "path, names, tensors",
+                               "Writes an .npz file. Only a zip file is replaced."),
     }};
 
 }  // namespace mr

@@ -8,6 +8,7 @@
 #include "runtime/bounds/distribution.h"
 #include "runtime/bounds/samples/sample_file.h"
 #include "runtime/data/letor/letor_cache_file.h"
+#include "runtime/io/formats/npy.h"
 #include "runtime/io/formats/safetensors.h"
 #include "runtime/io/sqlite/sqlite.h"
 #include "tests/fuzz/checksums.h"
@@ -38,6 +39,30 @@ std::string tensors() {
                              {Tensor::from(std::vector<float>{1, 2, 3}), Tensor::from(std::vector<int64_t>{4})},
                              {{format_key, "moonrank model 1"}, {"kind", "mf"}}});
   });
+}
+
+/// Arrays of NumPy as written, and such as other programs write.
+Texts npy_files() {
+  Texts out = {written([](const std::string& path) {
+    io::write_npy(path, Tensor::from(std::vector<float>{1, 2, 3}));
+  })};
+  for (const char* const header :
+       {"{'descr': '>f8', 'fortran_order': True, 'shape': (1, 1), }\n",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }",
+        "{'shape': (9223372036854775807, 2), 'descr': '<u8', 'fortran_order': False}", "{"}) {
+    const std::string text = header;
+    out.push_back(std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) + '\0' + text +
+                  std::string(8, '\xff'));
+  }
+  return out;
+}
+
+Texts npz_files() {
+  const auto file = [](const io::NamedTensors& tensors) {
+    return written([&](const std::string& path) { io::write_npz(path, tensors); });
+  };
+  return {file({{"a", "b"}, {Tensor::from(std::vector<float>{1}), Tensor::from(std::vector<int64_t>{2, 3})}}), file({}),
+          "PK"};
 }
 
 /// A file of tensors with this header, and so many bytes of data.
@@ -235,6 +260,8 @@ std::map<std::string, Texts> seeds() {
       {"trec_qrels", {"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 -1\n"}},
       {"scores", with_options({"qid,docid,score\n1,a,0.5\n1,b,-2\n2,a,1e-3\n", "1,a,0.5\n2,\"b,c\",3\n"})},
       {"safetensors", files_of_tensors()},
+      {"npy", npy_files()},
+      {"npz", npz_files()},
       {"json",
        {nested(64), nested(65), R"({"a":[1,-2.5e3,true,null,"x\u00e9\n"],"b":{"c":[[[]]]}})",
         "[0.1,1e308,12345678901234567890]"}},

@@ -15,6 +15,7 @@
 #include "runtime/data/trec.h"
 #include "runtime/io/files/text_file.h"
 #include "runtime/io/formats/json.h"
+#include "runtime/io/formats/npy.h"
 #include "runtime/io/formats/safetensors.h"
 #include "runtime/ranking/metric.h"
 #include "tests/fuzz/binary_targets.h"
@@ -115,10 +116,23 @@ void safetensors(std::string_view bytes) {
   read_file(bytes, [bytes](const std::string& path) {
     const TensorFile file = read_safetensors(path);
     need(file.names.size() == file.tensors.size(), "safetensors: names");
-    uint64_t held = 0, header = 0;
-    for (const Tensor& x : file.tensors) held += static_cast<uint64_t>(x.bytes());
+    uint64_t entries = 0, header = 0;  // an entry has a byte or more
+    for (const Tensor& x : file.tensors) entries += static_cast<uint64_t>(x.entries());
     std::memcpy(&header, bytes.data(), sizeof header);
-    need(sizeof header + header + held == bytes.size(), "safetensors: bytes of two tensors, or of none");
+    need(sizeof header + header + entries <= bytes.size(), "safetensors: bytes of two tensors, or of none");
+  });
+}
+
+void npy(std::string_view bytes) {
+  read_file(bytes, [bytes](const std::string& path) {
+    need(static_cast<size_t>(io::read_npy(path).entries()) < bytes.size(), "npy: more entries than bytes");
+  });
+}
+
+void npz(std::string_view bytes) {
+  read_file(bytes, [](const std::string& path) {
+    const io::NamedTensors found = io::read_npz(path);
+    need(found.names.size() == found.tensors.size(), "npz: names");
   });
 }
 
@@ -184,6 +198,8 @@ std::map<std::string, Target> all_targets() {
                                        {"trec_qrels", &trec_qrels},
                                        {"scores", &scores},
                                        {"safetensors", &safetensors},
+                                       {"npy", &npy},
+                                       {"npz", &npz},
                                        {"json", &json},
                                        {"packed_text", &packed_text},
                                        {"letor_cache", &letor_cache},

@@ -10,6 +10,7 @@
 #include "runtime/io/files/regular_file.h"
 #include "runtime/io/files/text_file.h"
 #include "runtime/io/formats/json.h"
+#include "runtime/io/formats/number_types.h"
 
 namespace mr {
 namespace {
@@ -75,7 +76,7 @@ std::string header_of(const TensorFile& file) {
 
 struct TensorEntry {
   std::string name;
-  Dtype type;
+  io::NumberType type;
   Shape shape;
   int64_t first, last;  // where the tensor's bytes begin and end in the data of the file
 };
@@ -137,9 +138,11 @@ class Header {
   }
 
   Tensor read(const io::RegularFile& file, const TensorEntry& entry) const {
-    Tensor out = Tensor::empty(entry.shape, entry.type);
-    file.read(data_start_ + entry.first, out.raw(), out.bytes());
-    return out;
+    int64_t at = data_start_ + entry.first;
+    return io::tensor_of_numbers(entry.type, false, entry.shape, [&](void* target, int64_t bytes) {
+      file.read(at, target, bytes);
+      at += bytes;
+    });
   }
 
   std::vector<TensorEntry> entries;  // sorted by name
@@ -166,13 +169,17 @@ class Header {
     return *found;
   }
 
-  Dtype type_of(const std::string& name, const Json& tensor) const {
-    const char* const expected = "F32, F64 or I64";
+  io::NumberType type_of(const std::string& name, const Json& tensor) const {
+    using enum io::NumberType;
+    static const std::map<std::string, io::NumberType> types{
+        {"BOOL", boolean},  {"I8", int8},     {"I16", int16},  {"I32", int32},  {"I64", int64},
+        {"U8", uint8},      {"U16", uint16},  {"U32", uint32}, {"U64", uint64}, {"F16", float16},
+        {"BF16", bfloat16}, {"F32", float32}, {"F64", float64}};
+    const char* const expected = "a type such as F32, F16, BF16, F64, I64 or BOOL";
     const auto is_string = [](const Json& x) { return x.is_string(); };
     const auto type = member(name, tensor, "dtype", expected, is_string).get<std::string>();
-    if (type == "F32") return Dtype::float32;
-    if (type == "F64") return Dtype::float64;
-    if (type == "I64") return Dtype::int64;
+    const auto found = types.find(type);
+    if (found != types.end()) return found->second;
     fail(path_, "tensor " + mr::quoted(name) + " has the type " + mr::quoted(type) + ", expected " + expected);
   }
 
@@ -197,7 +204,7 @@ class Header {
     const Json& offsets = member(name, tensor, "data_offsets", "an array of 2", is_pair);
     out.first = integer(name, offsets[0], "an offset"), out.last = integer(name, offsets[1], "an offset");
     if (out.first < 0 || out.last < out.first || out.last > data_bytes_ ||
-        out.last - out.first != out.shape.entries() * size_of(out.type)) {
+        out.last - out.first != out.shape.entries() * io::bytes_of(out.type)) {
       fail(path_, "tensor " + mr::quoted(name) + " of shape " + out.shape.text() + " does not match its data, bytes " +
                       std::to_string(out.first) + " to " + std::to_string(out.last) + " of " +
                       std::to_string(data_bytes_));

@@ -82,11 +82,11 @@ TEST_CASE("read_safetensors names missing and wrongly typed header members and w
   const auto refused = [&](const std::string& header, const std::string& why) {
     CAPTURE(header);
     const std::string path = files.file("a", with_header(header, "1234"));
-    CHECK_THROWS_WITH(read_safetensors(path), path + ": " + why);
+    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
   };
   const std::map<std::string, std::string> members{{"dtype", R"("F32")"}, {"shape", "[1]"}, {"data_offsets", "[0,4]"}};
   const std::map<std::string, std::string> expected{
-      {"dtype", "F32, F64 or I64"}, {"shape", "an array of sizes"}, {"data_offsets", "an array of 2"}};
+      {"dtype", "a type"}, {"shape", "an array of sizes"}, {"data_offsets", "an array of 2"}};
   const auto header = [&](const std::string& changed, const std::string& value) {
     std::string text;
     for (const auto& [key, usual] : members) {
@@ -104,8 +104,8 @@ TEST_CASE("read_safetensors names missing and wrongly typed header members and w
     refused(header(key, "true"), "tensor 'a' has a boolean" + as);
     refused(header(key, R"({"b":1})"), "tensor 'a' has an object" + as);
   }
-  refused(header("dtype", "[]"), "tensor 'a' has an array of 0 as 'dtype', expected F32, F64 or I64");
-  refused(header("dtype", R"("F16")"), "tensor 'a' has the type 'F16', expected F32, F64 or I64");
+  refused(header("dtype", "[]"), "tensor 'a' has an array of 0 as 'dtype', expected a type");
+  refused(header("dtype", R"("F8_E4M3")"), "tensor 'a' has the type 'F8_E4M3', expected a type");
   refused(header("shape", R"("4")"), "tensor 'a' has a string as 'shape', expected an array of sizes");
   for (const std::string n : {"[]", "[0]", "[0,4,4]"}) {
     const std::string count = std::to_string(nlohmann::json::parse(n).size());

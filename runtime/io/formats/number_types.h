@@ -1,0 +1,35 @@
+// Types of numbers in array files of other programs, and tensors from such numbers.
+#pragma once
+
+#include <functional>
+
+#include "runtime/tensor/tensor.h"
+
+namespace mr::io {
+
+enum class NumberType : uint8_t {
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64
+};
+
+int64_t bytes_of(NumberType type);
+/// The tensor's type for such numbers: all integers and booleans become int64, short floating-point numbers float32.
+Dtype dtype_for(NumberType type);
+
+/// Makes a tensor of this shape from numbers that `read(target, bytes)` delivers in order. `swapped`: their bytes are
+/// in the other order than the machine's. Throws std::runtime_error if a number is beyond int64.
+Tensor tensor_of_numbers(NumberType type, bool swapped, const Shape& shape,
+                         const std::function<void(void* target, int64_t bytes)>& read);
+
+}  // namespace mr::io
