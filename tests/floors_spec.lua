@@ -9,7 +9,7 @@ local floors = {
   ["runtime/tensor"] = 7, ["runtime/autograd"] = 8, ["runtime/lua"] = 9, ["runtime/ops"] = 10, ["runtime/io"] = 10,
   ["runtime/ranking"] = 11, ["runtime/statistics"] = 11, ["runtime/bounds"] = 12, ["runtime/losses"] = 12,
   ["runtime/models"] = 12, ["runtime/data"] = 12,
-  ["runtime/system"] = 13, ["runtime/cluster"] = 14, ["runtime/cli"] = 15,
+  ["runtime/system"] = 13, ["runtime/cluster"] = 14, ["runtime/cli"] = 15, ["runtime/embed"] = 15,
 }
 -- the absence of the GPU's kernels names every table of them
 local above = { ["kernels/device/none.cpp"] = true }

@@ -152,9 +152,15 @@ Storage::Storage(int64_t bytes, Device device) : bytes_(bytes), device_(device) 
   taken_bytes += bytes;
 }
 
+Storage::Storage(void* data, int64_t bytes, std::shared_ptr<void> owner)
+    : owner_(std::move(owner)), data_(data), bytes_(bytes) {
+  held_bytes[static_cast<int>(device_)] += bytes;
+}
+
 Storage::~Storage() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr && owner_ == nullptr) return;
   held_bytes[static_cast<int>(device_)] -= bytes_;
+  if (owner_ != nullptr) return;
   if (device_ == Device::cpu) {
     release_cpu(data_, bytes_);
   } else {

@@ -32,6 +32,8 @@ class Storage {
  public:
   /// Uninitialized bytes, aligned to 64. Throws OutOfMemory before the machine runs out of memory.
   Storage(int64_t bytes, Device device);
+  /// Bytes of the CPU that `owner` keeps alive, such as an array of another program part.
+  Storage(void* data, int64_t bytes, std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -72,6 +74,7 @@ class Storage {
   friend class Deferral;
 
   mutable std::shared_ptr<Deferral> deferral_;
+  std::shared_ptr<void> owner_;  // null if the bytes belong to this storage
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   Device device_ = Device::cpu;

@@ -31,6 +31,12 @@ Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, D
   return out.to(device);
 }
 
+Tensor Tensor::on(std::shared_ptr<Storage> storage, const Shape& shape, Dtype dtype) {
+  if (storage->bytes() != shape.entries() * size_of(dtype))
+    throw std::invalid_argument("the bytes are not the tensor's");
+  return Tensor(Body{std::move(storage), 0, nullptr, 0, shape, shape.entries(), dtype, nullptr});
+}
+
 void* Tensor::raw_of_rows(const Tensor& rows) const {
   if (body_->storage->deferral() == nullptr || !whole() || dims() == 0) return raw();
   const auto* const numbers = static_cast<const int64_t*>(rows.host_bytes());

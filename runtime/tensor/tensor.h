@@ -30,6 +30,8 @@ class Tensor {
     return from_bytes(values.data(), {static_cast<int64_t>(values.size())}, dtype_of<T>, device);
   }
   static Tensor from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device);
+  /// A tensor on all bytes of a storage, which must be as many as the shape and the type need.
+  static Tensor on(std::shared_ptr<Storage> storage, const Shape& shape, Dtype dtype);
 
   bool defined() const { return body_ != nullptr; }
   const Shape& shape() const { return body_->shape; }

@@ -1,0 +1,24 @@
+-- Writes the man page from the texts of `moonrank --help` and of each command's --help: moonrank man.lua PROGRAM FILE
+local program, path = arg[1], arg[2]
+
+local function help_of(command)
+  local pipe <close> = assert(io.popen(("%s %s --help"):format(program, command)))
+  return pipe:read "a"
+end
+
+-- Returns a text as it is printed, in troff.
+local function as_printed(text)
+  return ".nf\n" .. text:gsub("\\", "\\e"):gsub("\n(['.])", "\n\\&%1"):gsub("%-", "\\-") .. ".fi\n"
+end
+
+local version = require("moonrank").version
+local parts = {
+  ('.TH MOONRANK 1 "" "moonrank %s"\n.SH NAME\nmoonrank \\- learning\\-to\\-rank research in Lua\n.SH SYNOPSIS\n')
+    :format(version),
+  as_printed(help_of ""),
+}
+for _, command in ipairs{ "test", "doc", "results", "data" } do
+  parts[#parts + 1] = (".SH MOONRANK %s\n"):format(command:upper()) .. as_printed(help_of(command))
+end
+local file <close> = assert(io.open(path, "w"))
+assert(file:write(table.concat(parts)))

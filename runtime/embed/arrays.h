@@ -1,0 +1,15 @@
+// Tensors on arrays of the caller, and the caller's arrays on tensors.
+#pragma once
+
+#include "runtime/embed/moonrank.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr::embed {
+
+/// A tensor that reads the array in place. Calls the array's `release` when the last tensor on its memory is gone, also
+/// if this function throws.
+Tensor tensor_on(const moonrank_array& array);
+/// An array on a tensor's memory, which the caller releases; a tensor of the GPU is copied first.
+moonrank_array array_on(const Tensor& tensor);
+
+}  // namespace mr::embed

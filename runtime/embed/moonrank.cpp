@@ -1,0 +1,291 @@
+// The C interface. A call is prepared and its results are read in C++; in between, one protected call runs Lua, so that
+// no error of Lua passes a C++ object.
+#include "runtime/embed/moonrank.h"
+
+#include <csignal>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/embed/arrays.h"
+#include "runtime/lua/bind.h"
+#include "runtime/lua/error_text.h"
+#include "runtime/lua/exit.h"
+#include "runtime/lua/interrupt.h"
+#include "runtime/lua/state.h"
+
+struct moonrank_state {
+  lua_State* L = nullptr;
+  std::string error;
+  std::string values;
+  std::vector<moonrank_array> arrays;
+  bool watches_interrupts = false;
+};
+
+namespace mr::embed {
+namespace {
+
+/// Locked during every call, because Lua's states share the memory pool, the GPU and the handling of Ctrl-C.
+std::mutex& calls() {
+  static std::mutex the_mutex;
+  return the_mutex;
+}
+
+thread_local std::string error_of_open;
+
+/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's.
+class InterruptWatch {
+ public:
+  explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {
+    if (!on_) return;
+    sigaction(SIGINT, nullptr, &before_);
+    lua::watch_interrupts(state.L, presses_that_kill);
+  }
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+  ~InterruptWatch() {
+    if (!on_) return;
+    lua::ignore_interrupts();
+    sigaction(SIGINT, &before_, nullptr);
+  }
+
+ private:
+  static constexpr int presses_that_kill = 1000;  // the caller's process is not ours to end
+  bool on_;
+  struct sigaction before_ {};
+};
+
+int handle_error(lua_State* L) {
+  const lua::Box<lua::Exit>* const exit = lua::box_at<lua::Exit>(L, 1);
+  if (exit == nullptr || !exit->alive) return lua::error_text(L);
+  lua_pushlstring(L, exit->get()->message.data(), exit->get()->message.size());
+  return 1;
+}
+
+/// A call of a function of stdlib/moonrank/system/bridge.lua.
+struct Request {
+  const char* function;
+  std::string_view values;
+  const std::vector<Tensor>* arrays;
+};
+
+/// Lua: require("moonrank.system.bridge").call(function, values, {array, ...})
+int call_bridge(lua_State* L) {
+  const Request& request = *static_cast<const Request*>(lua_touserdata(L, 1));
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "moonrank.system.bridge");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "call");
+  lua_pushstring(L, request.function);
+  lua_pushlstring(L, request.values.data(), request.values.size());
+  lua_createtable(L, static_cast<int>(request.arrays->size()), 0);
+  lua_Integer i = 0;
+  for (const Tensor& array : *request.arrays) {
+    lua::reserve_box<Tensor>(L);
+    lua::box_at<Tensor>(L, -1)->fill(Tensor(array));
+    lua_rawseti(L, -2, ++i);
+  }
+  lua_call(L, 3, 2);
+  return 2;
+}
+
+int fail(moonrank_state* state, const char* text) noexcept {
+  try {
+    state->error = text;
+  } catch (const std::bad_alloc&) {
+    state->error.clear();
+  }
+  return MOONRANK_FAILED;
+}
+
+/// Runs the protected function on top of the stack below its arguments.
+int protected_call(moonrank_state* state, int arguments, int results) {
+  lua_State* const L = state->L;
+  lua_pushcfunction(L, &handle_error);
+  lua_insert(L, 1);
+  const InterruptWatch watch(*state);
+  const int status = lua_pcall(L, arguments, results, 1);
+  if (status == LUA_OK) return MOONRANK_OK;
+  const char* const text = lua_tostring(L, -1);
+  fail(state, status == LUA_ERRMEM ? "out of memory" : text != nullptr ? text : "an error without a text");
+  return lua::interrupted() ? MOONRANK_INTERRUPTED : MOONRANK_FAILED;
+}
+
+void release_all(std::vector<moonrank_array>& arrays) {
+  for (const moonrank_array& array : arrays) array.release(array.owner);
+  arrays.clear();
+}
+
+/// Reads the two results of call_bridge: bytes and a table of tensors.
+void read_reply(moonrank_state* state) {
+  lua_State* const L = state->L;
+  size_t bytes = 0;
+  const char* const values = lua_tolstring(L, -2, &bytes);
+  state->values.assign(values, bytes);
+  const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
+  for (lua_Integer i = 1; i <= count; ++i) {
+    lua_rawgeti(L, -1, i);
+    state->arrays.push_back(array_on(*lua::box_at<Tensor>(L, -1)->get()));
+    lua_pop(L, 1);
+  }
+}
+
+/// Calls a function of the bridge; the reply is in the state.
+int call(moonrank_state* state, const char* function, std::string_view values, const moonrank_array* arrays,
+         int count) {
+  std::vector<Tensor> tensors;
+  std::string problem;
+  for (int i = 0; i < count; ++i) {
+    try {
+      tensors.push_back(tensor_on(arrays[i]));  // reads all, because each must be released
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  }
+  if (!problem.empty()) return fail(state, problem.c_str());
+  Request request{function, values, &tensors};
+  lua_State* const L = state->L;
+  lua_settop(L, 0);
+  lua_pushcfunction(L, &call_bridge);
+  lua_pushlightuserdata(L, &request);
+  const int status = protected_call(state, 1, 2);
+  if (status == MOONRANK_OK) read_reply(state);
+  lua_settop(L, 0);
+  return status;
+}
+
+/// Runs `work` with the calls' lock, and turns exceptions into the state's error.
+template <class Work>
+int guarded(moonrank_state* state, const Work& work) noexcept {
+  if (state == nullptr) return MOONRANK_FAILED;
+  try {
+    const std::lock_guard lock(calls());
+    state->error.clear();
+    state->values.clear();
+    state->arrays.clear();  // they belong to the caller
+    return work();
+  } catch (const std::exception& error) {
+    release_all(state->arrays);
+    return fail(state, error.what());
+  }
+}
+
+/// Bytes of strings in the format of stdlib/moonrank/sweep/frame.lua: a table with the keys 1, 2, ...
+std::string packed(std::initializer_list<std::string_view> texts) {
+  std::string out;
+  const auto append = [&out](char kind, int64_t number) {
+    out += kind;
+    out.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  append('T', static_cast<int64_t>(texts.size()));
+  int64_t i = 0;
+  for (const std::string_view text : texts) {
+    append('i', ++i);
+    append('s', static_cast<int64_t>(text.size()));
+    out += text;
+  }
+  return out;
+}
+
+moonrank_array lent(const void* data, int32_t dtype, int64_t entries) {
+  moonrank_array array{};
+  array.data = const_cast<void*>(data);  // NOLINT: the bridge only reads arguments
+  array.dtype = dtype;
+  array.dims = 1;
+  array.shape[0] = entries;
+  return array;
+}
+
+/// Calls a bridge function that returns a mean and another array, which is copied to `out` unless it is null.
+int measure(moonrank_state* state, const char* function, const char* name, const void* scores, int dtype,
+            const moonrank_lists* lists, double* mean, void* out) {
+  return guarded(state, [&] {
+    if (name == nullptr || lists == nullptr || mean == nullptr) return fail(state, "an argument is NULL");
+    const moonrank_array arrays[] = {lent(scores, dtype, lists->rows),
+                                     lent(lists->grades, MOONRANK_FLOAT32, lists->rows),
+                                     lent(lists->sizes, MOONRANK_INT64, lists->count)};
+    const int status = call(state, function, packed({name, out != nullptr ? "all" : "mean"}), arrays, 3);
+    if (status != MOONRANK_OK) return status;
+    const std::vector<moonrank_array>& found = state->arrays;
+    *mean = *static_cast<const double*>(found[0].data);
+    if (out != nullptr) {
+      const size_t entry = found[1].dtype == MOONRANK_FLOAT32 ? sizeof(float) : sizeof(double);
+      std::memcpy(out, found[1].data, static_cast<size_t>(found[1].shape[0]) * entry);
+    }
+    release_all(state->arrays);
+    return status;
+  });
+}
+
+int open_protected(lua_State* L) {
+  lua::open(L);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mr::embed
+
+using namespace mr::embed;  // NOLINT: this file implements the C interface
+
+int moonrank_api_version(void) { return MOONRANK_API_VERSION; }
+const char* moonrank_version(void) { return MR_VERSION; }
+
+moonrank_state* moonrank_open(void) {
+  try {
+    const std::lock_guard lock(calls());
+    auto state = std::make_unique<moonrank_state>();
+    state->L = luaL_newstate();
+    if (state->L == nullptr) throw std::bad_alloc();
+    lua_pushcfunction(state->L, &open_protected);
+    if (protected_call(state.get(), 0, 0) == MOONRANK_OK) return state.release();
+    error_of_open = state->error;
+    lua_close(state->L);
+  } catch (const std::exception& error) {
+    error_of_open = error.what();
+  }
+  return nullptr;
+}
+
+void moonrank_close(moonrank_state* state) {
+  if (state == nullptr) return;
+  const std::lock_guard lock(calls());
+  lua_close(state->L);
+  std::unique_ptr<moonrank_state>(state).reset();
+}
+
+const char* moonrank_error(const moonrank_state* state) {
+  return state != nullptr ? state->error.c_str() : error_of_open.c_str();
+}
+
+void moonrank_watch_interrupts(moonrank_state* state, int on) {
+  if (state != nullptr) state->watches_interrupts = on != 0;
+}
+
+int moonrank_run(moonrank_state* state, const char* code, const char* name) {
+  return guarded(state, [&] {
+    if (code == nullptr) return fail(state, "the code is NULL");
+    return call(state, "script", packed({code, name != nullptr ? name : "script"}), nullptr, 0);
+  });
+}
+
+int moonrank_evaluate(moonrank_state* state, const char* metric, const void* scores, int dtype,
+                      const moonrank_lists* lists, double* mean, double* values) {
+  return measure(state, "evaluate_one", metric, scores, dtype, lists, mean, values);
+}
+
+int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, int dtype, const moonrank_lists* lists,
+                  double* mean, void* gradient) {
+  return measure(state, "loss_mean", loss, scores, dtype, lists, mean, gradient);
+}
+
+int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
+                  const moonrank_array* arrays, int count, moonrank_reply* reply) {
+  return guarded(state, [&] {
+    if (function == nullptr || reply == nullptr) return fail(state, "an argument is NULL");
+    const int status = call(state, function, {static_cast<const char*>(values), bytes}, arrays, count);
+    *reply = {};
+    if (status != MOONRANK_OK) return status;
+    *reply = {state->values.data(), state->values.size(), state->arrays.data(),
+              static_cast<int32_t>(state->arrays.size())};
+    return status;
+  });
+}

@@ -1,0 +1,104 @@
+/* Moonrank as a library: its metrics, bounds and losses on the caller's arrays, and its Lua scripts.
+ *
+ * A state is one Lua interpreter with the library. A process may have several states and use them from any thread;
+ * calls run one after another, and each uses all threads of Moonrank. Opening a state changes no signal handler and no
+ * locale.
+ *
+ * Every function that can fail returns MOONRANK_OK, or another status; moonrank_error then has the reason. */
+#ifndef MOONRANK_H
+#define MOONRANK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MOONRANK_API __attribute__((visibility("default")))
+
+/* Version of this interface. It is raised when a function or a struct changes, but not for additions. */
+#define MOONRANK_API_VERSION 1
+
+typedef struct moonrank_state moonrank_state;
+
+enum moonrank_status { MOONRANK_OK = 0, MOONRANK_FAILED = 1, MOONRANK_INTERRUPTED = 2 };
+enum moonrank_dtype { MOONRANK_FLOAT32 = 0, MOONRANK_FLOAT64 = 1, MOONRANK_INT64 = 2 };
+
+#define MOONRANK_MOST_DIMS 4
+
+/* An array in the memory of the CPU: `data` has the product of shape[0] ... shape[dims - 1] entries, row by row.
+ *
+ * As an argument, it is read in place. If `release` is given, it is called with `owner` when no tensor uses the memory
+ * any more, maybe during a later call or on another thread, and also if the call fails. Without `release`, the memory
+ * must stay valid until the state is closed, or until the end of the call for functions that keep no tensor (they say
+ * so).
+ *
+ * As a result, it belongs to the caller, who calls `release` with `owner` when it needs the memory no more. */
+typedef struct moonrank_array {
+  void* data;
+  int32_t dtype; /* enum moonrank_dtype */
+  int32_t dims;  /* 0 to MOONRANK_MOST_DIMS */
+  int64_t shape[MOONRANK_MOST_DIMS];
+  void (*release)(void* owner);
+  void* owner;
+} moonrank_array;
+
+/* The interface's version in the loaded library; compare it with MOONRANK_API_VERSION. */
+MOONRANK_API int moonrank_api_version(void);
+/* The program's version, such as "0.2.0". */
+MOONRANK_API const char* moonrank_version(void);
+
+/* Opens a state. NULL if memory is short or the standard library cannot be loaded; `moonrank_error(NULL)` then has the
+ * reason, for the calling thread. */
+MOONRANK_API moonrank_state* moonrank_open(void);
+MOONRANK_API void moonrank_close(moonrank_state* state);
+/* Text of the last failure of the state (UTF-8; "" if none). Valid until the next call with this state. */
+MOONRANK_API const char* moonrank_error(const moonrank_state* state);
+
+/* While on, Ctrl-C stops a running call, which returns MOONRANK_INTERRUPTED. The signal handler is installed for the
+ * duration of a call only. Off at the start. */
+MOONRANK_API void moonrank_watch_interrupts(moonrank_state* state, int on);
+
+/* Runs a script. `name` is its name in error messages. Global variables of the script last until the state is closed.
+ */
+MOONRANK_API int moonrank_run(moonrank_state* state, const char* code, const char* name);
+
+/* Judged lists (queries or users): `grades` has an entry for every row (relevant: 1 or more), `sizes` has the number of
+ * rows of every list. The sum of the sizes is the number of rows. */
+typedef struct moonrank_lists {
+  const float* grades;
+  const int64_t* sizes;
+  int64_t rows;
+  int64_t count;
+} moonrank_lists;
+
+/* Computes an exact metric, such as "ndcg@10", or "ap:minmax" under a bound. `scores` has an entry for every row, and
+ * `dtype` is MOONRANK_FLOAT32 or MOONRANK_FLOAT64. `mean` receives the mean over the lists for which the metric is
+ * defined. `values` (may be NULL) receives the value of each list, NaN where it is undefined. Keeps no tensor. */
+MOONRANK_API int moonrank_evaluate(moonrank_state* state, const char* metric, const void* scores, int dtype,
+                                   const moonrank_lists* lists, double* mean, double* values);
+
+/* Computes the mean of a loss over the lists that count, and its gradient. `loss` is a name, with a bound after a
+ * colon: "ndcg:expectation"; or a Lua expression: "mr.losses.nrbp{p = 0.8, bound = 'minmax'}". `gradient` (may be NULL)
+ * has the type of the scores and an entry for every row. Keeps no tensor. */
+MOONRANK_API int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, int dtype,
+                               const moonrank_lists* lists, double* mean, void* gradient);
+
+/* For bindings of other languages: calls a function of stdlib/moonrank/system/bridge.lua with values and arrays.
+ * `values` is a value in the format of stdlib/moonrank/sweep/frame.lua, and so is the reply; {"array", i} in a value
+ * stands for array i, from 1. The reply is valid until the next call with this state. */
+typedef struct moonrank_reply {
+  const void* values;
+  size_t bytes;
+  const moonrank_array* arrays; /* each belongs to the caller */
+  int32_t count;
+} moonrank_reply;
+MOONRANK_API int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
+                               const moonrank_array* arrays, int count, moonrank_reply* reply);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+-- What the C interface (runtime/embed/moonrank.h) calls. Each function in `functions` takes a value that another
+-- program sent and returns one. Values are texts, numbers, booleans and tables of these. A tensor in a value travels
+-- beside it: a table with the key "\0array" stands for the array with that number.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local evaluate = require "moonrank.evaluate"
+local frame = require "moonrank.sweep.frame"
+local newton = require "moonrank.losses.newton"
+
+local M = {}
+
+local array_key <const> = "\0array"
+local deepest <const> = 60
+
+-- Returns a received value with its arrays in place.
+local function received(value, arrays)
+  if type(value) ~= "table" then return value end
+  if value[array_key] then return arrays[value[array_key]] end
+  for key, each in next, value do value[key] = received(each, arrays) end
+  return value
+end
+
+-- Returns the columns and rows of a table of results or of an object that has such a table; nil for other values.
+local function columns_and_rows(value)
+  local to_table = getmetatable(value) and check.field(value, "table")
+  local found = to_table and to_table(value) or value
+  local columns, rows = rawget(found, "columns"), rawget(found, "rows")
+  return getmetatable(value) and columns and rows and { columns = columns, rows = rows } or nil
+end
+
+local function refuse(value, why)
+  check.fail("the result has a %s%s, expected tables, tensors, texts, numbers or booleans", check.kind(value),
+    why or "")
+end
+
+local plain = { ["nil"] = true, boolean = true, number = true, string = true }
+
+-- Returns what is sent for a value. Tensors are appended to `arrays`.
+local function sent(value, arrays, depth)
+  if plain[type(value)] then return value end
+  if check.is_tensor(value) then
+    arrays[#arrays + 1] = value:detach()
+    return { [array_key] = #arrays }
+  end
+  if type(value) ~= "table" then refuse(value) end
+  if depth > deepest then refuse(value, " nested too deep") end
+  local meta = getmetatable(value)
+  local plain_table = columns_and_rows(value) or not (meta and rawget(meta, "__name")) and value
+  if not plain_table then refuse(value) end
+  local out = {}
+  for key, each in next, plain_table do out[key] = sent(each, arrays, depth + 1) end
+  return out
+end
+
+---Functions by name. Each gets the received value and all arrays. The second result, if any, has the arrays that are
+---returned first.
+---@type table<string, fun(value: any, arrays: mr.Tensor[]): any, mr.Tensor[]?>
+M.functions = {}
+
+---Calls one of `functions` with a value in the format of moonrank.sweep.frame.
+---@param name string
+---@param bytes string        the value
+---@param arrays mr.Tensor[]  arrays that the value names
+---@return string bytes       the result
+---@return mr.Tensor[] arrays
+function M.call(name, bytes, arrays)
+  local f = M.functions[name]
+  if not f then check.fail("the library has no function '%s'", core.safe_text(name)) end
+  local value, out = f(received(#bytes > 0 and frame.unpack(bytes) or nil, arrays), arrays)
+  out = out or {}
+  return frame.pack(sent(value, out, 0)), out
+end
+
+-- Objects that the other program uses again, by the number that it was given.
+local kept, last_number = {}, 0
+
+local function keep(value)
+  last_number = last_number + 1
+  kept[last_number] = value
+  return last_number
+end
+
+-- Returns the judged lists of a call: kept ones, or made from grades of all rows and the number of rows of each list.
+local function lists_of(t)
+  return t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
+end
+
+-- Returns the form in which mr.evaluate takes a metric: "ap:minmax" is AP under a bound.
+local function metric_of(metric)
+  if type(metric) ~= "string" then return metric end
+  local inner, bound = metric:match "^([^:]+):([^:]+)$"
+  return inner and { inner, bound = bound } or metric
+end
+
+local function metrics_of(names)
+  local out = {}
+  for i, name in ipairs(names) do out[i] = metric_of(name) end
+  return out
+end
+
+-- Returns the loss of a text: a name with options, "ndcg:expectation", or a Lua expression.
+local function loss_of(text, options)
+  local name, bound = text:match "^([%w_]+):([%w_]+)$"
+  name = name or text:match "^[%w_]+$"
+  if name then
+    options = options or {}
+    options.bound = bound or options.bound
+    return check.choice("loss", "name", name, mr.losses.names()) and mr.losses[name](options)
+  end
+  local chunk, why = load("local mr = require 'moonrank' return " .. text, "=loss", "t")
+  if not chunk then check.fail("loss: '%s' is neither a name nor a Lua expression (%s)", core.safe_text(text), why) end
+  return chunk()
+end
+
+-- Runs a script with variables of these names and values, and `mr`. Other global variables last as in a session.
+-- Returns a list of all returned values with their number in `n`.
+function M.functions.script(t)
+  local variables = setmetatable(t.variables or {}, { __index = _G, __newindex = _G })
+  if rawget(variables, "mr") == nil then rawset(variables, "mr", mr) end
+  local chunk, why = load(t[1], "=" .. (t[2] or "script"), "t", variables)
+  if not chunk then check.fail("%s", why) end
+  return table.pack(chunk())
+end
+
+-- Frees tensors that no script uses, and with them arrays of the caller.
+function M.functions.collect() collectgarbage() end
+
+function M.functions.release(t) kept[t.object] = nil end
+
+function M.functions.lists(t) return keep(lists_of(t)) end
+
+function M.functions.loss(t) return keep(loss_of(t.loss, t.options)) end
+
+-- Computes a loss and, if asked for, its gradient. `reduction` is "mean" (over the lists that count), "sum" or "none"
+-- (a value per list); under "none" the gradient is that of the sum of the values times `weights`.
+function M.functions.loss_values(t)
+  local loss, lists = kept[t.loss], lists_of(t)
+  local scores = t.scores:detach()
+  if t.gradient then scores:requires_grad() end
+  local values = t.reduction == "mean" and loss:mean(scores, lists) or loss(scores, lists)
+  if t.reduction == "sum" then values = values:sum() end
+  if not t.gradient then return { value = values } end
+  local total = t.weights and (values * t.weights):sum() or values
+  if total.tracked then total:backward() end
+  return { value = values, gradient = scores.grad or t.scores * 0 }
+end
+
+-- Returns first and second derivatives of a loss, for Newton steps of trees, and the mean loss.
+function M.functions.derivatives(t)
+  local lists = lists_of(t)
+  local first, second, values = newton.derivatives(kept[t.loss], t.scores:double(), lists)
+  return { first = first, second = second, values = values }
+end
+
+function M.functions.evaluate(t)
+  local found = mr.evaluate(t.scores, lists_of(t), metrics_of(t.metrics), t.options)
+  local values = {}
+  for _, name in ipairs(found.names) do values[name] = evaluate.exact(found, name) end
+  return { names = found.names, mean = found.mean, values = values, counted = found.counted, skipped = found.skipped,
+    text = tostring(found) }
+end
+
+-- Returns the metrics' names in this evaluation, and whether larger values are better.
+function M.functions.metrics(t)
+  local names, maximize = {}, {}
+  for i, each in ipairs(evaluate.metrics_of(metrics_of(t.metrics), t.options)) do
+    names[i], maximize[i] = each.name, not each.minimize
+  end
+  return { names = names, maximize = maximize }
+end
+
+-- Returns the metrics' means over lists.
+function M.functions.means(t) return mr.evaluate(t.scores, lists_of(t), metrics_of(t.metrics), t.options).mean end
+
+function M.functions.bounds_of(t)
+  local out = {}
+  for name, value in next, mr.bounds.of(t.metric, t.shape) do out[name] = value end
+  return out
+end
+
+function M.functions.distribution(t)
+  local found = mr.bounds.distribution(t.metric, t.options)
+  local values, probabilities = found:pmf()
+  return { object = keep(found), values = values, probabilities = probabilities, mean = found:mean(), sd = found:sd(),
+    min = found:min(), max = found:max(), method = found:method() }
+end
+
+function M.functions.cdf(t) return kept[t.object]:cdf(t.at) end
+
+function M.functions.quantile(t) return kept[t.object]:quantile(t.at) end
+
+-- Compares systems, each with scores of all rows.
+function M.functions.compare(t)
+  local options = t.options or {}
+  options.systems, options.qrels, options.metrics = t.systems, lists_of(t), metrics_of(t.metrics)
+  local found = mr.compare(options)
+  return { systems = found.systems, means = found:table(), tests = found:tests(), notes = found.notes,
+    text = tostring(found), latex = found:to_latex(), markdown = found:to_markdown(), html = found:to_html() }
+end
+
+-- Returns the names of losses, metrics and bounds, and the reference text of a name.
+function M.functions.names()
+  return { losses = mr.losses.names(), metrics = mr.metrics.names(), bounds = mr.bounds.names() }
+end
+
+function M.functions.about(t) return require("moonrank.help").about(t.name) end
+
+-- Computes a metric for C: its mean, and its values per list.
+function M.functions.evaluate_one(t, arrays)
+  local lists = mr.lists{ relevance = arrays[2], sizes = arrays[3] }
+  local found = mr.evaluate(arrays[1], lists, { metric_of(t[1]) })
+  local name = found.names[1]
+  return nil, { mr.tensor(found.mean[name], { dtype = "float64" }), evaluate.exact(found, name) }
+end
+
+-- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
+function M.functions.loss_mean(t, arrays)
+  local found = M.functions.loss_values{ loss = M.functions.loss{ loss = t[1] }, scores = arrays[1], grades = arrays[2],
+    sizes = arrays[3], reduction = "mean", gradient = t[2] == "all" }
+  return nil, { found.value:double():detach(), found.gradient }
+end
+
+return M

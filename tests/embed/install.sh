@@ -1,0 +1,22 @@
+#!/bin/sh
+# Installs the build folder $1 into a temporary folder, builds the example there with find_package, and runs what was
+# installed: the program, the example, the completion.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cmake --install "$1" --prefix "$folder/prefix" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+cmake -S "$(dirname "$0")/../../examples/embed" -B "$folder/example" -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/log" 2>&1 \
+  && cmake --build "$folder/example" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+"$folder/example/example" >"$folder/printed"
+cat "$folder/printed"
+# smooth nDCG under the bound falls, exact nDCG ends at its largest value
+[ "$(wc -l <"$folder/printed")" -eq 3 ]
+tail -n 1 "$folder/printed" | grep -q "nDCG 1.0000"
+PATH="$folder/prefix/bin:$PATH"
+[ "$(moonrank -e 'print(1 + 1)')" = 2 ]
+complete_after() {
+  bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _moonrank; printf "%s\n" "${COMPREPLY[@]}"' \
+    "$folder/prefix/share/bash-completion/completions/moonrank" "$@"
+}
+complete_after moonrank do | grep -qx doc
+complete_after moonrank data "" | grep -qx get
