@@ -7,6 +7,7 @@ local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local frame = require "moonrank.sweep.frame"
 local newton = require "moonrank.losses.newton"
+local random = require "moonrank.random"
 
 local M = {}
 
@@ -133,17 +134,20 @@ function M.functions.lists(t) return keep(lists_of(t)) end
 function M.functions.loss(t) return keep(loss_of(t.loss, t.options)) end
 
 -- Computes a loss and, if asked for, its gradient. `reduction` is "mean" (over the lists that count), "sum" or "none"
--- (a value per list); under "none" the gradient is that of the sum of the values times `weights`.
+-- (a value per list); under "none" the gradient is that of the sum of the values times `weights`. The result `drawn`
+-- names the random numbers that the loss drew. A call that gets it as `draw_again` uses them again.
 function M.functions.loss_values(t)
-  local loss, lists = kept[t.loss], lists_of(t)
+  local loss, lists, drawn = kept[t.loss], lists_of(t), random.calls()
   local scores = t.scores:detach()
   if t.gradient then scores:requires_grad() end
+  if t.draw_again then random.go_back(t.draw_again) end
   local values = t.reduction == "mean" and loss:mean(scores, lists) or loss(scores, lists)
+  if t.draw_again then random.go_back(drawn) end
   if t.reduction == "sum" then values = values:sum() end
-  if not t.gradient then return { value = values } end
+  if not t.gradient then return { value = values, drawn = drawn } end
   local total = t.weights and (values * t.weights):sum() or values
   if total.tracked then total:backward() end
-  return { value = values, gradient = scores.grad or t.scores * 0 }
+  return { value = values, drawn = drawn, gradient = scores.grad or t.scores * 0 }
 end
 
 -- Returns first and second derivatives of a loss, for Newton steps of trees, and the mean loss.
@@ -175,7 +179,7 @@ function M.functions.means(t) return mr.evaluate(t.scores, lists_of(t), metrics_
 
 function M.functions.bounds_of(t)
   local out = {}
-  for name, value in next, mr.bounds.of(t.metric, t.shape) do out[name] = value end
+  for name, value in next, mr.bounds.of(t.metric, t.shape) do out[name] = plain[type(value)] and value or nil end
   return out
 end
 

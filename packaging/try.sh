@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs the program $1: a session, a sweep that is interrupted after its first trial, and the rest of it.
+set -eu
+here=$(dirname "$0")
+folder=$(mktemp -d)
+store=$folder/results.db
+trials() {
+  found=$("$1" results "$store" 2>/dev/null | sed -nE 's/^packages: ([0-9]+) done.*/\1/p')
+  echo "${found:-0}"
+}
+"$1" -e 'print(mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}))'
+setsid "$1" "$here/try.lua" "$store" >"$folder/first" 2>&1 &
+running=$!
+while kill -0 "$running" 2>/dev/null && [ "$(trials "$1")" -lt 1 ]; do sleep 0.1; done
+kill -INT "$running" 2>/dev/null || true
+wait "$running" || true
+before=$(trials "$1")
+"$1" "$here/try.lua" "$store" >"$folder/second" 2>&1
+echo "interrupted after $before of 4 trials, then resumed to $(trials "$1")"
+grep -v '^packages' "$folder/second"
+[ "$before" -ge 1 ] && [ "$before" -lt 4 ] && [ "$(trials "$1")" -eq 4 ]
