@@ -185,10 +185,11 @@ end
 
 function M.functions.distribution(t)
   local found = mr.bounds.distribution(t.metric, t.options)
-  local values, probabilities = found:pmf()
-  return { object = keep(found), values = values, probabilities = probabilities, mean = found:mean(), sd = found:sd(),
-    min = found:min(), max = found:max(), method = found:method() }
+  return { object = keep(found), mean = found:mean(), sd = found:sd(), min = found:min(), max = found:max(),
+    method = found:method() }
 end
+
+function M.functions.pmf(t) return { kept[t.object]:pmf() } end
 
 function M.functions.cdf(t) return kept[t.object]:cdf(t.at) end
 
