@@ -14,8 +14,9 @@ local function component(library, package)
 end
 
 local packages = { { "lua", "liblua5.4-dev" }, { "sqlite3", "libsqlite3-dev" }, { "nettle", "nettle-dev" },
-  { "xxhash", "libxxhash-dev" }, { "zlib", "zlib1g-dev" }, { "libedit", "libedit-dev" }, { "ncurses", "libncurses-dev" },
-  { "libbsd", "libbsd-dev" }, { "libmd", "libmd-dev" }, { "libstdc++", "libstdc++-12-dev" },
+  { "xxhash", "libxxhash-dev" }, { "zlib", "zlib1g-dev" }, { "libedit", "libedit-dev" },
+  { "ncurses", "libncurses-dev" }, { "libbsd", "libbsd-dev" },
+  { "libmd", "libmd-dev" }, { "libstdc++", "libstdc++-12-dev" },
   { "eigen", "libeigen3-dev" }, { "nlohmann-json", "nlohmann-json3-dev" }, { "boost-math", "libboost-math-dev" },
   { "fast_float", "libfast-float-dev" } }
 local lines = {}

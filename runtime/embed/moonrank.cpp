@@ -32,7 +32,8 @@ std::mutex& calls() {
 
 thread_local std::string error_of_open;
 
-/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's.
+/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's. A Ctrl-C that stopped nothing,
+/// because the call ended first, goes to the caller's handler.
 class InterruptWatch {
  public:
   explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {
@@ -44,13 +45,16 @@ class InterruptWatch {
   InterruptWatch& operator=(const InterruptWatch&) = delete;
   ~InterruptWatch() {
     if (!on_) return;
+    const bool came_late = lua::interrupted() && !has_stopped_;
     lua::ignore_interrupts();
     sigaction(SIGINT, &before_, nullptr);
+    if (came_late) raise(SIGINT);
   }
+  void has_stopped() { has_stopped_ = true; }
 
  private:
   static constexpr int presses_that_kill = 1000;  // the caller's process is not ours to end
-  bool on_;
+  bool on_, has_stopped_ = false;
   struct sigaction before_ {};
 };
 
@@ -102,12 +106,14 @@ int protected_call(moonrank_state* state, int arguments, int results) {
   lua_State* const L = state->L;
   lua_pushcfunction(L, &handle_error);
   lua_insert(L, 1);
-  const InterruptWatch watch(*state);
+  InterruptWatch watch(*state);
   const int status = lua_pcall(L, arguments, results, 1);
   if (status == LUA_OK) return MOONRANK_OK;
   const char* const text = lua_tostring(L, -1);
   fail(state, status == LUA_ERRMEM ? "out of memory" : text != nullptr ? text : "an error without a text");
-  return lua::interrupted() ? MOONRANK_INTERRUPTED : MOONRANK_FAILED;
+  if (!lua::interrupted()) return MOONRANK_FAILED;
+  watch.has_stopped();
+  return MOONRANK_INTERRUPTED;
 }
 
 void release_all(std::vector<moonrank_array>& arrays) {

@@ -1,0 +1,192 @@
+"""Moonrank from Python: exact ranking metrics, bounds, comparisons and scripts.
+
+A judged list is a query's documents or a user's items. The rows of all lists lie in one array: `scores` and `grades`
+have an entry per row, and `sizes` has the number of rows of each list. A grade of 1 or more is relevant.
+
+>>> import moonrank
+>>> moonrank.evaluate([3., 2., 1.], [0, 1, 0], [3], ["rr"]).mean["rr"]
+0.5
+
+`moonrank.torch` has the losses for PyTorch; `moonrank.xgboost` and `moonrank.lightgbm` have objectives for trees.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from moonrank import _library, _lists, bounds
+from moonrank._library import MoonrankError
+from moonrank._lists import Metric
+
+__version__ = _library.version
+__all__ = ["Comparison", "Evaluation", "MoonrankError", "bounds", "compare", "evaluate", "help", "lua", "names"]
+
+_Ties = Literal["mean", "stable", "worst", "trec"]
+_Empty = Literal["skip", "zero", "one", "nan"]
+_Gain = Literal["exp2", "linear", "exp2_plus_one"]
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+class Evaluation:
+    """Metrics of scores, by name (`names`). Printed, it is a table.
+
+    mean:    mean over the lists for which the metric is defined
+    values:  [lists] float64 array, NaN where the metric is undefined
+    counted: number of lists in the mean
+    skipped: number of lists left out
+    """
+
+    def __init__(self, found: dict[str, Any]):
+        self.names: list[str] = found["names"]
+        self.mean: dict[str, float] = found["mean"]
+        self.values: dict[str, np.ndarray] = found["values"]
+        self.counted: dict[str, int] = found["counted"]
+        self.skipped: dict[str, int] = found["skipped"]
+        self._text = found["text"]
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def evaluate(scores: ArrayLike, grades: ArrayLike, sizes: ArrayLike | None = None,
+             metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: _Ties | None = None,
+             empty: _Empty | None = None, relevant: float | None = None, gain: _Gain | None = None,
+             denominator: Literal["relevant", "cutoff"] | None = None) -> Evaluation:
+    """Evaluates scores by exact metrics.
+
+    scores:  [rows] numbers; a contiguous array of float32 or float64 is read in place. NaN is an error
+    grades:  [rows] numbers from 0 up
+    sizes:   [lists] number of rows of each list
+    metrics: names such as "ndcg@10", "nrbp(0.95)" and "rr"; ("ap", "minmax") is a metric under a bound
+
+    grades may be an Arrow array of lists, and sizes is left out then. scores may be an Arrow array of equal lists, too.
+
+    ties:     order of tied rows. "mean" (default): the mean over all orders; "stable": by row; "worst"; "trec"
+    empty:    value of a list without relevant rows; "skip" (default) leaves it out of means
+    relevant: smallest grade of a relevant row (default 1)
+    gain:     gain of a grade in dcg and ndcg: "exp2" (default), "linear" or "exp2_plus_one"
+    denominator: divisor of ap: "relevant" (default) or "cutoff"
+
+    Wrong names, types and shapes raise MoonrankError.
+
+    >>> round(evaluate([3., 2., 1.], [0, 1, 0], [3], [("rr", "minmax")]).mean["rr[minmax]"], 6)
+    0.25
+    """
+    value: dict[str, Any] = dict(_lists.judged(grades, sizes))
+    value.update(scores=_lists.scores_of("scores", scores, value["sizes"]), metrics=_lists.metric_names(metrics),
+                 options=_given(ties=ties, empty=empty, relevant=relevant, gain=gain, denominator=denominator))
+    return Evaluation(_library.call("evaluate", value))
+
+
+class Comparison:
+    """A comparison of systems. Printed, it is a table, and in a notebook an HTML table.
+
+    systems: names of the systems
+    means:   a dictionary per metric and system, such as {"metric": ..., "system": ..., "mean": ...}
+    tests:   a dictionary per metric and pair of systems, with the difference and its p-value
+    notes:   lines that state the conventions
+    """
+
+    def __init__(self, found: dict[str, Any]):
+        self.systems: list[str] = found["systems"]
+        self.notes: list[str] = list(found["notes"] or [])
+        self.means, self.tests = _rows(found["means"]), _rows(found["tests"])
+        self._found = found
+
+    def __repr__(self) -> str:
+        return self._found["text"]
+
+    def _repr_html_(self) -> str:
+        return self._found["html"]
+
+    def to_latex(self) -> str:
+        """The comparison as a LaTeX table (package booktabs)."""
+        return self._found["latex"]
+
+    def to_markdown(self) -> str:
+        """The comparison as a Markdown table."""
+        return self._found["markdown"]
+
+
+def _rows(table: dict[str, Any]) -> list[dict[str, Any]]:
+    def cells(row):
+        return row if isinstance(row, list) else [row.get(i) for i in range(1, len(table["columns"]) + 1)]
+    return [dict(zip(table["columns"], cells(row))) for row in table["rows"] or []]
+
+
+def compare(systems: Mapping[str, ArrayLike], grades: ArrayLike, sizes: ArrayLike | None = None,
+            metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, gain: _Gain | None = None, ties: _Ties | None = None,
+            empty: _Empty | None = None, relevant: float | None = None, alpha: float | None = None,
+            level: float | None = None, samples: int | None = None, orders: int | None = None,
+            seed: int | None = None) -> Comparison:
+    """Compares systems list by list: means with bootstrap intervals, and paired permutation tests with Holm's
+    correction.
+
+    systems: a dictionary from the system's name to its scores, [rows]; grades, sizes and metrics as for `evaluate`
+    gain, ties, empty, relevant: as for `evaluate`, but with the defaults of trec_eval: "linear", "trec", "zero", 1
+    alpha:   significance level (default 0.05)
+    level:   confidence level of the intervals (default 0.95)
+    samples: number of bootstrap samples (default 10,000)
+    orders:  number of random signs in the permutation test (default 10,000)
+    seed:    seed of both (default 1)
+
+    Wrong names, types and shapes raise MoonrankError.
+
+    >>> found = compare({"a": [2., 1., 2., 1.], "b": [1., 2., 1., 2.]}, [1, 0, 1, 0], [2, 2], ["rr"])
+    >>> [(row["system"], row["mean"]) for row in found.means]
+    [('a', 1.0), ('b', 0.5)]
+    """
+    value: dict[str, Any] = dict(_lists.judged(grades, sizes))
+    value.update(systems={name: _lists.scores_of(f"scores of '{name}'", scores, value["sizes"])
+                          for name, scores in systems.items()},
+                 metrics=_lists.metric_names(metrics),
+                 options=_given(gain=gain, ties=ties, empty=empty, relevant=relevant, alpha=alpha, level=level,
+                                samples=samples, orders=orders, seed=seed))
+    return Comparison(_library.call("compare", value))
+
+
+def _variable(name: str, value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        array = _library.as_array(name, value, (np.float32, np.float64, np.int64) if value.dtype.kind in "iub" else
+                                  (np.float32, np.float64))
+        return array if array.flags.writeable else array.copy()
+    if isinstance(value, Mapping):
+        return {key: _variable(name, each) for key, each in value.items()}
+    return [_variable(name, each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def lua(code: str, **variables: Any) -> Any:
+    """Runs a Lua script with variables of these names and `mr`, the library. Returns what the script returns.
+
+    Contiguous, writeable arrays of float32, float64 and int64 become tensors on their memory. Lists and dictionaries
+    become tables. A returned tensor becomes an array on the tensor's memory, a table becomes a list or a dictionary,
+    and several values become a list. Other global variables last until the process ends. An error of the script raises
+    MoonrankError.
+
+    >>> lua("return x:sum():item() + y", x=np.array([1., 2.]), y=1)
+    4.0
+    """
+    given = {name: _variable(name, value) for name, value in variables.items()}
+    found = _library.call("script", {1: code, 2: "script", "variables": given})
+    values = [found.get(i) for i in range(1, found["n"] + 1)]
+    return values if len(values) > 1 else values[0] if values else None
+
+
+def names() -> dict[Literal["losses", "metrics", "bounds"], list[str]]:
+    """The names of all losses, metrics and bounds.
+
+    >>> "ndcg" in names()["losses"]
+    True
+    """
+    return _library.call("names", None)
+
+
+def help(name: str = "moonrank") -> None:  # noqa: A001 (the name of the prompt's function)
+    """Prints the reference text of a function or page of the library, such as "mr.losses.ndcg" or "guide/python"."""
+    print(_library.call("about", {"name": name}))

@@ -1,0 +1,108 @@
+"""Arrow arrays by the PyCapsule interface (`__arrow_c_array__`), without PyArrow. Memory is read in place.
+
+Source: https://arrow.apache.org/docs/format/CDataInterface.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from moonrank._library import MoonrankError
+
+
+class _Schema(ctypes.Structure):
+    pass
+
+
+_Schema._fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_void_p),
+                    ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64),
+                    ("children", ctypes.POINTER(ctypes.POINTER(_Schema))), ("dictionary", ctypes.c_void_p),
+                    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
+
+
+class _Array(ctypes.Structure):
+    pass
+
+
+_Array._fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
+                   ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
+                   ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("children", ctypes.POINTER(ctypes.POINTER(_Array))),
+                   ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
+
+_NUMBERS = {b"c": np.int8, b"C": np.uint8, b"s": np.int16, b"S": np.uint16, b"i": np.int32, b"I": np.uint32,
+            b"l": np.int64, b"L": np.uint64, b"e": np.float16, b"f": np.float32, b"g": np.float64}
+_OFFSETS = {b"+l": np.int32, b"+L": np.int64}
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+class _View:
+    """Memory of an Arrow array as NumPy reads it. `owner` is the capsule that keeps the memory valid."""
+
+    def __init__(self, owner: Any, address: int, dtype: type, count: int):
+        self._owner = owner
+        self.__array_interface__ = {"version": 3, "typestr": np.dtype(dtype).str, "shape": (count,),
+                                    "data": (address, True)}
+
+
+def _view(owner: Any, address: int | None, dtype: type, first: int, count: int) -> np.ndarray:
+    if count == 0 or not address:
+        return np.empty(0, dtype)
+    return np.asarray(_View(owner, address + first * np.dtype(dtype).itemsize, dtype, count))
+
+
+def _refuse_nulls(name: str, what: str, owner: Any, array: _Array, first: int, count: int) -> None:
+    if array.null_count == 0 or array.n_buffers == 0 or not array.buffers[0] or count == 0:
+        return
+    start = first % 8
+    bits = _view(owner, array.buffers[0], np.uint8, first // 8, (start + count + 7) // 8)
+    valid = np.unpackbits(bits, bitorder="little")
+    missing = np.flatnonzero(valid[start:start + count] == 0)
+    if missing.size > 0:
+        raise MoonrankError(f"{name}: {what} {missing[0]} is null, expected no nulls (numbers count from 0)")
+
+
+def is_arrow(values: Any) -> bool:
+    """True for an Arrow array, such as one of PyArrow. False for NumPy arrays, lists and tensors."""
+    return hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__")
+
+
+def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Returns the numbers of an Arrow array, and the sizes of its lists if it is a List, a LargeList or a
+    FixedSizeList.
+
+    The numbers are read in place. Nulls, other types and chunked arrays raise MoonrankError.
+    """
+    if not hasattr(values, "__arrow_c_array__"):
+        raise MoonrankError(f"{name} is an Arrow stream of chunks, expected one array: pass {name}.combine_chunks()")
+    capsules = values.__arrow_c_array__()
+    schema = _Schema.from_address(_pointer(capsules[0], b"arrow_schema"))
+    array = _Array.from_address(_pointer(capsules[1], b"arrow_array"))
+    if schema.format in _NUMBERS and not schema.dictionary:
+        return _flat(name, capsules, schema, array, array.offset, array.length), None
+    first, count = array.offset, array.length
+    if schema.format in _OFFSETS:
+        _refuse_nulls(name, "list", capsules, array, first, count)
+        ends = _view(capsules, array.buffers[1], _OFFSETS[schema.format], first, count + 1 if count > 0 else 0)
+        sizes = np.diff(ends).astype(np.int64)
+        start, rows = (int(ends[0]), int(ends[-1] - ends[0])) if count > 0 else (0, 0)
+    elif schema.format.startswith(b"+w:"):
+        _refuse_nulls(name, "list", capsules, array, first, count)
+        width = int(schema.format[3:])
+        sizes, start, rows = np.full(count, width, np.int64), first * width, count * width
+    else:
+        raise MoonrankError(f"{name} is an Arrow array of the format '{schema.format.decode()}', expected numbers or "
+                            "lists of numbers")
+    child_schema, child = schema.children[0].contents, array.children[0].contents
+    return _flat(name, capsules, child_schema, child, child.offset + start, rows), sizes
+
+
+def _flat(name: str, owner: Any, schema: _Schema, array: _Array, first: int, count: int) -> np.ndarray:
+    if schema.format not in _NUMBERS or schema.dictionary:
+        raise MoonrankError(f"{name} has entries of the Arrow format '{schema.format.decode()}', expected numbers")
+    _refuse_nulls(name, "row", owner, array, first, count)
+    return _view(owner, array.buffers[1], _NUMBERS[schema.format], first, count)

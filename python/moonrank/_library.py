@@ -1,0 +1,218 @@
+"""The C interface (runtime/embed/moonrank.h) by ctypes. One state serves the process."""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import ctypes
+import os
+import pathlib
+import threading
+from typing import Any, Sequence
+
+import numpy as np
+
+from moonrank import _values
+
+_DTYPES: dict[np.dtype, int] = {np.dtype(np.float32): 0, np.dtype(np.float64): 1, np.dtype(np.int64): 2}
+_BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in _DTYPES.items()}
+_MOST_DIMS = 4
+_API_VERSION = 1
+_INTERRUPTED = 2
+
+_Release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int32), ("dims", ctypes.c_int32),
+                ("shape", ctypes.c_int64 * _MOST_DIMS), ("release", _Release), ("owner", ctypes.c_void_p)]
+
+
+class _Reply(ctypes.Structure):
+    _fields_ = [("values", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("arrays", ctypes.POINTER(_Array)),
+                ("count", ctypes.c_int32)]
+
+
+class MoonrankError(ValueError):
+    """An error of Moonrank: which argument, what was found, what was expected."""
+
+
+def _find() -> str:
+    given = os.environ.get("MOONRANK_LIBRARY")
+    here = pathlib.Path(__file__).resolve().parent
+    own = [here / "libmoonrank.so", here.parents[1] / "build/release/libmoonrank.so"]
+    places = [pathlib.Path(given)] if given else own
+    for place in places:
+        if place.exists():
+            return str(place)
+    raise ImportError(f"moonrank: libmoonrank.so is not at {' or '.join(map(str, places))}. Set MOONRANK_LIBRARY "
+                      "to its path")
+
+
+def _load() -> ctypes.CDLL:
+    library = ctypes.CDLL(_find())
+    library.moonrank_open.restype = ctypes.c_void_p
+    library.moonrank_close.argtypes = [ctypes.c_void_p]
+    library.moonrank_error.restype = ctypes.c_char_p
+    library.moonrank_error.argtypes = [ctypes.c_void_p]
+    library.moonrank_version.restype = ctypes.c_char_p
+    library.moonrank_watch_interrupts.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    library.moonrank_call.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t,
+                                      ctypes.POINTER(_Array), ctypes.c_int, ctypes.POINTER(_Reply)]
+    if library.moonrank_api_version() != _API_VERSION:
+        found = library.moonrank_api_version()
+        raise ImportError(f"moonrank: the library has interface {found}, expected {_API_VERSION}")
+    return library
+
+
+_library = _load()
+version: str = _library.moonrank_version().decode()
+
+# Arrays that the library reads, by number. The library calls `_give_back` with the number when it needs one no more.
+_lent: dict[int, np.ndarray] = {}
+_last_number = 0
+_lent_bytes = 0
+_collect_at = _least_collected = 256 << 20  # the library collects its garbage when more bytes than that are lent
+_lock = threading.RLock()  # a reply is read before the next call
+# Numbers of objects that the library may forget. A destructor only notes the number, because it may run during a call.
+_dropped: collections.deque[int] = collections.deque()
+
+
+@_Release
+def _give_back(number):
+    global _lent_bytes
+    _lent_bytes -= _lent.pop(number).nbytes
+
+
+def _lend(array: np.ndarray) -> _Array:
+    global _last_number, _lent_bytes
+    _last_number += 1
+    _lent[_last_number] = array
+    _lent_bytes += array.nbytes
+    shape = (ctypes.c_int64 * _MOST_DIMS)(*array.shape)
+    return _Array(array.ctypes.data, _DTYPES[array.dtype], array.ndim, shape, _give_back, _last_number)
+
+
+class _Memory:
+    """The memory of an array that the library returned. It is released with the last NumPy array that uses it."""
+
+    def __init__(self, array: _Array):
+        self._array = array
+        dtype = _BY_NUMBER[array.dtype]
+        self.__array_interface__ = {"version": 3, "typestr": dtype.str, "shape": tuple(array.shape[:array.dims]),
+                                    "data": (array.data or 0, False)}
+
+    def __del__(self):
+        self._array.release(self._array.owner)
+
+
+def _received(array: _Array) -> np.ndarray:
+    copy = _Array()
+    ctypes.pointer(copy)[0] = array
+    memory = _Memory(copy)
+    if 0 in memory.__array_interface__["shape"]:
+        return np.empty(memory.__array_interface__["shape"], _BY_NUMBER[copy.dtype])
+    return np.asarray(memory)
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # nested lists of different lengths
+        raise MoonrankError(f"{name} is not an array: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise MoonrankError(f"{name} is an array of {array.dtype}, expected numbers")
+    return array
+
+
+def as_array(name: str, values: Any, dtypes: Sequence[type] = (np.float32, np.float64),
+             dims: int | None = None) -> np.ndarray:
+    """Returns values as an array that the library can read in place. A contiguous array of one of these types is not
+    copied. Numbers of another type become the last of the types, float16 the first."""
+    array = _numbers(name, values)
+    if array.dtype not in _DTYPES or array.dtype.type not in dtypes:
+        whole = array.dtype.kind in "iub" or array.size == 0
+        if dtypes[-1] is np.int64 and not whole:
+            raise MoonrankError(f"{name} is an array of {array.dtype}, expected whole numbers")
+        array = array.astype(dtypes[0] if array.dtype == np.float16 else dtypes[-1])
+    if dims is not None and array.ndim != dims:
+        raise MoonrankError(f"{name} has the shape {array.shape}, expected {dims} dimension{'s' if dims > 1 else ''}")
+    if array.ndim > _MOST_DIMS:
+        raise MoonrankError(f"{name} has {array.ndim} dimensions, expected at most {_MOST_DIMS}")
+    return np.ascontiguousarray(array) if array.ndim > 0 else array
+
+
+_state: int | None = None
+
+
+def _close() -> None:
+    global _state
+    with _lock:
+        if _state is not None:
+            _library.moonrank_close(_state)
+            _state = None
+
+
+def _opened() -> int:
+    global _state
+    if _state is None:
+        _state = _library.moonrank_open()
+        if not _state:
+            raise MoonrankError(_library.moonrank_error(None).decode())
+        atexit.register(_close)
+    return _state
+
+
+def _call(function: str, value: Any) -> Any:
+    arrays: list[np.ndarray] = []
+    data = _values.pack(value, arrays)
+    state = _opened()
+    _library.moonrank_watch_interrupts(state, threading.current_thread() is threading.main_thread())
+    lent = (_Array * len(arrays))(*map(_lend, arrays))
+    reply = _Reply()
+    status = _library.moonrank_call(state, function.encode(), data, len(data), lent, len(arrays), ctypes.byref(reply))
+    if status == _INTERRUPTED:
+        raise KeyboardInterrupt
+    if status != 0:
+        raise MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
+    found = [_received(reply.arrays[i]) for i in range(reply.count)]
+    return _values.unpack(ctypes.string_at(reply.values, reply.bytes), found)
+
+
+def call(function: str, value: Any) -> Any:
+    """Calls a function of stdlib/moonrank/system/bridge.lua. The interpreter's lock is free meanwhile."""
+    global _collect_at, _lent_bytes
+    with _lock:
+        while _dropped:
+            _call("release", {"object": _dropped.popleft()})
+        if _lent_bytes > _collect_at:
+            _call("collect", None)
+            _lent_bytes = sum(array.nbytes for array in list(_lent.values()))
+            _collect_at = max(_least_collected, 2 * _lent_bytes)
+        return _call(function, value)
+
+
+class Kept:
+    """An object inside the library, such as a loss. The library forgets it after this object is gone.
+
+    Copies share the object. A pickled one is made again from `function` and `value`. `reply` is what the function
+    returned: the object's number, or a dictionary in which "object" is the number.
+    """
+
+    def __init__(self, function: str, value: Any):
+        self._made_by = function, value
+        self.reply = call(function, value)
+        self.number: int = self.reply["object"] if isinstance(self.reply, dict) else self.reply
+
+    def __copy__(self) -> Kept:
+        return self
+
+    def __deepcopy__(self, _: Any) -> Kept:
+        return self
+
+    def __reduce__(self):
+        return Kept, self._made_by
+
+    def __del__(self):
+        if hasattr(self, "number"):
+            _dropped.append(self.number)

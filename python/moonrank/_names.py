@@ -1,0 +1,20 @@
+"""Names of losses, metrics and bounds as types. Written by generate_names.py."""
+
+from typing import Literal
+
+Loss = Literal[
+    "ap", "approx_ndcg", "bce", "bpr", "climf", "direct_ranker", "hinge", "lambdafm", "lambdarank", "listmle",
+    "listnet", "log_rr", "mse", "ndcg", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp",
+    "ordinal", "p_listmle", "ranknet", "ranknet_all_pairs", "rr", "soft_rank", "softmax_cross_entropy",
+    "squared_hinge", "tfmap", "top_n_rank", "warp",
+]
+
+MetricName = Literal[
+    "ap", "auc", "bpref", "dcg", "err", "f1", "hit", "letor_ndcg", "ndcg", "nrbp", "nrbp_loss", "precision",
+    "r_precision", "rbp", "recall", "rr", "tbg", "wrong_pairs",
+]
+
+Bound = Literal[
+    "distribution", "distribution_log", "distribution_logit", "expectation", "expectation_max", "minmax", "none",
+    "zscore",
+]

@@ -1,0 +1,95 @@
+"""What the objectives and metrics of moonrank.xgboost and moonrank.lightgbm share."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Callable
+
+import numpy as np
+
+from moonrank import _library, _lists
+from moonrank._library import MoonrankError
+from moonrank._names import Bound, Loss
+
+
+class KeptLists:
+    """Judged lists of data sets, which stay inside the library between the rounds of a training."""
+
+    def __init__(self) -> None:
+        self._kept: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+    def of(self, dataset: Any, read: Callable[[Any], tuple[np.ndarray, np.ndarray]]) -> _library.Kept:
+        """Returns the lists of a data set. `read` returns its labels and sizes, which are compared with the kept
+        ones."""
+        labels, sizes = read(dataset)
+        kept = self._kept.get(dataset)
+        if kept is None or not (np.array_equal(kept[0], labels) and np.array_equal(kept[1], sizes)):
+            kept = self._kept[dataset] = labels, sizes, _library.Kept("lists", _lists.judged(labels, sizes))
+        return kept[2]
+
+    def __deepcopy__(self, _: Any) -> KeptLists:
+        return self
+
+    def __reduce__(self):
+        return KeptLists, ()
+
+
+lists = KeptLists()
+
+
+class Newton:
+    """First and second derivatives of a loss under a bound, summed over lists, with respect to every score.
+
+    name, bound, options: as moonrank.torch.Loss takes them
+    """
+
+    def __init__(self, name: Loss | str, bound: Bound | str = "none", **options: Any):
+        self.name, self.bound = name, bound
+        self._loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__module__}.{type(self).__name__}({self.name!r}, bound={self.bound!r})"
+
+    def derivatives(self, scores: np.ndarray, kept: _library.Kept) -> tuple[np.ndarray, np.ndarray]:
+        scores = _library.as_array("scores", scores, dims=1)
+        found = _library.call("derivatives", {"loss": self._loss.number, "lists": kept.number, "scores": scores})
+        return found["first"], found["second"]
+
+
+class Metrics:
+    """Exact metrics, each a name such as "ndcg@10" or a pair such as ("ap", "minmax").
+
+    options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
+    """
+
+    def __init__(self, *metrics: _lists.Metric, **options: Any):
+        self.names, self._options = _lists.metric_names(metrics), options
+        if not self.names:
+            raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')
+        # errors of names and options are raised here
+        found = _library.call("metrics", {"metrics": self.names, "options": options})
+        self.names, self.maximize = found["names"], found["maximize"]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"
+
+    def means(self, scores: np.ndarray, kept: _library.Kept) -> list[tuple[str, float]]:
+        value = {"scores": _library.as_array("scores", scores, dims=1), "lists": kept.number, "metrics": self.names,
+                 "options": self._options}
+        mean = _library.call("means", value)
+        return [(name, float(mean[name])) for name in self.names]
+
+
+def weighted(derivatives: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None,
+             sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns derivatives times the weights of a data set, which has one per row or one per list."""
+    if weights is None or len(weights) == 0:
+        return derivatives
+    weights = np.asarray(weights, np.float64)
+    rows = len(derivatives[0])
+    if len(weights) == len(sizes) and len(weights) != rows:
+        weights = np.repeat(weights, sizes)
+    if len(weights) != rows:
+        raise MoonrankError(f"the data set has {len(weights)} weights, expected one per row ({rows}) or "
+                            f"list ({len(sizes)})")
+    return derivatives[0] * weights, derivatives[1] * weights

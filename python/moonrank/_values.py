@@ -1,0 +1,78 @@
+"""Values as bytes, in the format of stdlib/moonrank/sweep/frame.lua: numbers keep all their bits, and no value is
+code."""
+
+import struct
+
+import numpy as np
+
+ARRAY = "\0array"
+
+
+def pack(value, arrays):
+    """Returns a value as bytes. NumPy arrays in it are appended to `arrays`; dictionaries and sequences become
+    tables."""
+    parts = []
+    _write(parts, value, arrays)
+    return b"".join(parts)
+
+
+def _write(parts, value, arrays):
+    if value is None:
+        parts.append(b"n")
+    elif isinstance(value, (bool, np.bool_)):
+        parts.append(b"t" if value else b"f")
+    elif isinstance(value, (int, np.integer)):
+        parts.append(struct.pack("<cq", b"i", int(value)))
+    elif isinstance(value, (float, np.floating)):
+        parts.append(struct.pack("<cd", b"d", float(value)))
+    elif isinstance(value, str):
+        text = value.encode()
+        parts.append(struct.pack("<cQ", b"s", len(text)) + text)
+    elif isinstance(value, np.ndarray):
+        arrays.append(value)
+        _write_table(parts, [(ARRAY, len(arrays))], arrays)
+    elif isinstance(value, dict):
+        _write_table(parts, list(value.items()), arrays)
+    elif isinstance(value, (list, tuple)):
+        _write_table(parts, list(enumerate(value, 1)), arrays)
+    else:
+        raise TypeError(
+            f"a {type(value).__name__} cannot be given to moonrank: expected numbers, texts, booleans, arrays, lists "
+            "and dictionaries")
+
+
+def _write_table(parts, items, arrays):
+    parts.append(struct.pack("<cq", b"T", len(items)))
+    for key, each in items:
+        _write(parts, key, arrays)
+        _write(parts, each, arrays)
+
+
+def unpack(data, arrays):
+    """Returns the value that the library packed. A table with the keys 1 to n becomes a list, any other a
+    dictionary."""
+    return _read(memoryview(data), 0, arrays)[0]
+
+
+def _read(data, at, arrays):
+    kind = data[at]
+    at += 1
+    if kind == ord("n"):
+        return None, at
+    if kind in b"tf":
+        return kind == ord("t"), at
+    if kind in b"id":
+        return struct.unpack_from("<q" if kind == ord("i") else "<d", data, at)[0], at + 8
+    count = struct.unpack_from("<q", data, at)[0]
+    at += 8
+    if kind == ord("s"):
+        return bytes(data[at:at + count]).decode(errors="replace"), at + count
+    found = {}
+    for _ in range(count):
+        key, at = _read(data, at, arrays)
+        found[key], at = _read(data, at, arrays)
+    if ARRAY in found:
+        return arrays[found[ARRAY] - 1], at
+    if count > 0 and all(key in found for key in range(1, count + 1)):
+        return [found[key] for key in range(1, count + 1)], at
+    return found, at

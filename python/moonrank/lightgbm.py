@@ -1,0 +1,88 @@
+"""Moonrank's losses and metrics for LightGBM (4.0 or later), under every bound.
+
+```python
+import lightgbm, moonrank.lightgbm
+
+train = lightgbm.Dataset(x, grades, group=sizes)
+lightgbm.train({"objective": moonrank.lightgbm.Objective("ndcg", bound="expectation"), "metric": "None"}, train,
+               valid_sets=[train], feval=moonrank.lightgbm.Metric("ndcg@10"))
+```
+
+Labels are grades from 0 up; a grade of 1 or more is relevant. The lists are the groups of the Dataset. With
+scikit-learn's interface, write `LGBMRanker(objective=Objective("ndcg").ranker)` and `fit(...,
+eval_metric=Metric("ndcg@10").ranker)`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from moonrank import _library, _lists, _trees
+from moonrank._library import MoonrankError
+
+__all__ = ["Metric", "Objective"]
+
+
+def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    sizes = data.get_group()
+    if sizes is None:
+        raise MoonrankError("the Dataset has no groups, expected group: lightgbm.Dataset(x, grades, group=sizes)")
+    return np.asarray(data.get_label()), np.asarray(sizes, np.int64)
+
+
+def _kept(grades: np.ndarray, sizes: np.ndarray | None) -> _library.Kept:
+    if sizes is None:
+        raise MoonrankError("there are no groups, expected fit(x, grades, group=sizes)")
+    return _library.Kept("lists", _lists.judged(grades, np.asarray(sizes, np.int64)))
+
+
+class Objective(_trees.Newton):
+    """An objective for `lightgbm.train({"objective": ...})`: a loss under a bound, with first and second derivatives.
+
+    name:    name of the loss, such as "ndcg" or "lambdarank" (moonrank.names()["losses"])
+    bound:   name of the bound that rescales each list (default "none")
+    options: options of the loss, as mr.losses[name] takes them (`moonrank.help("mr.losses.lambdarank")`)
+
+    Losses of pairs and of single rows have second derivatives of their own. For other losses, a list's first
+    derivatives have the root mean square 1 times the slope of the bound, and its second derivatives are that slope.
+    Weights of the Dataset, one per row, multiply both. An unknown name or option raises MoonrankError.
+
+    >>> Objective("lambdarank", bound="minmax").bound
+    'minmax'
+    """
+
+    def __call__(self, predictions: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows]."""
+        kept = _trees.lists.of(data, _judged)
+        return _trees.weighted(self.derivatives(predictions, kept), data.get_weight(), _judged(data)[1])
+
+    def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,
+               group: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """The objective with the arguments that `LGBMRanker(objective=)` passes."""
+        kept = _kept(grades, group)
+        return _trees.weighted(self.derivatives(predictions, kept), weights, np.asarray(group))
+
+
+class Metric(_trees.Metrics):
+    """An evaluation function for `lightgbm.train(..., feval=)`: means of exact metrics over lists.
+
+    metrics: names such as "ndcg@10", or pairs of a metric and a bound such as ("ap", "minmax")
+    options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
+
+    >>> Metric("ndcg@10", ("ap", "minmax")).names
+    ['ndcg@10', 'ap[minmax]']
+    """
+
+    def __call__(self, predictions: np.ndarray, data: Any) -> list[tuple[str, float, bool]]:
+        """Returns name, mean and whether larger values are better. `predictions` has the scores, [rows]."""
+        return self._rows(self.means(predictions, _trees.lists.of(data, _judged)))
+
+    def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,
+               group: np.ndarray | None) -> list[tuple[str, float, bool]]:
+        """The evaluation function with the arguments that `LGBMRanker.fit(eval_metric=)` passes. Ignores weights."""
+        return self._rows(self.means(predictions, _kept(grades, group)))
+
+    def _rows(self, means: list[tuple[str, float]]) -> list[tuple[str, float, bool]]:
+        return [(name, mean, larger) for (name, mean), larger in zip(means, self.maximize)]

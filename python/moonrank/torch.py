@@ -1,0 +1,111 @@
+"""Moonrank's losses for PyTorch, under every bound, on ragged lists.
+
+>>> import torch, moonrank.torch
+>>> loss = moonrank.torch.Loss("ndcg", bound="expectation")
+>>> scores = torch.tensor([3., 2., 1.], requires_grad=True)
+>>> loss(scores, torch.tensor([0., 1., 0.]), torch.tensor([3])).backward()
+>>> scores.grad.shape
+torch.Size([3])
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from moonrank import _library, _lists
+from moonrank._library import MoonrankError
+from moonrank._names import Bound, Loss as Name
+
+__all__ = ["Loss"]
+
+
+class _Function(torch.autograd.Function):
+    @staticmethod
+    def forward(context, scores, loss, given, wanted):
+        # The gradient of a value per list depends on the weights of the values, which only the backward pass knows.
+        at_once = wanted and loss.reduction != "none"
+        found = loss._compute(scores, given, gradient=at_once)
+        context.loss, context.given, context.drawn = loss, given, found["drawn"]
+        context.save_for_backward(found["gradient"] if at_once else scores)
+        return found["value"]
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(context, output):
+        saved, = context.saved_tensors
+        if context.loss.reduction == "none":
+            found = context.loss._compute(saved, context.given, gradient=True, weights=output, drawn=context.drawn)
+            return found["gradient"], None, None, None
+        return saved * output, None, None, None
+
+
+class Loss(torch.nn.Module):
+    """A loss of Moonrank as a differentiable function of scores, to be minimized.
+
+    name:      name of the loss, such as "ndcg", "lambdarank" or "softmax_cross_entropy" (moonrank.names()["losses"])
+    bound:     name of the bound that rescales each list (default "none")
+    reduction: "mean" over the lists that count (default), "sum", or "none": a value per list
+    options:   options of the loss, as mr.losses[name] takes them (`moonrank.help("mr.losses.nrbp")`):
+               Loss("nrbp", steepness=2)
+
+    An unknown name or option, and arrays of wrong shapes, raise MoonrankError. The lists are never padded. Scores of
+    float32 or float64 in the memory of the CPU are read in place; scores on a GPU are copied. The loss is computed
+    with all threads of Moonrank, while other Python threads run. Second derivatives are not available.
+
+    Losses that draw rows, such as "bpr", use Moonrank's random numbers, which `moonrank.lua("mr.seed(1)")` starts
+    again.
+
+    >>> Loss("ap", bound="minmax", reduction="none")(torch.tensor([2., 1.]), [1, 0], [2]).shape
+    torch.Size([1])
+    """
+
+    def __init__(self, name: Name | str, bound: Bound | str = "none",
+                 reduction: Literal["mean", "sum", "none"] = "mean", **options: Any):
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise MoonrankError(f"reduction is {reduction!r}, expected 'mean', 'sum' or 'none'")
+        self.name, self.bound, self.reduction = name, bound, reduction
+        self._loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})
+
+    def forward(self, scores: torch.Tensor, grades: torch.Tensor | ArrayLike,
+                sizes: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
+        """Computes the loss.
+
+        scores: [rows] tensor
+        grades: [rows] numbers from 0 up (1 or more is relevant), or an Arrow array of lists
+        sizes:  [lists] number of rows of each list; left out if grades is an Arrow array of lists
+
+        Returns a number, or [lists] numbers if the reduction is "none", in the type of the scores.
+        """
+        if not isinstance(scores, torch.Tensor):
+            raise MoonrankError(f"scores is a {type(scores).__name__}, expected a tensor of PyTorch")
+        if not scores.dtype.is_floating_point:
+            raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
+        given = _lists.judged(_numpy(grades), _numpy(sizes))
+        return _Function.apply(scores, self, given, scores.requires_grad and torch.is_grad_enabled())
+
+    def extra_repr(self) -> str:
+        return f"{self.name!r}, bound={self.bound!r}, reduction={self.reduction!r}"
+
+    def _compute(self, scores: torch.Tensor, given: dict[str, np.ndarray], gradient: bool,
+                 weights: torch.Tensor | None = None, drawn: int | None = None) -> dict[str, Any]:
+        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", _numpy(scores), given["sizes"]),
+                 "reduction": self.reduction, "gradient": gradient, "draw_again": drawn, **given}
+        if weights is not None:
+            value["weights"] = _library.as_array("weights", _numpy(weights))
+        found = _library.call("loss_values", value)
+        for key in found.keys() - {"drawn"}:
+            found[key] = torch.from_numpy(found[key]).to(scores.device, scores.dtype)
+        return found
+
+
+def _numpy(values: Any) -> Any:
+    """Returns a tensor as a NumPy array on the same memory if that is possible; other values as they are."""
+    if not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()

@@ -1,0 +1,161 @@
+"""What arrays may be, what is not copied, and which errors wrong arrays raise."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import moonrank
+
+SCORES, GRADES, SIZES = [3.0, 2.0, 1.0, 4.0, 5.0], [0, 1, 0, 0, 1], [3, 2]
+RR = {"rr": 0.75}
+
+
+@pytest.mark.parametrize("scores", [
+    SCORES, tuple(SCORES), np.array(SCORES), np.float32(SCORES), np.float16(SCORES), np.int32(SCORES),
+    np.uint64(SCORES), np.array(SCORES, ">f8"), np.repeat(SCORES, 2)[::2], np.array(SCORES[::-1])[::-1]],
+    ids=["list", "tuple", "float64", "float32", "float16", "int32", "uint64", "big endian", "strided", "reversed"])
+def test_arrays_of_every_kind_have_the_values_of_the_list(scores):
+    assert moonrank.evaluate(scores, GRADES, SIZES, ["rr"]).mean == RR
+
+
+def test_large_whole_scores_keep_their_order():
+    scores = np.array([2**24, 2**24 + 1])  # equal as float32
+    assert moonrank.evaluate(scores, [0, 1], [2], "rr").mean == {"rr": 1.0}
+
+
+@pytest.mark.parametrize("grades", [np.array(GRADES, bool), np.float64(GRADES), np.uint8(GRADES)])
+@pytest.mark.parametrize("sizes", [np.int32(SIZES), np.uint8(SIZES), tuple(SIZES)])
+def test_grades_and_sizes_of_every_kind(grades, sizes):
+    assert moonrank.evaluate(SCORES, grades, sizes, ["rr"]).mean == RR
+
+
+WRONG = {
+    "too few rows": ((SCORES[:4], GRADES, SIZES), ("scores", "4", "5")),
+    "a matrix": (([SCORES], GRADES, SIZES), ("scores", r"\(1, 5\)")),
+    "a number": ((1.0, GRADES, SIZES), ("scores", r"\(\)")),
+    "ragged": (([[1.0], [1.0, 2.0]], GRADES, SIZES), ("scores",)),
+    "texts": ((["a"] * 5, GRADES, SIZES), ("scores", "<U1")),
+    "objects": (([None] * 5, GRADES, SIZES), ("scores", "object")),
+    "complex": ((np.array(SCORES) * 1j, GRADES, SIZES), ("scores", "complex")),
+    "NaN in scores": (([np.nan] + SCORES[1:], GRADES, SIZES), ("scores", "NaN")),
+    "NaN in grades": ((SCORES, [np.nan] + GRADES[1:], SIZES), ("relevance", "nan")),
+    "a negative grade": ((SCORES, [-1] + GRADES[1:], SIZES), ("relevance", "-1")),
+    "sizes of another sum": ((SCORES, GRADES, [3, 3]), ("sizes", "6", "5")),
+    "sizes that overflow": ((SCORES, GRADES, [2**62] * 2), ("sizes", "9223372036854775808", "5")),
+    "a negative size": ((SCORES, GRADES, [6, -1]), ("sizes", "-1")),
+    "half a size": ((SCORES, GRADES, [2.5, 2.5]), ("sizes", "float64")),
+    "no sizes": ((SCORES, GRADES, None), ("sizes", "None")),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arrays_are_errors_that_name_the_argument(case):
+    given, words = WRONG[case]
+    with pytest.raises(moonrank.MoonrankError) as error:
+        moonrank.evaluate(*given, ["rr"])
+    for word in words:
+        error.match(word)
+
+
+@pytest.mark.parametrize("metrics, words", [(["ndgc"], ("ndgc",)), ([("ap", "minmx")], ("minmx",)), ([3], ("3",))])
+def test_wrong_metrics_are_errors(metrics, words):
+    with pytest.raises(moonrank.MoonrankError) as error:
+        moonrank.evaluate(SCORES, GRADES, SIZES, metrics)
+    for word in words:
+        error.match(word)
+
+
+def test_wrong_options_are_errors():
+    with pytest.raises(moonrank.MoonrankError, match="ties.*bad"):
+        moonrank.evaluate(SCORES, GRADES, SIZES, ["rr"], ties="bad")
+    with pytest.raises(TypeError, match="tiez"):
+        moonrank.evaluate(SCORES, GRADES, SIZES, ["rr"], tiez="mean")
+
+
+def test_empty_lists_are_left_out_and_no_lists_have_no_mean():
+    found = moonrank.evaluate([1.0, 2.0], [0, 1], [0, 2, 0], ["rr"])
+    assert found.mean == {"rr": 1.0} and found.counted == {"rr": 1} and found.skipped == {"rr": 2}
+    assert np.isnan(found.values["rr"]).tolist() == [True, False, True]
+    nothing = moonrank.evaluate([], [], [], ["rr"])
+    assert np.isnan(nothing.mean["rr"]) and nothing.values["rr"].shape == (0,)
+
+
+def test_a_bound_after_a_colon_and_in_a_pair_are_equal():
+    found = moonrank.evaluate(SCORES, GRADES, SIZES, [("ap", "minmax")])
+    assert found.names == ["ap[minmax]"]
+    assert found.mean == moonrank.evaluate(SCORES, GRADES, SIZES, "ap:minmax").mean
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("shape", [(6,), (2, 3), (1, 2, 3)])
+def test_a_script_shares_the_memory_of_arrays(dtype, shape):
+    x = np.arange(6).astype(dtype).reshape(shape)
+    y = moonrank.lua("return x", x=x)
+    assert y.ctypes.data == x.ctypes.data and y.dtype == x.dtype and y.shape == shape
+    y[:] = 9
+    assert (x == 9).all()
+
+
+def test_a_script_gets_a_copy_of_memory_that_it_may_not_write():
+    x = np.arange(6.0)
+    x.flags.writeable = False
+    y = moonrank.lua("return x", x=x)
+    assert y.ctypes.data != x.ctypes.data and (x == y).all()
+
+
+def test_a_result_outlives_its_tensor_and_its_argument():
+    x = np.arange(1000.0)
+    twice, same = moonrank.lua("return x * 2, x", x=x)
+    del x
+    moonrank.lua("collectgarbage() local y = {} for i = 1, 50 do y[i] = mr.tensor{i} end")
+    assert (twice == np.arange(1000.0) * 2).all() and (same == np.arange(1000.0)).all()
+
+
+def test_values_go_there_and_back():
+    value = {"a": [1, 2.5, "text", True], "b": {"c": None, "d": -2**63}, "e": [], "ü": "ö"}
+    found = moonrank.lua("return v", v=value)
+    assert found == {"a": [1, 2.5, "text", True], "b": {"d": -2**63}, "e": {}, "ü": "ö"}
+    assert moonrank.lua("return 1, nil, 'a'") == [1, None, "a"]
+    assert moonrank.lua("x = 1") is None
+    assert moonrank.lua("local y = {} for i, x in ipairs(xs) do y[i] = x:sum():item() end return y",
+                        xs=[np.ones(3), np.ones(4)]) == [3.0, 4.0]
+
+
+def test_errors_of_scripts():
+    with pytest.raises(moonrank.MoonrankError, match="script:2.*no!"):
+        moonrank.lua("\nerror 'no!'")
+    with pytest.raises(moonrank.MoonrankError, match="script:1"):
+        moonrank.lua("return +")
+    with pytest.raises(moonrank.MoonrankError, match="function"):
+        moonrank.lua("return print")
+    with pytest.raises(moonrank.MoonrankError, match="nested"):
+        moonrank.lua("local t = {} t.t = t return t")
+    with pytest.raises(TypeError, match="object"):
+        moonrank.lua("return x", x=object())
+    assert moonrank.lua("return 2") == 2
+
+
+def test_an_array_of_many_dimensions_is_an_error():
+    with pytest.raises(moonrank.MoonrankError, match="x has 5 dim"):
+        moonrank.lua("return x", x=np.ones((1,) * 5))
+
+
+MEMORY = """
+import re, numpy, moonrank
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) / 1024
+moonrank.evaluate([1.0], [1], [1], ["rr"])
+x = numpy.ones(10**7)
+before = peak()
+y = moonrank.lua("return x", x=x)
+print(y.ctypes.data == x.ctypes.data, peak() - before)
+"""
+
+
+def test_ten_million_rows_are_not_copied():
+    ended = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
+    same, grown = ended.stdout.split()
+    assert same == "True"
+    assert float(grown) < 8  # MiB; a copy would need 76

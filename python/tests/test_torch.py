@@ -1,0 +1,191 @@
+"""Losses as differentiable functions of PyTorch tensors."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import moonrank
+from moonrank import _library, _lists
+
+torch = pytest.importorskip("torch")
+import moonrank.torch  # noqa: E402 (needs PyTorch)
+
+torch.set_num_threads(1)
+
+LOSSES = [(name, bound) for name in moonrank.names()["losses"]
+          for bound in moonrank.lua("return (mr.losses.bounds(name))", name=name)]
+SIZES = torch.tensor([5, 1, 4, 0, 3])
+GRADES = torch.tensor([0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0])
+
+
+def scores(dtype=torch.float64):
+    draw = torch.Generator().manual_seed(3)
+    return torch.randn(13, generator=draw, dtype=torch.float64).to(dtype).requires_grad_()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+@pytest.mark.parametrize("name, bound", LOSSES)
+def test_gradcheck(name, bound, reduction):
+    loss = moonrank.torch.Loss(name, bound=bound, reduction=reduction)
+
+    def seeded(x):
+        moonrank.lua("mr.seed(1)")  # some losses draw rows
+        return loss(x, GRADES, SIZES)
+    assert torch.autograd.gradcheck(seeded, scores(), fast_mode=reduction == "none")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name, bound", [
+    ("ndcg", "expectation"), ("lambdarank", "minmax"), ("softmax_cross_entropy", "none")])
+def test_values_and_gradients_are_those_of_the_library(name, bound, dtype):
+    given = _lists.judged(GRADES.numpy(), SIZES.numpy())
+    kept = _library.Kept("loss", {"loss": name, "options": {"bound": bound}})
+    for reduction in ("mean", "sum"):
+        x = scores(dtype)
+        value = moonrank.torch.Loss(name, bound=bound, reduction=reduction)(x, GRADES, SIZES)
+        value.backward()
+        expected = _library.call("loss_values", {"loss": kept.number, "scores": x.detach().numpy(),
+                                                 "reduction": reduction, "gradient": True, **given})
+        assert value.dtype == dtype and value.shape == () and value.item() == expected["value"].item()
+        assert torch.equal(x.grad, torch.from_numpy(expected["gradient"]))
+
+
+def test_the_reductions_agree():
+    x = scores()
+    none, mean, total = (moonrank.torch.Loss("ap", reduction=each)(x, GRADES, SIZES)
+                         for each in ("none", "mean", "sum"))
+    assert none.shape == (5,) and none[1] == 0 and none[3] == 0  # no ordering changes the metric
+    assert torch.isclose(none.sum(), total) and torch.isclose(total / 3, mean)
+
+
+def test_the_gradient_is_that_of_a_weighted_sum():
+    x, weights = scores(), torch.tensor([1.0, 2.0, -3.0, 4.0, 0.5], dtype=torch.float64)
+    (moonrank.torch.Loss("ap", reduction="none")(x, GRADES, SIZES) * weights).sum().backward()
+    y = scores()
+    each = moonrank.torch.Loss("ap", reduction="none")(y, GRADES, SIZES)
+    sum(each[i] * weights[i] for i in range(5)).backward()
+    assert torch.allclose(x.grad, y.grad) and x.grad.abs().max() > 0
+
+
+def test_without_gradient():
+    loss = moonrank.torch.Loss("ndcg")
+    x = scores()
+    with torch.no_grad():
+        value = loss(x, GRADES, SIZES)
+    assert not value.requires_grad and value == loss(x, GRADES, SIZES)
+    assert not loss(x.detach(), GRADES, SIZES).requires_grad
+
+
+def test_the_backward_pass_uses_the_rows_that_the_forward_pass_drew():
+    loss = moonrank.torch.Loss("bpr", reduction="none")
+    x = scores()
+    values = loss(x, GRADES, SIZES)
+    loss(x, GRADES, SIZES)  # draws other rows
+    first, = torch.autograd.grad(values.sum(), x, retain_graph=True)
+    assert torch.equal(torch.autograd.grad(values.sum(), x)[0], first)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_short_types_keep_their_type(dtype):
+    x = scores(dtype)
+    value = moonrank.torch.Loss("ndcg")(x, GRADES, SIZES)
+    value.backward()
+    assert value.dtype == dtype and x.grad.dtype == dtype and x.grad.abs().max() > 0
+
+
+@pytest.mark.parametrize("given, words", [
+    ((torch.zeros(12), GRADES, SIZES), ("scores", "12", "13")),
+    ((torch.zeros(13, 1), GRADES, SIZES), ("scores", r"\(13, 1\)")),
+    ((torch.zeros(13), GRADES, SIZES + 1), ("sizes", "18", "13")),
+    ((torch.zeros(13), GRADES, SIZES * 1.0), ("sizes", "float")),
+    ((torch.zeros(13).long(), GRADES, SIZES), ("scores", "int64")), (([0.0] * 13, GRADES, SIZES), ("scores", "list"))])
+def test_wrong_arguments_are_errors(given, words):
+    with pytest.raises(moonrank.MoonrankError) as error:
+        moonrank.torch.Loss("ndcg")(*given)
+    for word in words:
+        error.match(word)
+
+
+@pytest.mark.parametrize("given, word", [
+    ({"name": "ndgc"}, "ndgc"), ({"name": "ndcg", "bound": "minmx"}, "minmx"),
+    ({"name": "ndcg", "steepnes": 2}, "steepnes"),
+    ({"name": "ndcg", "steepness": "a"}, "steepness"), ({"name": "mse", "bound": "distribution"}, "distribution"),
+    ({"name": "ndcg", "reduction": "max"}, "reduction")])
+def test_wrong_losses_are_errors(given, word):
+    with pytest.raises(moonrank.MoonrankError, match=word):
+        moonrank.torch.Loss(**given)
+
+
+def test_copies_and_pickles_of_a_module_work():
+    loss = moonrank.torch.Loss("nrbp", bound="minmax", steepness=2)
+    for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert other(scores(), GRADES, SIZES) == loss(scores(), GRADES, SIZES)
+
+
+def test_training_improves_the_metric():
+    draw = torch.Generator().manual_seed(1)
+    x, sizes = torch.randn(400, 5, generator=draw), np.full(40, 10)
+    grades = (x @ torch.tensor([1.0, -1.0, 2.0, 0.0, 0.5]) > 1).float()
+    model = torch.nn.Linear(5, 1)
+    torch.nn.init.zeros_(model.weight)
+    loss, optimizer = moonrank.torch.Loss("ndcg", bound="expectation"), torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(30):
+        optimizer.zero_grad()
+        loss(model(x).squeeze(1), grades, sizes).backward()
+        optimizer.step()
+    trained = model(x).squeeze(1).detach().numpy()
+    before = moonrank.evaluate(np.zeros(400), grades.numpy(), sizes).mean["ndcg@10"]
+    assert moonrank.evaluate(trained, grades.numpy(), sizes).mean["ndcg@10"] > max(0.95, before + 0.1)
+
+
+MEMORY = """
+import re, numpy, torch, moonrank.torch
+from moonrank import _library
+rows, addresses = 10**7, []
+scores = torch.randn(rows, requires_grad=True)
+grades, sizes = (torch.rand(rows) < 0.2).float(), torch.full((rows // 100,), 100)
+lend = _library._lend
+def noted(array):
+    addresses.append(array.ctypes.data)
+    return lend(array)
+_library._lend = noted
+moonrank.torch.Loss("mse")(torch.zeros(2, requires_grad=True), [0, 1], [2]).backward()
+addresses.clear()
+def peak():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) / 1024
+before = peak()
+moonrank.torch.Loss("LOSS")(scores, grades, sizes).backward()
+given = {scores.data_ptr(), grades.data_ptr(), sizes.data_ptr()}
+print(given == set(addresses), (peak() - before) / (4 * rows / 2**20))
+"""
+
+PROGRAM = """
+local mr = require "moonrank"
+local rows = 10^7 // 1 | 0
+local x, sizes = mr.normal({rows}), {}
+local grades = mr.normal({rows}):gt(1):float()
+for i = 1, rows // 100 do sizes[i] = 100 end
+local lists = mr.lists{ relevance = grades, sizes = sizes }
+local function peak()
+  local f <close> = io.open "/proc/self/status"
+  return tonumber(f:read("a"):match "VmHWM:%s*(%d+)") / 1024
+end
+local before = peak()
+x:requires_grad()
+mr.losses.LOSS{}:mean(x, lists):backward()
+print((peak() - before) / (4 * rows / 2^20))
+"""
+
+
+def test_ten_million_rows_are_read_in_place(program, tmp_path):
+    code = MEMORY.replace("LOSS", "softmax_cross_entropy")
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    same, arrays = ended.stdout.split()
+    assert same == "True"
+    # in arrays of all scores: the program's own working memory, and the gradient as PyTorch keeps it
+    assert float(arrays) < float(program(PROGRAM.replace("LOSS", "softmax_cross_entropy"), tmp_path)) + 1.5
