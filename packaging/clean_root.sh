@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tries the packages in the folder $1 in an empty Debian 12 without a compiler, as an ordinary user. Needs root and
-# debootstrap. What is tried: the .deb, the tarball and the wheel each run the first page's session, and a sweep that is
-# interrupted and resumed.
+# debootstrap. The tarball, the wheel and the .deb each evaluate a list, train a model, and run a sweep over two folds that
+# is interrupted and resumed.
 set -eu
 packages=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
@@ -13,22 +13,21 @@ rm -f "$root.log"
 mount -t proc proc "$root/proc"
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 mkdir "$root/packages"
-cp "$packages"/* "$here/try.lua" "$here/try.sh" "$root/packages/"
+cp "$packages"/* "$here/try.lua" "$here/try.sh" "$here/as_program.py" "$root/packages/"
 chroot "$root" useradd -m someone
-if chroot "$root" sh -c 'command -v cc c++ gcc g++ cmake lua5.4'; then echo "the root has a compiler"; exit 1; fi
+for tool in cc c++ gcc g++ clang cmake lua5.4; do
+  if chroot "$root" sh -c "command -v $tool"; then echo "the root has $tool"; exit 1; fi
+done
 
 as_someone() { chroot "$root" su someone -c "cd && $1"; }
 
 echo "== tarball"
 as_someone "tar xzf /packages/*.tar.gz && sh /packages/try.sh \$HOME/moonrank-*/bin/moonrank"
 echo "== wheel"
-as_someone "python3 -m zipfile -e /packages/*.whl site && PYTHONPATH=site python3 -c '
-import moonrank
-print(moonrank.evaluate([3., 2., 1.], [0, 1, 0], [3], [\"rr\"]))
-print(moonrank.lua(open(\"/packages/try.lua\").read() + \" return result\")[\"columns\"])
-'"
+as_someone "python3 -m zipfile -e /packages/*.whl site && PYTHONPATH=\$HOME/site sh /packages/try.sh /packages/as_program.py"
 echo "== .deb"
-chroot "$root" apt-get install -y -qq --no-install-recommends $(cd "$root" && ls packages/*.deb | sed 's#^#/#') >/dev/null 2>&1
+chroot "$root" apt-get install -y -qq --no-install-recommends $(cd "$root" && ls packages/*.deb | sed 's#^#/#') >"$root/log" 2>&1 \
+  || { cat "$root/log"; exit 1; }
 as_someone "sh /packages/try.sh moonrank"
 chroot "$root" moonrank --version
 echo "all packages work"

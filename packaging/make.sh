@@ -9,7 +9,7 @@ cd "$root"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CMakeLists.txt)
 export SOURCE_DATE_EPOCH
 rm -f "$packages"/*
-cmake --build "$build" --target moonrank moonrank_shared moonrank_portable moonrank_documents
+cmake --build "$build" --target moonrank moonrank_shared moonrank_portable
 version=$(sed -nE 's/^CMAKE_PROJECT_VERSION:[A-Z]+=(.*)/\1/p' "$build/CMakeCache.txt")
 
 (cd "$build" && cpack -G DEB -B "$packages" >/dev/null && rm -rf "$packages/_CPack_Packages")
@@ -20,9 +20,26 @@ trap 'rm -rf "$stage"' EXIT
 cmake --install "$build" --prefix "$stage/$name" --component Unspecified >/dev/null
 rm -rf "${stage:?}/$name/lib"
 strip -o "$stage/$name/bin/moonrank" "$build/portable/moonrank"
+
+# Ends with an error if a file needs a later glibc, or another library than these.
+check_needs() {
+  file=$1
+  shift
+  newest=$(objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+  [ "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.34 ] || { echo "$file needs $newest"; exit 1; }
+  for library in $(objdump -p "$file" | sed -nE 's/^ *NEEDED *//p'); do
+    case " libc.so.6 libm.so.6 libgcc_s.so.1 ld-linux-x86-64.so.2 $* " in
+      *" $library "*) ;;
+      *) echo "$file needs $library"; exit 1 ;;
+    esac
+  done
+}
+check_needs "$stage/$name/bin/moonrank"
+check_needs "$build/libmoonrank.so" liblua5.4.so.0 libnettle.so.8 libsqlite3.so.0 libxxhash.so.0 libz.so.1
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$stage" -cf - "$name" | gzip -9n \
   >"$packages/$name.tar.gz"
 
-python3 python/wheel.py --version "$version" --library "$build/libmoonrank.so" --out "$packages"
+strip -o "$stage/libmoonrank.so" "$build/libmoonrank.so"
+python3 python/wheel.py --version "$version" --library "$stage/libmoonrank.so" --out "$packages"
 "$build/moonrank" packaging/sbom.lua "$version" "$build" >"$packages/moonrank-$version.cdx.json"
 (cd "$packages" && sha256sum ./*)

@@ -116,7 +116,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds the wheel for pip (PEP 517)."""
     library = os.environ.get("MOONRANK_LIBRARY", str(FOLDER.parent / "build/release/libmoonrank.so"))
     if not os.path.exists(library):
-        raise SystemExit(f"libmoonrank.so is not at {library}. Build it with ./bootstrap, or set MOONRANK_LIBRARY "
+        raise SystemExit(f"libmoonrank.so is not at {library}. Build it with ./bootstrap build, or set MOONRANK_LIBRARY "
                          "to its path")
     return build(library, wheel_directory).name
 

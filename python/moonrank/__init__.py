@@ -142,6 +142,9 @@ def compare(systems: Mapping[str, ArrayLike], grades: ArrayLike, sizes: ArrayLik
     >>> [(row["system"], row["mean"]) for row in found.means]
     [('a', 1.0), ('b', 0.5)]
     """
+    if not isinstance(systems, Mapping) or not systems:
+        raise MoonrankError(f"systems is {'empty' if isinstance(systems, Mapping) else type(systems).__name__}, expected "
+                            "a dictionary from a system's name to its scores")
     value: dict[str, Any] = dict(_lists.judged(grades, sizes))
     value.update(systems={name: _lists.scores_of(f"scores of '{name}'", scores, value["sizes"])
                           for name, scores in systems.items()},

@@ -103,7 +103,9 @@ class _Memory:
                                     "data": (array.data or 0, False)}
 
     def __del__(self):
-        self._array.release(self._array.owner)
+        array = getattr(self, "_array", None)  # missing if the object was never made
+        if array is not None:
+            array.release(array.owner)
 
 
 def _received(array: _Array) -> np.ndarray:

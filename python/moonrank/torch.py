@@ -23,6 +23,10 @@ from moonrank._names import Bound, Loss as Name
 __all__ = ["Loss"]
 
 
+# torch.compile calls the loss as it is
+_not_compiled = getattr(getattr(torch, "compiler", None), "disable", lambda function: function)
+
+
 class _Function(torch.autograd.Function):
     @staticmethod
     def forward(context, scores, loss, given, wanted):
@@ -71,6 +75,7 @@ class Loss(torch.nn.Module):
         self.name, self.bound, self.reduction = name, bound, reduction
         self._loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})
 
+    @_not_compiled
     def forward(self, scores: torch.Tensor, grades: torch.Tensor | ArrayLike,
                 sizes: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
         """Computes the loss.

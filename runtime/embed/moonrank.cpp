@@ -205,7 +205,12 @@ moonrank_array lent(const void* data, int32_t dtype, int64_t entries) {
 int measure(moonrank_state* state, const char* function, const char* name, const void* scores, int dtype,
             const moonrank_lists* lists, double* mean, void* out) {
   return guarded(state, [&] {
-    if (name == nullptr || lists == nullptr || mean == nullptr) return fail(state, "an argument is NULL");
+    if (name == nullptr) return fail(state, "the name is NULL, expected a metric or a loss");
+    if (lists == nullptr) return fail(state, "lists is NULL, expected judged lists");
+    if (mean == nullptr) return fail(state, "mean is NULL, expected the address of a double");
+    if (dtype != MOONRANK_FLOAT32 && dtype != MOONRANK_FLOAT64)
+      return fail(
+          state, ("dtype of the scores is " + std::to_string(dtype) + ", expected 0 (float32) or 1 (float64)").c_str());
     const moonrank_array arrays[] = {lent(scores, dtype, lists->rows),
                                      lent(lists->grades, MOONRANK_FLOAT32, lists->rows),
                                      lent(lists->sizes, MOONRANK_INT64, lists->count)};
@@ -268,7 +273,7 @@ void moonrank_watch_interrupts(moonrank_state* state, int on) {
 
 int moonrank_run(moonrank_state* state, const char* code, const char* name) {
   return guarded(state, [&] {
-    if (code == nullptr) return fail(state, "the code is NULL");
+    if (code == nullptr) return fail(state, "code is NULL, expected a text");
     return call(state, "script", packed({code, name != nullptr ? name : "script"}), nullptr, 0);
   });
 }
@@ -286,7 +291,8 @@ int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, i
 int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
                   const moonrank_array* arrays, int count, moonrank_reply* reply) {
   return guarded(state, [&] {
-    if (function == nullptr || reply == nullptr) return fail(state, "an argument is NULL");
+    if (function == nullptr) return fail(state, "function is NULL, expected a name");
+    if (reply == nullptr) return fail(state, "reply is NULL, expected the address of a reply");
     const int status = call(state, function, {static_cast<const char*>(values), bytes}, arrays, count);
     *reply = {};
     if (status != MOONRANK_OK) return status;

@@ -27,14 +27,14 @@ enum moonrank_dtype { MOONRANK_FLOAT32 = 0, MOONRANK_FLOAT64 = 1, MOONRANK_INT64
 
 #define MOONRANK_MOST_DIMS 4
 
-/* An array in the memory of the CPU: `data` has the product of shape[0] ... shape[dims - 1] entries, row by row.
+/* An array in the memory of the CPU. `data` has shape[0] * ... * shape[dims - 1] entries, row by row.
  *
- * As an argument, it is read in place. If `release` is given, it is called with `owner` when no tensor uses the memory
- * any more, maybe during a later call or on another thread, and also if the call fails. Without `release`, the memory
- * must stay valid until the state is closed, or until the end of the call for functions that keep no tensor (they say
- * so).
+ * An argument is read in place. Tensors of scripts may use its memory after the call. If `release` is not NULL, the
+ * library calls release(owner) once when the last tensor on the memory is gone: during this call or a later one, on any
+ * thread, also after an error. If it is NULL, the memory must stay valid until the state is closed. Functions that keep
+ * no tensor use the memory only during the call; their comments say so.
  *
- * As a result, it belongs to the caller, who calls `release` with `owner` when it needs the memory no more. */
+ * A result belongs to the caller, who must call release(owner) once. */
 typedef struct moonrank_array {
   void* data;
   int32_t dtype; /* enum moonrank_dtype */
@@ -80,14 +80,15 @@ MOONRANK_API int moonrank_evaluate(moonrank_state* state, const char* metric, co
                                    const moonrank_lists* lists, double* mean, double* values);
 
 /* Computes the mean of a loss over the lists that count, and its gradient. `loss` is a name, with a bound after a
- * colon: "ndcg:expectation"; or a Lua expression: "mr.losses.nrbp{p = 0.8, bound = 'minmax'}". `gradient` (may be NULL)
+ * colon: "ndcg:expectation"; or a Lua expression: "mr.losses.nrbp{bound = 'minmax', steepness = 2}". `gradient` (may be NULL)
  * has the type of the scores and an entry for every row. Keeps no tensor. */
 MOONRANK_API int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, int dtype,
                                const moonrank_lists* lists, double* mean, void* gradient);
 
-/* For bindings of other languages: calls a function of stdlib/moonrank/system/bridge.lua with values and arrays.
- * `values` is a value in the format of stdlib/moonrank/sweep/frame.lua, and so is the reply; {"array", i} in a value
- * stands for array i, from 1. The reply is valid until the next call with this state. */
+/* For bindings of other languages: calls a function of stdlib/moonrank/system/bridge.lua with a value and arrays.
+ * `values` has the value's bytes in the format of stdlib/moonrank/sweep/frame.lua, and so has the reply. In a value, a
+ * table with the key "\0array" (six bytes) and the value i stands for array i, counted from 1. The reply is valid until
+ * the next call with this state. */
 typedef struct moonrank_reply {
   const void* values;
   size_t bytes;

@@ -5,8 +5,11 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cmake --install "$1" --prefix "$folder/prefix" >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
-cmake -S "$(dirname "$0")/../../examples/embed" -B "$folder/example" -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/log" 2>&1 \
-  && cmake --build "$folder/example" >>"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+source=$(dirname "$0")/../../examples/embed
+build_example() {
+  cmake -S "$source" -B "$folder/example" -DCMAKE_PREFIX_PATH="$folder/prefix" && cmake --build "$folder/example"
+}
+build_example >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 "$folder/example/example" >"$folder/printed"
 cat "$folder/printed"
 # smooth nDCG under the bound falls, exact nDCG ends at its largest value

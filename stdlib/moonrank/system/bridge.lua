@@ -1,6 +1,6 @@
--- What the C interface (runtime/embed/moonrank.h) calls. Each function in `functions` takes a value that another
--- program sent and returns one. Values are texts, numbers, booleans and tables of these. A tensor in a value travels
--- beside it: a table with the key "\0array" stands for the array with that number.
+-- The C interface (runtime/embed/moonrank.h) calls these functions. Each takes a value from another program and returns
+-- one. Values are texts, numbers, booleans and tables of these. Tensors are in a list of their own. In a value, the
+-- table {["\0array"] = i} stands for tensor i of that list.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -10,6 +10,11 @@ local newton = require "moonrank.losses.newton"
 local random = require "moonrank.random"
 
 local M = {}
+
+-- a script must not end the program that uses the library
+os.exit = function()  -- luacheck: ignore 122
+  check.fail("os.exit: the script runs inside another program, which it cannot end. Return from the script instead")
+end
 
 local array_key <const> = "\0array"
 local deepest <const> = 60
@@ -67,7 +72,10 @@ M.functions = {}
 ---@return mr.Tensor[] arrays
 function M.call(name, bytes, arrays)
   local f = M.functions[name]
-  if not f then check.fail("the library has no function '%s'", core.safe_text(name)) end
+  if not f then
+    check.fail("moonrank_call: the function is '%s', expected one of: %s", core.safe_text(name),
+      table.concat(check.names(M.functions), ", "))
+  end
   local value, out = f(received(#bytes > 0 and frame.unpack(bytes) or nil, arrays), arrays)
   out = out or {}
   return frame.pack(sent(value, out, 0)), out
@@ -111,7 +119,11 @@ local function loss_of(text, options)
   end
   local chunk, why = load("local mr = require 'moonrank' return " .. text, "=loss", "t")
   if not chunk then check.fail("loss: '%s' is neither a name nor a Lua expression (%s)", core.safe_text(text), why) end
-  return chunk()
+  local loss = chunk()
+  if not (type(loss) == "table" and check.field(loss, "mean") and check.field(loss, "bound_name")) then
+    check.fail("loss: '%s' is a %s, expected a loss such as mr.losses.ndcg{}", core.safe_text(text), check.kind(loss))
+  end
+  return loss
 end
 
 -- Runs a script with variables of these names and values, and `mr`. Other global variables last as in a session.

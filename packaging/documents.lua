@@ -1,5 +1,6 @@
--- Writes the man page from the texts of `moonrank --help` and of each command's --help: moonrank man.lua PROGRAM FILE
-local program, path = arg[1], arg[2]
+-- Writes the man page, from the texts of `moonrank --help` and of each command's --help, and the annotations of the
+-- library for editors: moonrank documents.lua PROGRAM FOLDER
+local program, folder = arg[1], arg[2]
 
 local function help_of(command)
   local pipe <close> = assert(io.popen(("%s %s --help"):format(program, command)))
@@ -20,5 +21,11 @@ local parts = {
 for _, command in ipairs{ "test", "doc", "results", "data", "eval", "new" } do
   parts[#parts + 1] = (".SH MOONRANK %s\n"):format(command:upper()) .. as_printed(help_of(command))
 end
-local file <close> = assert(io.open(path, "w"))
-assert(file:write(table.concat(parts)))
+
+local function write(name, text)
+  local file <close> = assert(io.open(folder .. "/" .. name, "w"))
+  assert(file:write(text))
+end
+write("moonrank.1", table.concat(parts))
+write("moonrank.lua", require("moonrank.help.annotations").text())
+write("core.lua", require("moonrank.help.dump_api").text() .. "\n")
