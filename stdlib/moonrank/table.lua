@@ -18,8 +18,15 @@ local M = { csv_text = escape.csv, text_of_csv = escape.of_csv, escape_html = es
 ---@field notes string[]   lines below the table, in text, HTML, LaTeX and Markdown
 local Table = check.class("mr.Table")
 
+---Returns a number as text by a format. A number that rounds to 0 has no sign.
+---@param format string  as string.format takes it
+---@param value number
+---@return string
+---Example: `require("moonrank.table").digits("%.4f", -1e-9)   --> 0.0000`
+function M.digits(format, value) return (format:format(value):gsub("^%-(0%.?0*)$", "%1")) end
+
 local function formatted(format, value, column)
-  local ok, text = pcall(string.format, format, value)
+  local ok, text = pcall(M.digits, format, value)
   if not ok then
     check.fail("mr.table: format %q of %s cannot write %s, expected one such as '%%.4f'", format, column,
       tostring(value))

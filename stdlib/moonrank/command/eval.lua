@@ -20,13 +20,14 @@ Prints the mean of each metric over the queries of each run, with the convention
 judgments. A RUN is a TREC run, or a .csv table with the columns qid, docid and score. Files may be compressed (.gz).
 
 -m METRIC... names metrics, and may be repeated: ndcg@10, ap, rr, nrbp(0.8), or names of trec_eval, such as map,
-ndcg_cut.5,10 and P_5. A bound after a colon rescales the metric of each query: ap:minmax. Without -m, the metrics are
-ap, ndcg@10 and rr. `moonrank doc metrics` and `moonrank doc bounds` list all.
+ndcg_cut.5,10 and P_5. A bound after a colon rescales the metric of each query: ap:minmax, ap:expectation,
+ap:expectation_max. Without -m, the metrics are ap, ndcg@10 and rr. `moonrank doc metrics` lists all.
 
 With --compare, letters beside a mean name the runs that are significantly worse: paired permutation tests over the
 queries that all runs have, with Holm's correction for the number of pairs.]]
 
 local usual <const> = { "ap", "ndcg@10", "rr" }
+local csv_start <const> = "run,query,"
 local conventions <const> = { "relevant", "gain", "ties", "empty" }
 
 local declarations = {
@@ -36,8 +37,8 @@ local declarations = {
   latex = { default = false, ignores = { "per_query" }, help = "print the table in LaTeX" },
   csv = { default = "", path = "new file", help = "file for the values of each query" },
   relevant = { type = "number", shown = "1", help = "-l: smallest grade of a relevant document" },
-  alpha = { default = 0.05, help = "significance level of the tests" },
-  seed = { default = 1, help = "seed of the tests and intervals" },
+  alpha = { default = 0.05, help = "significance level of the tests of --compare" },
+  seed = { default = 1, help = "seed of the tests and intervals of --compare" },
 }
 for name, shown in pairs{ gain = "linear", ties = "trec", empty = "zero" } do
   local row = registry.convention(name, shown)
@@ -64,6 +65,9 @@ end
 
 -- Returns the names of metrics in a word after -m: "P.5,10" stands for P_5 and P_10.
 local function names_in(word)
+  if word:find("^[%w_@]+,%a") then
+    words_of.refuse("eval: -m %s has a comma, expected blanks between metrics: -m ap rr", core.safe_text(word))
+  end
   local names, base, cutoffs = {}, word:match "^(%a[%w_]*)%.([%d,]+)$"
   for cutoff in (cutoffs or ""):gmatch "%d+" do names[#names + 1] = ("%s_%s"):format(base, cutoff) end
   return #names > 0 and names or { word }
@@ -174,6 +178,16 @@ local function check_names(names, args)
   if args.compare and #names < 3 then words_of.refuse("eval: --compare needs two runs or more, found 1") end
 end
 
+-- Raises an error if the file of --csv exists and is not such a table, as judgments and runs are.
+local function check_csv(path)
+  local file <close> = path ~= "" and io.open(path, "rb") or nil
+  local start = file and file:read(#csv_start)
+  if start and start ~= csv_start then
+    words_of.refuse("eval: --csv %s: the file exists, and is not a table of `moonrank eval`. Give a new name",
+      core.safe_text(path))
+  end
+end
+
 -- Reads the judgments. The error about a file of another form says that judgments come first.
 local function read_judgments(path)
   local ok, judgments = pcall(data.trec_qrels, path)
@@ -216,6 +230,7 @@ function M.output(words)
   for _, name in ipairs(conventions) do o[name] = args[name] end
   local metrics = metrics_of(wanted, o)
   check_names(names, args)
+  check_csv(args.csv)
   local judgments, runs, parts = read_judgments(table.remove(names, 1)), read_runs(names), {}
   local shown, tests
   if args.compare then

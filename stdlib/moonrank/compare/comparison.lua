@@ -39,6 +39,8 @@ local Comparison = check.class("mr.Comparison")
 
 function M.new(fields) return setmetatable(fields, Comparison) end
 
+local function digits(value) return tables.digits("%.4f", value) end
+
 -- Returns note lines such as "3 of 100 lists are left out by ndcg". A metric leaves out lists for which it is NaN.
 local function left_out(self)
   local metrics_by, numbers = {}, {}
@@ -83,9 +85,9 @@ local function shown(self, mark, order, emphasis)
     for _, metric in ipairs(self.metrics) do
       local cell = self.cells[metric.name][name]
       local letters = cell.better_than ~= "" and mark(cell.better_than) or ""
-      local mean = ("%.4f"):format(cell.mean)
+      local mean = digits(cell.mean)
       if emphasis then mean = emphasis(mean, metric) end
-      table.insert(rows[row], ("%s%s [%.4f, %.4f]"):format(mean, letters, cell.low, cell.high))
+      table.insert(rows[row], ("%s%s [%s, %s]"):format(mean, letters, digits(cell.low), digits(cell.high)))
     end
   end
   for _, name in ipairs(check.names(self.interrupted)) do rows[#rows + 1] = { "", name .. " (interrupted)" } end
@@ -169,7 +171,7 @@ local function best_means(self)
     local finite = {}
     for i, mean in ipairs(means) do finite[#finite + 1] = mean - mean == 0 and i or nil end
     local first = latex.by_number(means, finite, better)[1]
-    best[metric.name] = first and ("%.4f"):format(means[first])
+    best[metric.name] = first and digits(means[first])
   end
   return best
 end

@@ -71,8 +71,10 @@ function M.save_tensors(path, tensors)
     end
   end
   for i, name in ipairs(check.names(tensors)) do
-    if name == "" or name:find "[%z\1-\31/\\]" then
-      check.fail("mr.save_tensors: the name '%s' has a slash, a control character or no letter", core.safe_text(name))
+    local as_path = "/" .. name .. "/"
+    if name:find "[%z\1-\31\\]" or as_path:find "//" or as_path:find "/%.%.?/" then
+      check.fail("mr.save_tensors: the name is '%s', expected one without control characters, '\\', and parts that "
+        .. "are empty, '.' or '..'", core.safe_text(name))
     end
     names[i], list[i] = name, tensors[name]
   end

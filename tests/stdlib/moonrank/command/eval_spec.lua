@@ -65,6 +65,17 @@ describe("moonrank eval", function()
     test.check(check_csv(csv, 2, { "map" }) > 5)
   end)
 
+  it("writes the values of --csv over no judgments, no run and no other file", function()
+    local other = write("kept.csv", "qid,docid,score\nq,a,1\n")
+    for _, path in ipairs{ qrels, fine, other } do
+      local file <close> = assert(io.open(path))
+      local before = file:read "a"
+      test.raises(function() eval.output{ qrels, fine, "--csv", path } end, "--csv", path)
+      file:seek "set"
+      test.check(file:read "a" == before, path)
+    end
+  end)
+
   it("prints the means of trec_eval, and with -c over all judged queries", function()
     local sum, count = 0, 0
     for _, values in pairs(golden.values["coarse 1"]) do sum, count = sum + values.map, count + 1 end

@@ -136,7 +136,7 @@ end)
 describe("save_tensors:", function()
   it("writes what load_tensors reads, in each format", function()
     local tensors = { scores = mr.tensor({ 1, -2, 1 / 0 }, { dtype = "float64" }), grades = mr.tensor{ { 1 }, { 0 } },
-      rows = mr.zeros(0), number = mr.tensor(3) }
+      rows = mr.zeros(0), number = mr.tensor(3), ["params/Dense_0/kernel"] = mr.tensor{ 4 } }
     for _, ending in ipairs{ "npz", "safetensors" } do
       local path = folder .. "/all." .. ending
       mr.save_tensors(path, tensors)
@@ -177,7 +177,8 @@ describe("save_tensors:", function()
     raises("by name", mr.save_tensors, folder .. "/a.npz", one)
     raises("number", mr.save_tensors, folder .. "/a.npz", { a = 1 })
     raises("by name", mr.save_tensors, folder .. "/a.npz", { one })
-    raises("slash", mr.save_tensors, folder .. "/a.npz", { ["../a"] = one })
+    raises("../a", mr.save_tensors, folder .. "/a.npz", { ["../a"] = one })
+    raises("empty", mr.save_tensors, folder .. "/a.npz", { ["/a"] = one })
     raises("ends in", mr.save_tensors, folder .. "/a.csv", { a = one })
   end)
 end)
