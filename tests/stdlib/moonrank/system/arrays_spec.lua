@@ -37,10 +37,13 @@ end
 
 local function read(...) return mr.load_tensors(file_of("x.npy", npy(...))) end
 
+-- Debian's Python comes first, because ./bootstrap installs its packages
+local interpreter = core.is_file "/usr/bin/python3" and "/usr/bin/python3" or "python3"
+
 -- Runs Python with NumPy on a text; false if there is none.
 local function python(text)
   local script = file_of("script.py", text)
-  local pipe <close> = assert(io.popen(("cd '%s' && python3 %s 2>&1"):format(folder, script)))
+  local pipe <close> = assert(io.popen(("cd '%s' && %s %s 2>&1"):format(folder, interpreter, script)))
   local printed = pipe:read "a"
   return not printed:find "No module named" and printed
 end
