@@ -1,5 +1,8 @@
 #include "runtime/embed/arrays.h"
 
+#include <mutex>
+#include <vector>
+
 namespace mr::embed {
 namespace {
 
@@ -27,14 +30,46 @@ Dtype dtype_of_array(const moonrank_array& array) {
   }
 }
 
+/// Arrays that no tensor uses any more, and the number of calls that run on this thread.
+std::mutex waiting_mutex;
+std::vector<std::pair<void (*)(void*), void*>> waiting;
+thread_local int running_calls = 0;
+
+/// Releases an array, at the end of the call if one runs: a caller's function may call the interface again.
+void release_later(void (*release)(void*), void* owner) noexcept {
+  if (running_calls > 0) {
+    try {
+      const std::lock_guard lock(waiting_mutex);
+      waiting.emplace_back(release, owner);
+      return;
+    } catch (const std::bad_alloc&) {  // then at once
+    }
+  }
+  release(owner);
+}
+
 }  // namespace
+
+Call::Call() { ++running_calls; }
+
+Call::~Call() {
+  if (--running_calls > 0) return;
+  for (;;) {
+    std::vector<std::pair<void (*)(void*), void*>> ready;
+    {
+      const std::lock_guard lock(waiting_mutex);
+      ready.swap(waiting);
+    }
+    if (ready.empty()) return;
+    for (const auto& [release, owner] : ready) release(owner);
+  }
+}
 
 Tensor tensor_on(const moonrank_array& array) {
   // The owner exists before anything can fail, so that the array is released in any case.
-  const auto release = [release = array.release, owner = array.owner](void*) {
-    if (release != nullptr) release(owner);
-  };
-  const std::shared_ptr<void> owner(array.data, release);
+  const std::shared_ptr<void> owner(array.data, [release = array.release, owner = array.owner](void*) {
+    if (release != nullptr) release_later(release, owner);
+  });
   const Shape shape = shape_of(array);
   const Dtype dtype = dtype_of_array(array);
   const int64_t bytes = shape.entries() * size_of(dtype);

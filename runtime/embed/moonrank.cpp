@@ -16,13 +16,17 @@
 struct moonrank_state {
   lua_State* L = nullptr;
   std::string error;
-  std::string values;
-  std::vector<moonrank_array> arrays;
   bool watches_interrupts = false;
 };
 
 namespace mr::embed {
 namespace {
+
+/// The results of a call. Each call has its own, because a program may call again before it has read them.
+struct Reply {
+  std::string values;
+  std::vector<moonrank_array> arrays;
+};
 
 /// Locked during every call, because Lua's states share the memory pool, the GPU and the handling of Ctrl-C.
 std::mutex& calls() {
@@ -39,6 +43,8 @@ class InterruptWatch {
   explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {
     if (!on_) return;
     sigaction(SIGINT, nullptr, &before_);
+    if (before_.sa_handler == SIG_IGN) on_ = false;
+    if (!on_) return;
     lua::watch_interrupts(state.L, presses_that_kill);
   }
   InterruptWatch(const InterruptWatch&) = delete;
@@ -53,7 +59,7 @@ class InterruptWatch {
   void has_stopped() { has_stopped_ = true; }
 
  private:
-  static constexpr int presses_that_kill = 1000;  // the caller's process is not ours to end
+  static constexpr int presses_that_kill = 3;
   bool on_, has_stopped_ = false;
   struct sigaction before_ {};
 };
@@ -122,55 +128,59 @@ void release_all(std::vector<moonrank_array>& arrays) {
 }
 
 /// Reads the two results of call_bridge: bytes and a table of tensors.
-void read_reply(moonrank_state* state) {
-  lua_State* const L = state->L;
+void read_reply(lua_State* L, Reply& reply) {
   size_t bytes = 0;
   const char* const values = lua_tolstring(L, -2, &bytes);
-  state->values.assign(values, bytes);
+  reply.values.assign(values, bytes);
   const auto count = static_cast<lua_Integer>(lua_rawlen(L, -1));
   for (lua_Integer i = 1; i <= count; ++i) {
     lua_rawgeti(L, -1, i);
-    state->arrays.push_back(array_on(*lua::box_at<Tensor>(L, -1)->get()));
+    reply.arrays.push_back(array_on(*lua::box_at<Tensor>(L, -1)->get()));
     lua_pop(L, 1);
   }
 }
 
-/// Calls a function of the bridge; the reply is in the state.
-int call(moonrank_state* state, const char* function, std::string_view values, const moonrank_array* arrays,
-         int count) {
+/// Tensors on the caller's arrays. All are read, because each must be released, also after an error.
+std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
   std::vector<Tensor> tensors;
   std::string problem;
   for (int i = 0; i < count; ++i) {
     try {
-      tensors.push_back(tensor_on(arrays[i]));  // reads all, because each must be released
+      tensors.push_back(tensor_on(arrays[i]));
     } catch (const std::exception& error) {
       problem = error.what();
     }
   }
-  if (!problem.empty()) return fail(state, problem.c_str());
+  if (!problem.empty()) throw std::invalid_argument(problem);
+  return tensors;
+}
+
+/// Calls a function of the bridge.
+int call(moonrank_state* state, const char* function, std::string_view values, const std::vector<Tensor>& tensors,
+         Reply& reply) {
   Request request{function, values, &tensors};
   lua_State* const L = state->L;
   lua_settop(L, 0);
   lua_pushcfunction(L, &call_bridge);
   lua_pushlightuserdata(L, &request);
   const int status = protected_call(state, 1, 2);
-  if (status == MOONRANK_OK) read_reply(state);
+  if (status == MOONRANK_OK) read_reply(L, reply);
   lua_settop(L, 0);
   return status;
 }
 
-/// Runs `work` with the calls' lock, and turns exceptions into the state's error.
+/// Runs `work`, which gets a reply to fill, with the calls' lock, and turns exceptions into the state's error.
 template <class Work>
 int guarded(moonrank_state* state, const Work& work) noexcept {
   if (state == nullptr) return MOONRANK_FAILED;
+  const Call ends_with_releases;
+  const std::lock_guard lock(calls());
+  Reply reply;
   try {
-    const std::lock_guard lock(calls());
     state->error.clear();
-    state->values.clear();
-    state->arrays.clear();  // they belong to the caller
-    return work();
+    return work(reply);
   } catch (const std::exception& error) {
-    release_all(state->arrays);
+    release_all(reply.arrays);
     return fail(state, error.what());
   }
 }
@@ -204,7 +214,7 @@ moonrank_array lent(const void* data, int32_t dtype, int64_t entries) {
 /// Calls a bridge function that returns a mean and another array, which is copied to `out` unless it is null.
 int measure(moonrank_state* state, const char* function, const char* name, const void* scores, int dtype,
             const moonrank_lists* lists, double* mean, void* out) {
-  return guarded(state, [&] {
+  return guarded(state, [&](Reply& reply) {
     if (name == nullptr) return fail(state, "the name is NULL, expected a metric or a loss");
     if (lists == nullptr) return fail(state, "lists is NULL, expected judged lists");
     if (mean == nullptr) return fail(state, "mean is NULL, expected the address of a double");
@@ -214,15 +224,16 @@ int measure(moonrank_state* state, const char* function, const char* name, const
     const moonrank_array arrays[] = {lent(scores, dtype, lists->rows),
                                      lent(lists->grades, MOONRANK_FLOAT32, lists->rows),
                                      lent(lists->sizes, MOONRANK_INT64, lists->count)};
-    const int status = call(state, function, packed({name, out != nullptr ? "all" : "mean"}), arrays, 3);
+    const std::string values = packed({name, out != nullptr ? "all" : "mean"});
+    const int status = call(state, function, values, tensors_on(arrays, 3), reply);
     if (status != MOONRANK_OK) return status;
-    const std::vector<moonrank_array>& found = state->arrays;
+    const std::vector<moonrank_array>& found = reply.arrays;
     *mean = *static_cast<const double*>(found[0].data);
     if (out != nullptr) {
       const size_t entry = found[1].dtype == MOONRANK_FLOAT32 ? sizeof(float) : sizeof(double);
       std::memcpy(out, found[1].data, static_cast<size_t>(found[1].shape[0]) * entry);
     }
-    release_all(state->arrays);
+    release_all(reply.arrays);
     return status;
   });
 }
@@ -258,6 +269,7 @@ moonrank_state* moonrank_open(void) {
 
 void moonrank_close(moonrank_state* state) {
   if (state == nullptr) return;
+  const Call ends_with_releases;
   const std::lock_guard lock(calls());
   lua_close(state->L);
   std::unique_ptr<moonrank_state>(state).reset();
@@ -272,9 +284,11 @@ void moonrank_watch_interrupts(moonrank_state* state, int on) {
 }
 
 int moonrank_run(moonrank_state* state, const char* code, const char* name) {
-  return guarded(state, [&] {
+  return guarded(state, [&](Reply& reply) {
     if (code == nullptr) return fail(state, "code is NULL, expected a text");
-    return call(state, "script", packed({code, name != nullptr ? name : "script"}), nullptr, 0);
+    const int status = call(state, "script", packed({code, name != nullptr ? name : "script"}), {}, reply);
+    release_all(reply.arrays);
+    return status;
   });
 }
 
@@ -290,14 +304,28 @@ int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, i
 
 int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
                   const moonrank_array* arrays, int count, moonrank_reply* reply) {
-  return guarded(state, [&] {
+  if (reply != nullptr) *reply = {};
+  if (state == nullptr) {
+    for (int i = 0; i < count; ++i) {
+      if (arrays[i].release != nullptr) arrays[i].release(arrays[i].owner);
+    }
+  }
+  return guarded(state, [&](Reply& found) {
+    const std::vector<mr::Tensor> tensors = tensors_on(arrays, count);  // first, because they are released after any error
     if (function == nullptr) return fail(state, "function is NULL, expected a name");
     if (reply == nullptr) return fail(state, "reply is NULL, expected the address of a reply");
-    const int status = call(state, function, {static_cast<const char*>(values), bytes}, arrays, count);
-    *reply = {};
+    const int status = call(state, function, {static_cast<const char*>(values), bytes}, tensors, found);
     if (status != MOONRANK_OK) return status;
-    *reply = {state->values.data(), state->values.size(), state->arrays.data(),
-              static_cast<int32_t>(state->arrays.size())};
+    auto kept = std::make_unique<Reply>(std::move(found));
+    *reply = {kept->values.data(), kept->values.size(), kept->arrays.data(), static_cast<int32_t>(kept->arrays.size()),
+              kept.get()};
+    static_cast<void>(kept.release());  // the caller's, until moonrank_release
     return status;
   });
+}
+
+void moonrank_release(moonrank_reply* reply) {
+  if (reply == nullptr) return;
+  std::unique_ptr<Reply>(static_cast<Reply*>(reply->owner)).reset();
+  *reply = {};
 }

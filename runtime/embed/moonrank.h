@@ -1,8 +1,9 @@
 /* Moonrank as a library: its metrics, bounds and losses on the caller's arrays, and its Lua scripts.
  *
  * A state is one Lua interpreter with the library. A process may have several states and use them from any thread;
- * calls run one after another, and each uses all threads of Moonrank. Opening a state changes no signal handler and no
- * locale.
+ * calls run one after another, and each uses all threads of Moonrank. A thread that calls needs a stack of 1 MiB or
+ * more. Opening a state changes no signal handler and no locale. After a fork, the child may use a state if no call was
+ * running.
  *
  * Every function that can fail returns MOONRANK_OK, or another status; moonrank_error then has the reason. */
 #ifndef MOONRANK_H
@@ -30,9 +31,10 @@ enum moonrank_dtype { MOONRANK_FLOAT32 = 0, MOONRANK_FLOAT64 = 1, MOONRANK_INT64
 /* An array in the memory of the CPU. `data` has shape[0] * ... * shape[dims - 1] entries, row by row.
  *
  * An argument is read in place. Tensors of scripts may use its memory after the call. If `release` is not NULL, the
- * library calls release(owner) once when the last tensor on the memory is gone: during this call or a later one, on any
- * thread, also after an error. If it is NULL, the memory must stay valid until the state is closed. Functions that keep
- * no tensor use the memory only during the call; their comments say so.
+ * library calls release(owner) once when the last tensor on the memory is gone: at the end of this call or of a later
+ * one, on any thread, also after an error. It may call functions of this interface. If it is NULL, the memory must stay
+ * valid until the state is closed. Functions that keep no tensor use the memory only during the call; their comments
+ * say so.
  *
  * A result belongs to the caller, who must call release(owner) once. */
 typedef struct moonrank_array {
@@ -56,8 +58,9 @@ MOONRANK_API void moonrank_close(moonrank_state* state);
 /* Text of the last failure of the state (UTF-8; "" if none). Valid until the next call with this state. */
 MOONRANK_API const char* moonrank_error(const moonrank_state* state);
 
-/* While on, Ctrl-C stops a running call, which returns MOONRANK_INTERRUPTED. The signal handler is installed for the
- * duration of a call only. Off at the start. */
+/* While on, Ctrl-C stops a running call, which returns MOONRANK_INTERRUPTED, and the third Ctrl-C ends the process. The
+ * signal handler is installed for the duration of a call only, and not if the program ignores SIGINT. Off at the start.
+ */
 MOONRANK_API void moonrank_watch_interrupts(moonrank_state* state, int on);
 
 /* Runs a script. `name` is its name in error messages. Global variables of the script last until the state is closed.
@@ -80,23 +83,26 @@ MOONRANK_API int moonrank_evaluate(moonrank_state* state, const char* metric, co
                                    const moonrank_lists* lists, double* mean, double* values);
 
 /* Computes the mean of a loss over the lists that count, and its gradient. `loss` is a name, with a bound after a
- * colon: "ndcg:expectation"; or a Lua expression: "mr.losses.nrbp{bound = 'minmax', steepness = 2}". `gradient` (may be NULL)
- * has the type of the scores and an entry for every row. Keeps no tensor. */
+ * colon: "ndcg:expectation"; or a Lua expression: "mr.losses.nrbp{bound = 'minmax', steepness = 2}". `gradient` (may be
+ * NULL) has the type of the scores and an entry for every row. Keeps no tensor. */
 MOONRANK_API int moonrank_loss(moonrank_state* state, const char* loss, const void* scores, int dtype,
                                const moonrank_lists* lists, double* mean, void* gradient);
 
 /* For bindings of other languages: calls a function of stdlib/moonrank/system/bridge.lua with a value and arrays.
  * `values` has the value's bytes in the format of stdlib/moonrank/sweep/frame.lua, and so has the reply. In a value, a
- * table with the key "\0array" (six bytes) and the value i stands for array i, counted from 1. The reply is valid until
- * the next call with this state. */
+ * table with the key "\0array" (six bytes) and the value i stands for array i, counted from 1. The reply belongs to the
+ * caller, who releases each of its arrays, and the reply itself by moonrank_release. */
 typedef struct moonrank_reply {
   const void* values;
   size_t bytes;
-  const moonrank_array* arrays; /* each belongs to the caller */
+  const moonrank_array* arrays;
   int32_t count;
+  void* owner;
 } moonrank_reply;
 MOONRANK_API int moonrank_call(moonrank_state* state, const char* function, const void* values, size_t bytes,
                                const moonrank_array* arrays, int count, moonrank_reply* reply);
+/* Frees the memory of a reply, but not its arrays. */
+MOONRANK_API void moonrank_release(moonrank_reply* reply);
 
 #ifdef __cplusplus
 }

@@ -132,6 +132,7 @@ TEST_CASE("an array is read in place and released once", "[embed]") {
   };
   const auto call = [&](const std::string& code) {
     const std::string values = script(code);
+    moonrank_release(&reply);
     return moonrank_call(state, "script", values.data(), values.size(), &array, 1, &reply);
   };
 
@@ -145,6 +146,33 @@ TEST_CASE("an array is read in place and released once", "[embed]") {
     CHECK(released == 0);
     found.release(found.owner);
     CHECK(released == 1);
+  }
+  SECTION("a reply is the caller's: a later call does not change it") {
+    REQUIRE(call("return x") == MOONRANK_OK);
+    const std::string before(static_cast<const char*>(reply.values), reply.bytes);
+    REQUIRE(moonrank_run(state, "return 'another', 'reply'", "") == MOONRANK_OK);
+    CHECK(std::string(static_cast<const char*>(reply.values), reply.bytes) == before);
+    const moonrank_array found = reply.arrays[0];
+    found.release(found.owner);
+    moonrank_release(&reply);
+    CHECK(reply.values == nullptr);
+  }
+  SECTION("a release may call the interface") {
+    static moonrank_state* of_release = nullptr;
+    of_release = state;
+    array.release = [](void* owner) {
+      if (moonrank_run(of_release, "z = 1", "") == MOONRANK_OK) ++*static_cast<int*>(owner);
+    };
+    REQUIRE(call("return 1") == MOONRANK_OK);
+    REQUIRE(moonrank_run(state, "collectgarbage() collectgarbage()", "") == MOONRANK_OK);
+    CHECK(released == 1);
+  }
+  SECTION("after arguments that are NULL") {
+    const std::string values = script("return x");
+    CHECK(moonrank_call(state, nullptr, values.data(), values.size(), &array, 1, &reply) == MOONRANK_FAILED);
+    CHECK(moonrank_call(state, "script", values.data(), values.size(), &array, 1, nullptr) == MOONRANK_FAILED);
+    CHECK(moonrank_call(nullptr, "script", values.data(), values.size(), &array, 1, &reply) == MOONRANK_FAILED);
+    CHECK(released == 3);
   }
   SECTION("a tensor that the script keeps is released with the state") {
     REQUIRE(call("y = x") == MOONRANK_OK);
@@ -164,6 +192,21 @@ TEST_CASE("an array is read in place and released once", "[embed]") {
     REQUIRE(moonrank_run(state, "collectgarbage()", "") == MOONRANK_OK);
     CHECK(released == 3);
   }
+  moonrank_release(&reply);
+}
+
+TEST_CASE("calls do not grow the state's memory", "[embed]") {
+  State state;
+  double mean = 0;
+  const auto calls = [&] {
+    for (int i = 0; i < 500; ++i)
+      REQUIRE(moonrank_loss(state, "ndcg", scores.data(), MOONRANK_FLOAT32, &lists, &mean, nullptr) == MOONRANK_OK);
+  };
+  calls();
+  REQUIRE(moonrank_run(state, "collectgarbage() collectgarbage() before = collectgarbage 'count'", "") == MOONRANK_OK);
+  calls();
+  CHECK(moonrank_run(state, "collectgarbage() collectgarbage() assert(collectgarbage 'count' < before + 20)", "") ==
+        MOONRANK_OK);
 }
 
 TEST_CASE("malformed values are an error", "[embed]") {

@@ -195,6 +195,9 @@ void read_zip(const std::string& path,
     };
     try {
       visit(name, bytes, read);
+      // the checksum is compared at the end of the entry
+      char none = 0;
+      if (zip.read(name, &none, 1) != 0) throw std::runtime_error("has more bytes than it says");
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {

@@ -264,7 +264,10 @@ NamedTensors read_npz(const std::string& path) {
       left -= bytes;
     };
     out.tensors.push_back(array_of(next, [&] { return left; }));
-    out.names.push_back(name.substr(0, name.size() - ending.size()));
+    std::string own = name.substr(0, name.size() - ending.size());
+    if (std::find(out.names.begin(), out.names.end(), own) != out.names.end())
+      throw std::runtime_error("a second array has this name");
+    out.names.push_back(std::move(own));
   });
   return out;
 }

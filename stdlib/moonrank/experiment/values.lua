@@ -49,6 +49,7 @@ end
 ---mr.experiment.folds(results, chosen, "rate")   --> {0.2, 0.1}
 ---```
 function M.chosen(results, where)
+  given.results("chosen", results)
   local columns, of_row, seen, found = results:columns(), {}, {}, {}
   for _, run in ipairs(M.runs(results, where)) do of_row[run.row] = run end
   for _, row in ipairs(results:order(columns, columns:rows("mr.experiment", where))) do
@@ -72,7 +73,10 @@ end
 ---@param where table  parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
 ---@param name string
 ---@return number[]
-function M.lists(results, where, name) return reading.lists(results, runs_of(results, where), name) end
+function M.lists(results, where, name)
+  given.results("lists", results)
+  return reading.lists(results, runs_of(results, where), name)
+end
 
 ---Returns a number that each training run returned, such as "valid", or a parameter, in the order of
 ---folds.
@@ -80,7 +84,10 @@ function M.lists(results, where, name) return reading.lists(results, runs_of(res
 ---@param where table  parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
 ---@param name string
 ---@return number[]
-function M.folds(results, where, name) return reading.folds(results, runs_of(results, where), name) end
+function M.folds(results, where, name)
+  given.results("folds", results)
+  return reading.folds(results, runs_of(results, where), name)
+end
 
 ---Returns the best run for each value of a parameter, by the metric of the study, as a table with the
 ---parameters and the numbers of the run by name. Of equal runs the first one is taken.

@@ -4,6 +4,8 @@ local check = require "moonrank.check"
 
 local M = {}
 
+local longest <const> = 1000  -- of a tensor's name, in bytes
+
 -- the metadata entry of safetensors files that save_tensors writes
 local format <const> = "moonrank tensors 1"
 
@@ -70,7 +72,12 @@ function M.save_tensors(path, tensors)
         core.safe_text(tostring(name)))
     end
   end
+  if next(tensors) == nil then check.fail("mr.save_tensors: tensors is empty, expected one or more tensors") end
   for i, name in ipairs(check.names(tensors)) do
+    check.utf8("mr.save_tensors", "name of a tensor", name)
+    if #name > longest then
+      check.fail("mr.save_tensors: a name has %d bytes, expected at most %d", #name, longest)
+    end
     local as_path = "/" .. name .. "/"
     if name:find "[%z\1-\31\\]" or as_path:find "//" or as_path:find "/%.%.?/" then
       check.fail("mr.save_tensors: the name is '%s', expected one without control characters, '\\', and parts that "

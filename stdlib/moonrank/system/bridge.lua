@@ -17,7 +17,7 @@ os.exit = function()  -- luacheck: ignore 122
 end
 
 local array_key <const> = "\0array"
-local deepest <const> = 60
+local deepest <const>, most <const> = 60, 1000000  -- limits of nesting and of the number of tables in a result
 
 -- Returns a received value with its arrays in place.
 local function received(value, arrays)
@@ -29,10 +29,11 @@ end
 
 -- Returns the columns and rows of a table of results or of an object that has such a table; nil for other values.
 local function columns_and_rows(value)
-  local to_table = getmetatable(value) and check.field(value, "table")
+  local has_class = type(debug.getmetatable(value)) == "table"
+  local to_table = has_class and check.field(value, "table")
   local found = to_table and to_table(value) or value
   local columns, rows = rawget(found, "columns"), rawget(found, "rows")
-  return getmetatable(value) and columns and rows and { columns = columns, rows = rows } or nil
+  return has_class and columns and rows and { columns = columns, rows = rows } or nil
 end
 
 local function refuse(value, why)
@@ -45,17 +46,24 @@ local plain = { ["nil"] = true, boolean = true, number = true, string = true }
 -- Returns what is sent for a value. Tensors are appended to `arrays`.
 local function sent(value, arrays, depth)
   if plain[type(value)] then return value end
+  arrays.count = (arrays.count or 0) + 1
+  if arrays.count > most then refuse(value, (" beside more than %d others"):format(most)) end
   if check.is_tensor(value) then
     arrays[#arrays + 1] = value:detach()
     return { [array_key] = #arrays }
   end
   if type(value) ~= "table" then refuse(value) end
   if depth > deepest then refuse(value, " nested too deep") end
-  local meta = getmetatable(value)
+  local meta = debug.getmetatable(value)
   local plain_table = columns_and_rows(value) or not (meta and rawget(meta, "__name")) and value
   if not plain_table then refuse(value) end
   local out = {}
-  for key, each in next, plain_table do out[key] = sent(each, arrays, depth + 1) end
+  for key, each in next, plain_table do
+    if type(key) ~= "string" and type(key) ~= "number" or key == array_key then
+      check.fail("the result has a table with a key of type %s, expected texts and numbers", type(key))
+    end
+    out[key] = sent(each, arrays, depth + 1)
+  end
   return out
 end
 
@@ -233,7 +241,9 @@ end
 
 -- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
 function M.functions.loss_mean(t, arrays)
-  local found = M.functions.loss_values{ loss = M.functions.loss{ loss = t[1] }, scores = arrays[1], grades = arrays[2],
+  local number = M.functions.loss{ loss = t[1] }
+  local _ <close> = setmetatable({}, { __close = function() kept[number] = nil end })
+  local found = M.functions.loss_values{ loss = number, scores = arrays[1], grades = arrays[2],
     sizes = arrays[3], reduction = "mean", gradient = t[2] == "all" }
   return nil, { found.value:double():detach(), found.gradient }
 end
