@@ -30,7 +30,7 @@ class _Array(ctypes.Structure):
 
 class _Reply(ctypes.Structure):
     _fields_ = [("values", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("arrays", ctypes.POINTER(_Array)),
-                ("count", ctypes.c_int32)]
+                ("count", ctypes.c_int32), ("owner", ctypes.c_void_p)]
 
 
 class MoonrankError(ValueError):
@@ -59,6 +59,8 @@ def _load() -> ctypes.CDLL:
     library.moonrank_watch_interrupts.argtypes = [ctypes.c_void_p, ctypes.c_int]
     library.moonrank_call.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t,
                                       ctypes.POINTER(_Array), ctypes.c_int, ctypes.POINTER(_Reply)]
+    library.moonrank_release.argtypes = [ctypes.POINTER(_Reply)]
+    library.moonrank_release.restype = None
     if library.moonrank_api_version() != _API_VERSION:
         found = library.moonrank_api_version()
         raise ImportError(f"moonrank: the library has interface {found}, expected {_API_VERSION}")
@@ -149,10 +151,15 @@ _state: int | None = None
 
 def _close() -> None:
     global _state
-    with _lock:
+    # a thread that still computes keeps the lock; the process ends without it
+    if not _lock.acquire(timeout=1):
+        return
+    try:
         if _state is not None:
             _library.moonrank_close(_state)
             _state = None
+    finally:
+        _lock.release()
 
 
 def _opened() -> int:
@@ -177,8 +184,11 @@ def _call(function: str, value: Any) -> Any:
         raise KeyboardInterrupt
     if status != 0:
         raise MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
-    found = [_received(reply.arrays[i]) for i in range(reply.count)]
-    return _values.unpack(ctypes.string_at(reply.values, reply.bytes), found)
+    try:
+        found = [_received(reply.arrays[i]) for i in range(reply.count)]
+        return _values.unpack(ctypes.string_at(reply.values, reply.bytes), found)
+    finally:
+        _library.moonrank_release(ctypes.byref(reply))
 
 
 def call(function: str, value: Any) -> Any:
