@@ -76,9 +76,10 @@ function M.output(words)
   if #words ~= 1 or words[1] == "" then
     words_of.refuse("new: expected the name of one folder, got %d. Write: moonrank new my_study", #words)
   end
-  local folder = #words[1] > 1 and words[1]:gsub("/+$", "") or words[1]
+  local folder = words[1]:gsub("(.)/+$", "%1")
   check_folder(folder)
   core.make_folder(folder .. "/README.md")
+  check_folder(folder)  -- "missing/.." exists only now, and is the folder above
   for _, name in ipairs(scripts) do
     core.write_file(folder .. "/" .. name, core.stdlib_text("stdlib/template/" .. name))
   end
@@ -87,7 +88,8 @@ function M.output(words)
   core.make_folder(folder .. "/meta/moonrank.lua")
   core.write_file(folder .. "/meta/moonrank.lua", require("moonrank.help.annotations").text())
   core.write_file(folder .. "/meta/core.lua", require("moonrank.help.dump_api").text() .. "\n")
-  return next_steps:format(core.safe_text(folder), core.safe_text(folder))
+  local shown = core.safe_text(folder)
+  return next_steps:format(shown, shown:find "[^%w%-_./]" and "'" .. shown:gsub("'", "'\\''") .. "'" or shown)
 end
 
 ---Runs the command and prints its result.

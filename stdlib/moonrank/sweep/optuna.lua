@@ -153,6 +153,17 @@ local function read(path)
   return whole
 end
 
+-- Returns the JSON text of a study's name in a line, with its quotes; nil if the line has none.
+local function name_in(line)
+  local first = select(2, line:find '"study_name":"')
+  local at = first and first + 1
+  while at and at <= #line do
+    local c = line:sub(at, at)
+    if c == '"' then return line:sub(first, at) end
+    at = at + (c == "\\" and 2 or 1)
+  end
+end
+
 -- Reads which study of the journal is this one, and which of its trials the journal has.
 local function look(self, text, sum)
   local next_id, by_name, own = 0, {}, nil
@@ -160,7 +171,7 @@ local function look(self, text, sum)
   for line in text:gmatch "[^\n]+" do
     local code, study = tonumber(line:match '^{"op_code":(%d+)'), tonumber(line:match '"study_id":(%d+)')
     if code == create_study then
-      local name = line:match '"study_name":(".-[^\\]")[,}]'
+      local name = name_in(line)
       if name and not by_name[name] then by_name[name], next_id = next_id, next_id + 1 end
     elseif code == delete_study then
       for name, id in pairs(by_name) do by_name[name] = id ~= study and id or nil end

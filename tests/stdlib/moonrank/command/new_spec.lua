@@ -69,6 +69,8 @@ describe("moonrank new", function()
       says(text, case[1], case[2] ~= "README.md" and case[2] or "not empty")
     end
     test.equal(core.list_folder(full), { ".mine" })
+    test.equal(refused(full .. "/missing/.."), 2)
+    test.equal(core.is_file(full .. "/README.md"), false)
   end)
 
   it("refuses other numbers of folders than one, and options", function()

@@ -115,6 +115,13 @@ describe("results:to_optuna", function()
     check_trials(found.two, two)
   end)
 
+  it("has a study once, also if its name ends in a backslash", function()
+    local study, path, count = sweep{ name = "p\\" }, new_path ".log", 0
+    for _ = 1, 2 do study:to_optuna(path) end
+    for _, line in ipairs(lines_of(path)) do count = count + (line:find('"study_name"', 1, true) and 1 or 0) end
+    equal(count, 1)
+  end)
+
   it("adds each trial once, and a failed trial again after it was retried", function()
     local store, path, broken = new_path ".db", new_path ".log", true
     local function run() return mr.sweep{ name = "x", store = store, workers = 0, progress = false, force = true,
