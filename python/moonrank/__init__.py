@@ -17,14 +17,14 @@ from typing import Any, Literal, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from moonrank import _library, _lists, bounds
+from moonrank import _arrow, _library, _lists, bounds
 from moonrank._library import MoonrankError
 from moonrank._lists import Metric
 
 __version__ = _library.version
 __all__ = ["Comparison", "Evaluation", "MoonrankError", "bounds", "compare", "evaluate", "help", "lua", "names"]
 
-_Ties = Literal["mean", "stable", "worst", "trec"]
+_Ties = Literal["mean", "stable", "worst"]
 _Empty = Literal["skip", "zero", "one", "nan"]
 _Gain = Literal["exp2", "linear", "exp2_plus_one"]
 
@@ -34,7 +34,7 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 class Evaluation:
-    """Metrics of scores, by name (`names`). Printed, it is a table.
+    """Metrics of scores, by name (`names`), in the order in which they were given. Printed, it is a table.
 
     mean:    mean over the lists for which the metric is defined
     values:  [lists] float64 array, NaN where the metric is undefined
@@ -42,52 +42,67 @@ class Evaluation:
     skipped: number of lists left out
     """
 
-    def __init__(self, found: dict[str, Any]):
+    def __init__(self, found: dict[str, Any], qid: np.ndarray | None = None):
         self.names: list[str] = found["names"]
-        self.mean: dict[str, float] = found["mean"]
-        self.values: dict[str, np.ndarray] = found["values"]
-        self.counted: dict[str, int] = found["counted"]
-        self.skipped: dict[str, int] = found["skipped"]
-        self._text = found["text"]
+        self.mean: dict[str, float] = {name: found["mean"][name] for name in self.names}
+        self.values: dict[str, np.ndarray] = {name: found["values"][name] for name in self.names}
+        self.counted: dict[str, int] = {name: found["counted"][name] for name in self.names}
+        self.skipped: dict[str, int] = {name: found["skipped"][name] for name in self.names}
+        self._text, self._qid = found["text"], qid
 
     def __repr__(self) -> str:
         return self._text
+
+    def to_dataframe(self) -> Any:
+        """The values as a DataFrame of pandas: a row per list and a column per metric. The index has the qids, or the
+        lists' numbers from 0."""
+        try:
+            import pandas
+        except ImportError:
+            raise MoonrankError("to_dataframe needs pandas, which is not installed. Use `values`, or install pandas") \
+                from None
+        index = pandas.RangeIndex(len(self.values[self.names[0]]) if self.names else 0, name="list")
+        return pandas.DataFrame(self.values, columns=self.names,
+                                index=index if self._qid is None else pandas.Index(self._qid, name="qid"))
 
 
 def evaluate(scores: ArrayLike, grades: ArrayLike, sizes: ArrayLike | None = None,
              metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: _Ties | None = None,
              empty: _Empty | None = None, relevant: float | None = None, gain: _Gain | None = None,
-             denominator: Literal["relevant", "cutoff"] | None = None) -> Evaluation:
+             denominator: Literal["relevant", "cutoff"] | None = None, qid: ArrayLike | None = None) -> Evaluation:
     """Evaluates scores by exact metrics.
 
-    scores:  [rows] numbers; a contiguous array of float32 or float64 is read in place. NaN is an error
+    scores:  [rows] or [rows, 1] numbers; a contiguous array of float32 or float64 is read in place. NaN is an error
     grades:  [rows] numbers from 0 up
     sizes:   [lists] number of rows of each list
     metrics: names such as "ndcg@10", "nrbp(0.95)" and "rr"; ("ap", "minmax") is a metric under a bound
 
+    Columns of pandas and tensors of PyTorch are read like arrays, without the index and without the gradient.
     grades may be an Arrow array of lists, and sizes is left out then. scores may be an Arrow array of equal lists, too.
 
-    ties:     order of tied rows. "mean" (default): the mean over all orders; "stable": by row; "worst"; "trec"
+    ties:     order of tied rows. "mean" (default): the mean over all orders; "stable": by row; "worst".
+              "trec" is an error, because it orders tied rows by document ids, which arrays do not have
     empty:    value of a list without relevant rows; "skip" (default) leaves it out of means
     relevant: smallest grade of a relevant row (default 1)
     gain:     gain of a grade in dcg and ndcg: "exp2" (default), "linear" or "exp2_plus_one"
     denominator: divisor of ap: "relevant" (default) or "cutoff"
+    qid:      [rows] number or text that names the row's list, instead of sizes; the rows of a list are side by side
 
     Wrong names, types and shapes raise MoonrankError.
 
     >>> round(evaluate([3., 2., 1.], [0, 1, 0], [3], [("rr", "minmax")]).mean["rr[minmax]"], 6)
     0.25
     """
-    value: dict[str, Any] = dict(_lists.judged(grades, sizes))
+    value: dict[str, Any] = dict(_lists.judged(grades, sizes, qid))
     value.update(scores=_lists.scores_of("scores", scores, value["sizes"]), metrics=_lists.metric_names(metrics),
                  options=_given(ties=ties, empty=empty, relevant=relevant, gain=gain, denominator=denominator))
-    return Evaluation(_library.call("evaluate", value))
+    return Evaluation(_library.call("evaluate", value), None if qid is None else _lists.lists_of_qid(qid)[1])
 
 
 class Comparison:
     """A comparison of systems. Printed, it is a table, and in a notebook an HTML table.
 
-    systems: names of the systems
+    systems: names of the systems, in the order in which they were given
     means:   a dictionary per metric and system, such as {"metric": ..., "system": ..., "mean": ...}
     tests:   a dictionary per metric and pair of systems, with the difference and its p-value
     notes:   lines that state the conventions
@@ -124,17 +139,20 @@ def compare(systems: Mapping[str, ArrayLike], grades: ArrayLike, sizes: ArrayLik
             metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, gain: _Gain | None = None, ties: _Ties | None = None,
             empty: _Empty | None = None, relevant: float | None = None, alpha: float | None = None,
             level: float | None = None, samples: int | None = None, orders: int | None = None,
-            seed: int | None = None) -> Comparison:
+            seed: int | None = None, qid: ArrayLike | None = None) -> Comparison:
     """Compares systems list by list: means with bootstrap intervals, and paired permutation tests with Holm's
     correction.
 
-    systems: a dictionary from the system's name to its scores, [rows]; grades, sizes and metrics as for `evaluate`
-    gain, ties, empty, relevant: as for `evaluate`, but with the defaults of trec_eval: "linear", "trec", "zero", 1
+    systems: a dictionary from the system's name to its scores, [rows]; the table has its order
+    grades, sizes, metrics: as for `evaluate`
+    gain, ties, empty, relevant: as for `evaluate`, with the same defaults, so that the means are those of `evaluate`.
+             The program's mr.compare has the defaults of trec_eval for scores: "linear", "trec", "zero"
     alpha:   significance level (default 0.05)
     level:   confidence level of the intervals (default 0.95)
     samples: number of bootstrap samples (default 10,000)
     orders:  number of random signs in the permutation test (default 10,000)
     seed:    seed of both (default 1)
+    qid:     [rows] number or text that names the row's list, instead of sizes; the rows of a list are side by side
 
     Wrong names, types and shapes raise MoonrankError.
 
@@ -145,16 +163,25 @@ def compare(systems: Mapping[str, ArrayLike], grades: ArrayLike, sizes: ArrayLik
     if not isinstance(systems, Mapping) or not systems:
         raise MoonrankError(f"systems is {'empty' if isinstance(systems, Mapping) else type(systems).__name__}, expected "
                             "a dictionary from a system's name to its scores")
-    value: dict[str, Any] = dict(_lists.judged(grades, sizes))
+    for name in systems:
+        if not isinstance(name, str):
+            raise MoonrankError(f"systems has the name {name!r}, expected a text")
+    value: dict[str, Any] = dict(_lists.judged(grades, sizes, qid))
     value.update(systems={name: _lists.scores_of(f"scores of '{name}'", scores, value["sizes"])
                           for name, scores in systems.items()},
-                 metrics=_lists.metric_names(metrics),
-                 options=_given(gain=gain, ties=ties, empty=empty, relevant=relevant, alpha=alpha, level=level,
-                                samples=samples, orders=orders, seed=seed))
+                 order=list(systems), metrics=_lists.metric_names(metrics),
+                 conventions=_given(gain=gain, ties=ties, empty=empty, relevant=relevant),
+                 options=_given(alpha=alpha, level=level, samples=samples, orders=orders, seed=seed))
     return Comparison(_library.call("compare", value))
 
 
 def _variable(name: str, value: Any) -> Any:
+    if _arrow.is_arrow(value):
+        value, sizes = _arrow.read(name, value)
+        if sizes is not None:
+            raise MoonrankError(f"{name} is an Arrow array of lists, expected an array of numbers")
+    elif hasattr(value, "__array__") and not isinstance(value, np.generic):
+        value = np.asarray(_library.without_torch(value))
     if isinstance(value, np.ndarray):
         array = _library.as_array(name, value, (np.float32, np.float64, np.int64) if value.dtype.kind in "iub" else
                                   (np.float32, np.float64))
@@ -168,9 +195,9 @@ def lua(code: str, **variables: Any) -> Any:
     """Runs a Lua script with variables of these names and `mr`, the library. Returns what the script returns.
 
     Contiguous, writeable arrays of float32, float64 and int64 become tensors on their memory. Lists and dictionaries
-    become tables. A returned tensor becomes an array on the tensor's memory, a table becomes a list or a dictionary,
-    and several values become a list. Other global variables last until the process ends. An error of the script raises
-    MoonrankError.
+    become tables. Tensors of PyTorch and columns of pandas are given as arrays. A returned tensor becomes an array on
+    the tensor's memory, a table becomes a list or a dictionary with sorted keys, and several values become a list.
+    Other global variables last until the process ends. An error of the script raises MoonrankError.
 
     >>> lua("return x:sum():item() + y", x=np.array([1., 2.]), y=1)
     4.0

@@ -7,12 +7,14 @@ import collections
 import ctypes
 import os
 import pathlib
+import sys
 import threading
 from typing import Any, Sequence
 
 import numpy as np
 
 from moonrank import _values
+from moonrank._values import MoonrankError
 
 _DTYPES: dict[np.dtype, int] = {np.dtype(np.float32): 0, np.dtype(np.float64): 1, np.dtype(np.int64): 2}
 _BY_NUMBER: dict[int, Any] = {number: dtype for dtype, number in _DTYPES.items()}
@@ -31,10 +33,6 @@ class _Array(ctypes.Structure):
 class _Reply(ctypes.Structure):
     _fields_ = [("values", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("arrays", ctypes.POINTER(_Array)),
                 ("count", ctypes.c_int32), ("owner", ctypes.c_void_p)]
-
-
-class MoonrankError(ValueError):
-    """An error of Moonrank: which argument, what was found, what was expected."""
 
 
 def _find() -> str:
@@ -119,10 +117,22 @@ def _received(array: _Array) -> np.ndarray:
     return np.asarray(memory)
 
 
+def without_torch(values: Any) -> Any:
+    """Returns a tensor of PyTorch as a NumPy array, on the same memory if that is possible, without its gradient.
+    Floating point types that NumPy lacks become float32. Returns other values as they are."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(values, torch.Tensor):
+        return values
+    values = values.detach().cpu()
+    if values.dtype.is_floating_point and values.dtype not in (torch.float16, torch.float32, torch.float64):
+        values = values.float()
+    return values.numpy()
+
+
 def _numbers(name: str, values: Any) -> np.ndarray:
     try:
-        array = np.asarray(values)
-    except ValueError as error:  # nested lists of different lengths
+        array = np.asarray(without_torch(values))
+    except (TypeError, ValueError) as error:  # such as nested lists of different lengths
         raise MoonrankError(f"{name} is not an array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise MoonrankError(f"{name} is an array of {array.dtype}, expected numbers")

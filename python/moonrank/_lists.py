@@ -2,38 +2,83 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Union
+from collections.abc import Iterable, Mapping
+from typing import Any, Union, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from moonrank import _arrow, _library
 from moonrank._library import MoonrankError
+from moonrank._names import Bound
 
 Metric = Union[str, "tuple[str, str]"]
 """A metric, such as "ndcg@10", or a metric under a bound, such as ("ap", "minmax")."""
 
 
-def metric_names(metrics: Metric | Sequence[Metric]) -> list[str]:
+_BOUNDS = frozenset(get_args(Bound))
+
+
+def _is_pair(metric: Any) -> bool:
+    return isinstance(metric, tuple) and len(metric) == 2 and all(isinstance(part, str) for part in metric)
+
+
+def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
     """Returns metrics in the form that the library takes: "ap:minmax" for ("ap", "minmax")."""
     if isinstance(metrics, str):
         return [metrics]
+    if _is_pair(metrics) and metrics[1] in _BOUNDS:
+        return [f"{metrics[0]}:{metrics[1]}"]
+    if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):
+        raise MoonrankError(f"metrics is {metrics!r}, expected a name or a list of names and pairs of a metric and a "
+                            'bound: ["ndcg@10", ("ap", "minmax")]')
     names = []
     for each in metrics:
-        if not isinstance(each, str):
-            if not (isinstance(each, (tuple, list)) and len(each) == 2 and all(isinstance(part, str) for part in each)):
-                raise MoonrankError(f"metrics has {each!r}, expected a name or a pair of a metric and a bound: "
-                                    '["ndcg@10", ("ap", "minmax")]')
-            each = f"{each[0]}:{each[1]}"
-        names.append(each)
+        if isinstance(each, list):
+            names.extend(metric_names(each))
+        elif isinstance(each, str):
+            names.append(str(each))
+        elif _is_pair(each):
+            names.append(f"{each[0]}:{each[1]}")
+        else:
+            raise MoonrankError(f"metrics has {each!r}, expected a name or a pair of a metric and a bound: "
+                                '["ndcg@10", ("ap", "minmax")]')
     return names
 
 
-def judged(grades: ArrayLike, sizes: ArrayLike | None) -> dict[str, np.ndarray]:
+def _first(wrong: np.ndarray) -> int:
+    return int(np.argmax(wrong))
+
+
+def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the sizes and the qids of lists from the qid of each row. Rows of a list must be adjacent."""
+    if _arrow.is_arrow(qid) and not hasattr(qid, "__array__"):
+        qid, _ = _arrow.read("qid", qid)
+    array = np.asarray(_library.without_torch(qid))
+    if array.ndim != 1:
+        raise MoonrankError(f"qid has the shape {array.shape}, expected 1 dimension")
+    if array.size == 0:
+        return np.empty(0, np.int64), array
+    starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
+    ids, seen = array[starts], set()
+    for start, each in zip(starts, ids.tolist()):
+        if each in seen:
+            raise MoonrankError(f"qid has {each!r} again at row {start}, expected the rows of a list side by side. Sort "
+                                "the rows by qid (rows count from 0)")
+        seen.add(each)
+    return np.diff(np.append(starts, array.size)).astype(np.int64), ids
+
+
+def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = None) -> dict[str, np.ndarray]:
     """Returns grades and sizes as the arrays that the library reads.
 
-    grades: [rows] numbers and sizes: [lists]; or grades is an Arrow array of lists, and sizes is None
+    grades: [rows] numbers and sizes: [lists] or qid: [rows]; or grades is an Arrow array of lists, and sizes and qid
+    are None
     """
+    if qid is not None:
+        if sizes is not None:
+            raise MoonrankError("sizes and qid are both given, expected one of them. Leave sizes out")
+        sizes, _ = lists_of_qid(qid)
     found = None
     if _arrow.is_arrow(grades):
         grades, found = _arrow.read("grades", grades)
@@ -43,8 +88,8 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None) -> dict[str, np.ndarray]:
         raise MoonrankError("sizes is given, but grades is an Arrow array of lists, which has the sizes. "
                             "Leave sizes out")
     if found is None and sizes is None:
-        raise MoonrankError("sizes is None, expected the number of rows of each list, or grades as an Arrow array of "
-                            "lists")
+        raise MoonrankError("sizes is None, expected the number of rows of each list, qid, or grades as an Arrow array "
+                            "of lists")
     sizes = _library.as_array("sizes", sizes if found is None else found, (np.int64,), dims=1)
     grades = _library.as_array("grades", grades, (np.float32,), dims=1)
     if sizes.size > 0 and sizes.min() < 0:
@@ -52,11 +97,15 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None) -> dict[str, np.ndarray]:
         raise MoonrankError(f"sizes has {sizes[at]} at {at}, expected numbers from 0 up")
     if sizes.sum() != grades.size:
         raise MoonrankError(f"sizes sum up to {sizes.sum()}, but grades has {grades.size} rows, expected equal numbers")
+    # without a temporary array: the minimum of an array with NaN is NaN
+    if grades.size > 0 and not (grades.min() >= 0 and grades.max() < np.inf):
+        at = _first(~((grades >= 0) & (grades < np.inf)))
+        raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count from 0)")
     return {"grades": grades, "sizes": sizes}
 
 
 def scores_of(name: str, scores: ArrayLike, sizes: np.ndarray) -> np.ndarray:
-    """Returns scores as the array that the library reads. Arrow lists must have these sizes."""
+    """Returns scores, [rows] or [rows, 1], as the array that the library reads. Arrow lists must have these sizes."""
     if _arrow.is_arrow(scores):
         scores, found = _arrow.read(name, scores)
         if found is not None and not np.array_equal(found, sizes):
@@ -64,8 +113,13 @@ def scores_of(name: str, scores: ArrayLike, sizes: np.ndarray) -> np.ndarray:
             what = f"{found.size} lists, but grades has {sizes.size}" if at is None else (
                 f"{found[at]} rows in list {at}, but grades has {sizes[at]}")
             raise MoonrankError(f"{name} has {what}, expected lists of equal sizes")
-    array = _library.as_array(name, scores, dims=1)
+    array = _library.as_array(name, scores)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    array = _library.as_array(name, array, dims=1)
     rows = int(sizes.sum())
     if array.size != rows:
         raise MoonrankError(f"{name} has {array.size} rows, but the lists have {rows}, expected equal numbers")
+    if rows > 0 and np.isnan(array.min()):
+        raise MoonrankError(f"{name} has NaN at row {_first(np.isnan(array))}, expected numbers (rows count from 0)")
     return array

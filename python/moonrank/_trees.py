@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import weakref
 from typing import Any, Callable
 
 import numpy as np
 
-from moonrank import _library, _lists
+from moonrank import _library, _lists, _losses
 from moonrank._library import MoonrankError
 from moonrank._names import Bound, Loss
 
@@ -37,6 +38,14 @@ class KeptLists:
 lists = KeptLists()
 
 
+def labels_of(data: Any, example: str, rows: int) -> np.ndarray:
+    """Returns the labels of a data set with this number of rows. Missing labels raise MoonrankError."""
+    labels = data.get_label()
+    if labels is None or (len(labels) == 0 and rows > 0):
+        raise MoonrankError(f"the data set has no labels, expected grades: {example}")
+    return np.asarray(labels)
+
+
 class Newton:
     """First and second derivatives of a loss under a bound, summed over lists, with respect to every score.
 
@@ -45,19 +54,22 @@ class Newton:
 
     def __init__(self, name: Loss | str, bound: Bound | str = "none", **options: Any):
         self.name, self.bound = name, bound
-        self._loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})
+        self._loss = _losses.kept(name, bound, options)
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__name__}({self.name!r}, bound={self.bound!r})"
 
     def derivatives(self, scores: np.ndarray, kept: _library.Kept) -> tuple[np.ndarray, np.ndarray]:
         scores = _library.as_array("scores", scores, dims=1)
+        if scores.size > 0 and np.isnan(scores.min()):
+            raise MoonrankError(f"scores has NaN at row {int(np.argmax(np.isnan(scores)))}, expected numbers (rows "
+                                "count from 0)")
         found = _library.call("derivatives", {"loss": self._loss.number, "lists": kept.number, "scores": scores})
         return found["first"], found["second"]
 
 
 class Metrics:
-    """Exact metrics, each a name such as "ndcg@10" or a pair such as ("ap", "minmax").
+    """Exact metrics, each a name such as "ndcg@10", a pair such as ("ap", "minmax"), or a list of both.
 
     options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
     """
@@ -68,16 +80,21 @@ class Metrics:
             raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')
         # errors of names and options are raised here
         found = _library.call("metrics", {"metrics": self.names, "options": options})
-        self.names, self.maximize = found["names"], found["maximize"]
+        self._own, self.maximize = found["names"], found["maximize"]
+        # "map" is another name of "ap". XGBoost knows only "map" as a metric whose larger values are better.
+        called_map = {re.sub(r"^map", "ap", name.partition(":")[0]) for name in self.names if name.startswith("map")}
+        called_map -= {name.partition(":")[0] for name in self.names}
+        self._metrics = self.names
+        self.names = [f"m{name}" if name.partition("[")[0] in called_map else name for name in self._own]
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"
 
     def means(self, scores: np.ndarray, kept: _library.Kept) -> list[tuple[str, float]]:
-        value = {"scores": _library.as_array("scores", scores, dims=1), "lists": kept.number, "metrics": self.names,
+        value = {"scores": _library.as_array("scores", scores, dims=1), "lists": kept.number, "metrics": self._metrics,
                  "options": self._options}
         mean = _library.call("means", value)
-        return [(name, float(mean[name])) for name in self.names]
+        return [(name, float(mean[own])) for name, own in zip(self.names, self._own)]
 
 
 def weighted(derivatives: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None,

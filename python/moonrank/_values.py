@@ -8,6 +8,10 @@ import numpy as np
 ARRAY = "\0array"
 
 
+class MoonrankError(ValueError):
+    """An error of Moonrank: which argument, what was found, what was expected."""
+
+
 def pack(value, arrays):
     """Returns a value as bytes. NumPy arrays in it are appended to `arrays`; dictionaries and sequences become
     tables."""
@@ -22,6 +26,8 @@ def _write(parts, value, arrays):
     elif isinstance(value, (bool, np.bool_)):
         parts.append(b"t" if value else b"f")
     elif isinstance(value, (int, np.integer)):
+        if not -2**63 <= value < 2**63:
+            raise MoonrankError(f"the integer {value} has more than 64 bits, expected one from -2**63 to 2**63 - 1")
         parts.append(struct.pack("<cq", b"i", int(value)))
     elif isinstance(value, (float, np.floating)):
         parts.append(struct.pack("<cd", b"d", float(value)))
@@ -36,7 +42,7 @@ def _write(parts, value, arrays):
     elif isinstance(value, (list, tuple)):
         _write_table(parts, list(enumerate(value, 1)), arrays)
     else:
-        raise TypeError(
+        raise MoonrankError(
             f"a {type(value).__name__} cannot be given to moonrank: expected numbers, texts, booleans, arrays, lists "
             "and dictionaries")
 
@@ -49,8 +55,8 @@ def _write_table(parts, items, arrays):
 
 
 def unpack(data, arrays):
-    """Returns the value that the library packed. A table with the keys 1 to n becomes a list, any other a
-    dictionary."""
+    """Returns the value that the library packed. A table with the keys 1 to n becomes a list, any other a dictionary
+    with sorted keys."""
     return _read(memoryview(data), 0, arrays)[0]
 
 
@@ -75,4 +81,4 @@ def _read(data, at, arrays):
         return arrays[found[ARRAY] - 1], at
     if count > 0 and all(key in found for key in range(1, count + 1)):
         return [found[key] for key in range(1, count + 1)], at
-    return found, at
+    return dict(sorted(found.items(), key=lambda item: (isinstance(item[0], str), item[0]))), at

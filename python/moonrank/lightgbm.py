@@ -9,8 +9,7 @@ lightgbm.train({"objective": moonrank.lightgbm.Objective("ndcg", bound="expectat
 ```
 
 Labels are grades from 0 up; a grade of 1 or more is relevant. The lists are the groups of the Dataset. With
-scikit-learn's interface, write `LGBMRanker(objective=Objective("ndcg").ranker)` and `fit(...,
-eval_metric=Metric("ndcg@10").ranker)`.
+scikit-learn's interface, write `LGBMRanker(objective=Objective("ndcg"))` and `fit(..., eval_metric=Metric("ndcg@10"))`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,8 @@ def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
     sizes = data.get_group()
     if sizes is None:
         raise MoonrankError("the Dataset has no groups, expected group: lightgbm.Dataset(x, grades, group=sizes)")
-    return np.asarray(data.get_label()), np.asarray(sizes, np.int64)
+    sizes = np.asarray(sizes, np.int64)
+    return _trees.labels_of(data, "lightgbm.Dataset(x, grades, group=sizes)", int(sizes.sum())), sizes
 
 
 def _kept(grades: np.ndarray, sizes: np.ndarray | None) -> _library.Kept:
@@ -39,7 +39,7 @@ def _kept(grades: np.ndarray, sizes: np.ndarray | None) -> _library.Kept:
 
 
 class Objective(_trees.Newton):
-    """An objective for `lightgbm.train({"objective": ...})`: a loss under a bound, with first and second derivatives.
+    """An objective for `lightgbm.train({"objective": ...})` and for `LGBMRanker(objective=...)`: a loss under a bound, with first and second derivatives.
 
     name:    name of the loss, such as "ndcg" or "lambdarank" (moonrank.names()["losses"])
     bound:   name of the bound that rescales each list (default "none")
@@ -53,30 +53,43 @@ class Objective(_trees.Newton):
     'minmax'
     """
 
-    def __call__(self, predictions: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows]."""
+    def __call__(self, predictions: np.ndarray, data: Any, weights: np.ndarray | None = None,
+                 group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows].
+
+        LightGBM's scikit-learn interface counts the arguments of this function and passes four: those of `ranker`.
+        """
+        if isinstance(data, np.ndarray):
+            return self.ranker(predictions, data, weights, group)
         kept = _trees.lists.of(data, _judged)
         return _trees.weighted(self.derivatives(predictions, kept), data.get_weight(), _judged(data)[1])
 
     def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,
                group: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """The objective with the arguments that `LGBMRanker(objective=)` passes."""
+        """The objective with the arguments that `LGBMRanker(objective=...)` passes."""
         kept = _kept(grades, group)
         return _trees.weighted(self.derivatives(predictions, kept), weights, np.asarray(group))
 
 
 class Metric(_trees.Metrics):
-    """An evaluation function for `lightgbm.train(..., feval=)`: means of exact metrics over lists.
+    """An evaluation function for `lightgbm.train(..., feval=)` and for `LGBMRanker.fit(..., eval_metric=)`: means of
+    exact metrics over lists.
 
-    metrics: names such as "ndcg@10", or pairs of a metric and a bound such as ("ap", "minmax")
+    metrics: names such as "ndcg@10", pairs of a metric and a bound such as ("ap", "minmax"), or a list of both
     options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
 
     >>> Metric("ndcg@10", ("ap", "minmax")).names
     ['ndcg@10', 'ap[minmax]']
     """
 
-    def __call__(self, predictions: np.ndarray, data: Any) -> list[tuple[str, float, bool]]:
-        """Returns name, mean and whether larger values are better. `predictions` has the scores, [rows]."""
+    def __call__(self, predictions: np.ndarray, data: Any, weights: np.ndarray | None = None,
+                 group: np.ndarray | None = None) -> list[tuple[str, float, bool]]:
+        """Returns name, mean and whether larger values are better. `predictions` has the scores, [rows].
+
+        LightGBM's scikit-learn interface counts the arguments of this function and passes four: those of `ranker`.
+        """
+        if isinstance(data, np.ndarray):
+            return self.ranker(predictions, data, weights, group)
         return self._rows(self.means(predictions, _trees.lists.of(data, _judged)))
 
     def ranker(self, grades: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None,

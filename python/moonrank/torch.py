@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from moonrank import _library, _lists
+from moonrank import _library, _lists, _losses
 from moonrank._library import MoonrankError
 from moonrank._names import Bound, Loss as Name
 
@@ -73,14 +73,14 @@ class Loss(torch.nn.Module):
         if reduction not in ("mean", "sum", "none"):
             raise MoonrankError(f"reduction is {reduction!r}, expected 'mean', 'sum' or 'none'")
         self.name, self.bound, self.reduction = name, bound, reduction
-        self._loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})
+        self._loss = _losses.kept(name, bound, options)
 
     @_not_compiled
     def forward(self, scores: torch.Tensor, grades: torch.Tensor | ArrayLike,
                 sizes: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
         """Computes the loss.
 
-        scores: [rows] tensor
+        scores: [rows] or [rows, 1] tensor
         grades: [rows] numbers from 0 up (1 or more is relevant), or an Arrow array of lists
         sizes:  [lists] number of rows of each list; left out if grades is an Arrow array of lists
 
@@ -90,7 +90,8 @@ class Loss(torch.nn.Module):
             raise MoonrankError(f"scores is a {type(scores).__name__}, expected a tensor of PyTorch")
         if not scores.dtype.is_floating_point:
             raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
-        given = _lists.judged(_numpy(grades), _numpy(sizes))
+        scores = scores.squeeze(1) if scores.dim() == 2 and scores.shape[1] == 1 else scores
+        given = _lists.judged(_library.without_torch(grades), _library.without_torch(sizes))
         return _Function.apply(scores, self, given, scores.requires_grad and torch.is_grad_enabled())
 
     def extra_repr(self) -> str:
@@ -98,19 +99,11 @@ class Loss(torch.nn.Module):
 
     def _compute(self, scores: torch.Tensor, given: dict[str, np.ndarray], gradient: bool,
                  weights: torch.Tensor | None = None, drawn: int | None = None) -> dict[str, Any]:
-        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", _numpy(scores), given["sizes"]),
+        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", _library.without_torch(scores), given["sizes"]),
                  "reduction": self.reduction, "gradient": gradient, "draw_again": drawn, **given}
         if weights is not None:
-            value["weights"] = _library.as_array("weights", _numpy(weights))
+            value["weights"] = _library.as_array("weights", _library.without_torch(weights))
         found = _library.call("loss_values", value)
         for key in found.keys() - {"drawn"}:
             found[key] = torch.from_numpy(found[key]).to(scores.device, scores.dtype)
         return found
-
-
-def _numpy(values: Any) -> Any:
-    """Returns a tensor as a NumPy array on the same memory if that is possible; other values as they are."""
-    if not isinstance(values, torch.Tensor):
-        return values
-    values = values.detach().cpu()
-    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()

@@ -30,7 +30,7 @@ def _judged(data: Any) -> tuple[np.ndarray, np.ndarray]:
     if ends.size == 0:
         raise MoonrankError("the DMatrix has no groups, expected qid or group: "
                             "xgboost.DMatrix(x, label=grades, qid=qid)")
-    return data.get_label(), np.diff(ends)
+    return _trees.labels_of(data, "xgboost.DMatrix(x, label=grades, qid=qid)", int(ends[-1])), np.diff(ends)
 
 
 class Objective(_trees.Newton):
@@ -59,12 +59,14 @@ class Objective(_trees.Newton):
 class Metric(_trees.Metrics):
     """An evaluation function for `xgboost.train(..., custom_metric=)`: means of exact metrics over lists.
 
-    metrics: names such as "ndcg@10", or pairs of a metric and a bound such as ("ap", "minmax")
+    metrics: names such as "ndcg@10", pairs of a metric and a bound such as ("ap", "minmax"), or a list of both
     options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
 
-    For early stopping by a metric whose name does not begin with "ndcg" or "map", pass
-    `xgboost.callback.EarlyStopping(rounds=10, maximize=True)`. The attribute `maximize` has a list that says for each
-    metric whether larger values are better.
+    Warning: for early stopping, pass `xgboost.callback.EarlyStopping(rounds=10, maximize=True)` as a callback, or
+    `maximize=True` beside `early_stopping_rounds`. Without `maximize`, XGBoost takes the metric for a loss and stops
+    at the worst model, unless the name begins with "ndcg", "map", "pre" or "auc". The name "map" is kept for this
+    reason, but "ap", "rr" and "nrbp" need `maximize=True`. The attribute `maximize` is a list that says for each metric
+    whether larger values are better.
 
     >>> Metric("ndcg@10", ("ap", "minmax")).names
     ['ndcg@10', 'ap[minmax]']

@@ -1,5 +1,6 @@
 """What arrays may be, what is not copied, and which errors wrong arrays raise."""
 
+import math
 import subprocess
 import sys
 
@@ -39,9 +40,10 @@ WRONG = {
     "texts": ((["a"] * 5, GRADES, SIZES), ("scores", "<U1")),
     "objects": (([None] * 5, GRADES, SIZES), ("scores", "object")),
     "complex": ((np.array(SCORES) * 1j, GRADES, SIZES), ("scores", "complex")),
-    "NaN in scores": (([np.nan] + SCORES[1:], GRADES, SIZES), ("scores", "NaN")),
-    "NaN in grades": ((SCORES, [np.nan] + GRADES[1:], SIZES), ("relevance", "nan")),
-    "a negative grade": ((SCORES, [-1] + GRADES[1:], SIZES), ("relevance", "-1")),
+    "NaN in scores": ((SCORES[:4] + [np.nan], GRADES, SIZES), ("scores", "NaN", "row 4")),
+    "NaN in grades": ((SCORES, [np.nan] + GRADES[1:], SIZES), ("grades", "nan", "row 0")),
+    "a negative grade": ((SCORES, GRADES[:4] + [-1], SIZES), ("grades", "-1", "row 4")),
+    "an infinite grade": ((SCORES, GRADES[:4] + [np.inf], SIZES), ("grades", "inf", "row 4")),
     "sizes of another sum": ((SCORES, GRADES, [3, 3]), ("sizes", "6", "5")),
     "sizes that overflow": ((SCORES, GRADES, [2**62] * 2), ("sizes", "9223372036854775808", "5")),
     "a negative size": ((SCORES, GRADES, [6, -1]), ("sizes", "-1")),
@@ -59,7 +61,9 @@ def test_wrong_arrays_are_errors_that_name_the_argument(case):
         error.match(word)
 
 
-@pytest.mark.parametrize("metrics, words", [(["ndgc"], ("ndgc",)), ([("ap", "minmx")], ("minmx",)), ([3], ("3",))])
+@pytest.mark.parametrize("metrics, words", [
+    (["ndgc"], ("ndgc",)), ([("ap", "minmx")], ("minmx",)), ([3], ("3",)), (None, ("metrics", "None")),
+    (3, ("metrics", "3")), ([["ap", "minmax"]], ("minmax",))])
 def test_wrong_metrics_are_errors(metrics, words):
     with pytest.raises(moonrank.MoonrankError) as error:
         moonrank.evaluate(SCORES, GRADES, SIZES, metrics)
@@ -67,7 +71,69 @@ def test_wrong_metrics_are_errors(metrics, words):
         error.match(word)
 
 
+def test_a_pair_of_metric_and_bound_is_a_tuple():
+    def names(metrics):
+        return moonrank.evaluate(SCORES, GRADES, SIZES, metrics).names
+    assert names(("ap", "minmax")) == names([("ap", "minmax")]) == ["ap[minmax]"]
+    assert names(("ap", "rr")) == names(["ap", "rr"]) == names([["ap", "rr"]]) == ["ap", "rr"]
+
+
+def test_a_metric_that_is_given_twice_is_there_once():
+    assert moonrank.evaluate(SCORES, GRADES, SIZES, ["rr", "ap", "rr", "map"]).names == ["rr", "ap"]
+
+
+def test_dictionaries_have_the_order_of_the_metrics():
+    metrics = ["rr", "ap", "ndcg@3", "ndcg", "f1@2", "ap[minmax]"]
+    found = moonrank.evaluate(SCORES, GRADES, SIZES, [*metrics[:-1], ("ap", "minmax")])
+    for each in (found.mean, found.values, found.counted, found.skipped):
+        assert list(each) == found.names == metrics
+
+
+def test_dictionaries_of_scripts_have_sorted_keys():
+    found = moonrank.lua("return {b = 1, [3] = 2, a = {z = 1, y = 2}, c = 4, [1.5] = 5}")
+    assert list(found) == [1.5, 3, "a", "b", "c"] and list(found["a"]) == ["y", "z"]
+
+
+def test_means_of_float32_scores_are_not_rounded():
+    draw = np.random.default_rng(3)
+    scores, grades = draw.normal(size=600).astype(np.float32), draw.integers(0, 3, 600)
+    for metric, options in (("ndcg@5", {}), (("ap", "minmax"), {}), ("rr", {"empty": "zero"})):
+        found = moonrank.evaluate(scores, grades, np.full(100, 6), [metric], **options)
+        name, = found.names
+        values = found.values[name][~np.isnan(found.values[name])]
+        assert abs(found.mean[name] - math.fsum(values) / len(values)) < 1e-15
+        assert found.mean[name] == moonrank.evaluate(scores.astype(float), grades, np.full(100, 6), [metric],
+                                                     **options).mean[name]
+    assert np.isnan(moonrank.evaluate(np.float32([1, 2]), [0, 1], [1, 1], "rr", empty="nan").mean["rr"])
+
+
+def test_scores_in_a_column_are_accepted():
+    assert moonrank.evaluate(np.array(SCORES)[:, None], GRADES, SIZES, ["rr"]).mean == RR
+    assert moonrank.evaluate(np.float32([1]).reshape(1, 1), [1], [1], ["rr"]).mean == {"rr": 1.0}
+
+
+@pytest.mark.parametrize("qid", [[7, 7, 7, 2, 2], ["b", "b", "b", "a", "a"], np.array([1.5, 1.5, 1.5, 0, 0])])
+def test_qids_instead_of_sizes(qid):
+    assert moonrank.evaluate(SCORES, GRADES, qid=qid, metrics=["rr"]).mean == RR
+    found = moonrank.compare({"a": SCORES, "b": SCORES[::-1]}, GRADES, qid=qid, metrics=["rr"], samples=10)
+    assert found.means[0]["mean"] == 0.75
+
+
+def test_wrong_qids_are_errors():
+    for sizes, qid, words in ((None, [1, 1, 2, 1, 1], "qid.*1.*row 3"), (SIZES, [1] * 5, "sizes and qid"),
+                              (None, [[1] * 5], "qid"), (None, [1, 1, 2, 2], "4.*5")):
+        with pytest.raises(moonrank.MoonrankError, match=words):
+            moonrank.evaluate(SCORES, GRADES, sizes, ["rr"], qid=qid)
+
+
+def test_integers_that_do_not_fit_are_errors():
+    with pytest.raises(moonrank.MoonrankError, match="64 bits"):
+        moonrank.lua("return x", x=2**63)
+
+
 def test_wrong_options_are_errors():
+    with pytest.raises(moonrank.MoonrankError, match="ties.*trec"):
+        moonrank.evaluate(SCORES, GRADES, SIZES, ["rr"], ties="trec")
     with pytest.raises(moonrank.MoonrankError, match="ties.*bad"):
         moonrank.evaluate(SCORES, GRADES, SIZES, ["rr"], ties="bad")
     with pytest.raises(TypeError, match="tiez"):
@@ -132,7 +198,7 @@ def test_errors_of_scripts():
         moonrank.lua("return print")
     with pytest.raises(moonrank.MoonrankError, match="nested"):
         moonrank.lua("local t = {} t.t = t return t")
-    with pytest.raises(TypeError, match="object"):
+    with pytest.raises(moonrank.MoonrankError, match="object"):
         moonrank.lua("return x", x=object())
     assert moonrank.lua("return 2") == 2
 

@@ -45,6 +45,27 @@ def test_lists_are_read_in_place():
     assert flat.tolist() == [2.0, 3.0, 4.0]
 
 
+@pytest.mark.parametrize("kind", TYPES, ids=str)
+def test_chunks_are_joined(kind):
+    expected = moonrank.evaluate(pa.array(SCORES), pa.array(GRADES), metrics=["ap"])
+    scores = pa.chunked_array([pa.array(SCORES[:1], kind), pa.array(SCORES, kind)[1:]])
+    grades = pa.chunked_array([pa.array(GRADES[:2], kind), pa.array([], kind), pa.array(GRADES[2:], kind)])
+    found = moonrank.evaluate(scores, grades, metrics=["ap"])
+    assert np.array_equal(found.values["ap"], expected.values["ap"], equal_nan=True)
+    flat = pa.chunked_array([[9, 8, 3], [2, 1, 5, 4]])
+    assert moonrank.evaluate(flat, grades, metrics=["ap"]).mean == expected.mean
+    assert moonrank.lua("return x:double():sum():item()", x=flat) == 32
+
+
+def test_streams_of_one_chunk_and_of_none():
+    one, none = pa.chunked_array([pa.array(GRADES)]), pa.chunked_array([], pa.list_(pa.int64()))
+    assert moonrank.evaluate([9, 8, 3, 2, 1, 5, 4], one, metrics="rr").counted == {"rr": 3}
+    assert moonrank.evaluate([], none, metrics="rr").counted == {"rr": 0}
+    nulls = pa.chunked_array([[[1]], [[None]]])
+    with pytest.raises(moonrank.MoonrankError, match="grades.*null"):
+        moonrank.evaluate([1, 2], nulls, metrics="rr")
+
+
 def test_nulls_are_errors_only_in_the_slice():
     numbers, lists = pa.array([[1, 2], [None, 1], [0, 1]]), pa.array([[1, 2], None, [0, 1]])
     for given, word in ((numbers, "row 2"), (lists, "list 1")):
@@ -54,7 +75,7 @@ def test_nulls_are_errors_only_in_the_slice():
 
 
 @pytest.mark.parametrize("wrong", [
-    pa.array(["a"]), pa.array([["a"]]), pa.array([[[1]]]), pa.array([True]), pa.chunked_array([[[1]], [[0]]]),
+    pa.array(["a"]), pa.array([["a"]]), pa.array([[[1]]]), pa.array([True]), pa.chunked_array([[["a"]], [["b"]]]),
     pa.array([["a"]], pa.list_(pa.dictionary(pa.int8(), pa.string())))], ids=str)
 def test_other_types_are_errors(wrong):
     with pytest.raises(moonrank.MoonrankError, match="^grades"):

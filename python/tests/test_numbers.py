@@ -1,5 +1,7 @@
 """Every metric, bound and loss has the program's numbers, to the last bit."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -56,8 +58,6 @@ for _, name in ipairs{ %s } do
     for dtype, x in pairs(scores) do
       local found = mr.evaluate(x, lists, { bound == "plain" and name or { name, bound = bound } })
       show(table.concat({ name, bound, dtype, "values" }, " "), exact(found, found.names[1]))
-      show(table.concat({ name, bound, dtype, "mean" }, " "),
-        mr.tensor({ found.mean[found.names[1]] }, { dtype = "float64" }))
     end
   end
 end
@@ -77,7 +77,11 @@ def test_every_metric_and_bound_equals_the_program(program, tmp_path, request, g
                                                [name if bound == "plain" else (name, bound)])
                 own, = evaluation.names
                 found[f"{name} {bound} {dtype} values"] = evaluation.values[own]
-                found[f"{name} {bound} {dtype} mean"] = np.array([evaluation.mean[own]])
+                values = evaluation.values[own][~np.isnan(evaluation.values[own])]
+                if len(values) == 0:
+                    assert np.isnan(evaluation.mean[own])
+                else:  # the program's mean is that of rounded values
+                    assert evaluation.mean[own] == pytest.approx(math.fsum(values) / len(values), rel=1e-15, abs=1e-15)
     assert_equal(found, expected)
 
 
@@ -155,8 +159,9 @@ def test_ranges_and_distributions_equal_the_program(program, tmp_path, binary):
 
 
 COMPARISON = """
-local found = mr.compare{ qrels = lists, metrics = { "ndcg@3", { "ap", bound = "minmax" } }, samples = 500, seed = 3,
-  systems = { a = scores.float64, b = scores.float32 * -1, c = scores.float64 * 0 } }
+local systems = { a = scores.float64, b = scores.float32 * -1, c = scores.float64 * 0 }
+for name, x in pairs(systems) do systems[name] = mr.evaluate(x, lists, { "ndcg@3", { "ap", bound = "minmax" } }) end
+local found = mr.compare{ systems = systems, samples = 500, seed = 3, order = { "c", "a", "b" } }
 local tests = found:tests()
 for i, row in ipairs(tests.rows) do
   local out = {}
@@ -167,12 +172,44 @@ print(found:to_markdown())
 """
 
 
+def table(markdown):
+    return [line for line in markdown.splitlines() if line.startswith("|")]
+
+
 def test_a_comparison_equals_the_program(program, tmp_path, graded):
     printed = program(head(graded) + COMPARISON, tmp_path)
     lines = [line for line in printed.splitlines() if line.startswith("test ")]
     expected = numbers("\n".join(lines))
-    found = moonrank.compare({"a": graded.scores, "b": -graded.scores.astype(np.float32), "c": graded.scores * 0},
-                             graded.grades, graded.sizes, ["ndcg@3", ("ap", "minmax")], samples=500, seed=3)
+    systems = {"c": graded.scores * 0, "a": graded.scores, "b": -graded.scores.astype(np.float32)}
+    found = moonrank.compare(systems, graded.grades, graded.sizes, ["ndcg@3", ("ap", "minmax")], samples=500, seed=3)
+    assert found.systems == ["c", "a", "b"]
     rows = {f"test {i}": np.array(list(row.values())[3:], np.float64) for i, row in enumerate(found.tests, 1)}
     assert_equal(rows, expected)
-    assert found.to_markdown().strip() == printed[printed.index(lines[-1]) + len(lines[-1]):].strip()
+    assert table(found.to_markdown()) == table(printed[printed.index(lines[-1]) + len(lines[-1]):])
+
+
+METRICS_OF_ALL = ["ndcg@5", "ndcg", "ap", "rr", ("ap", "minmax"), "precision@5"]
+
+
+@pytest.mark.parametrize("options", [{}, {"ties": "worst"}, {"empty": "zero"}, {"relevant": 2}, {"gain": "linear"}])
+def test_a_comparison_has_the_means_of_evaluate(options):
+    draw = np.random.default_rng(4)
+    scores, grades, sizes = np.round(draw.normal(size=600), 1), draw.integers(0, 3, 600), np.full(100, 6)
+    grades[:12] = 0
+    metrics = ["ndcg@5"] if "gain" in options else METRICS_OF_ALL
+    systems = {"b": scores, "a": -scores.astype(np.float32), "ties": scores * 0}
+    found = moonrank.compare(systems, grades, sizes, metrics, samples=10, orders=10, **options)
+    expected = {name: moonrank.evaluate(each, grades, sizes, metrics, **options) for name, each in systems.items()}
+    assert [row["system"] for row in found.means] == list(systems) * len(metrics)
+    for row in found.means:
+        assert row["mean"] == pytest.approx(expected[row["system"]].mean[row["metric"]], abs=1e-15)
+        assert row["lists"] == expected[row["system"]].counted[row["metric"]]
+
+
+def test_wrong_comparisons_are_errors():
+    grades, sizes = [0, 1], [2]
+    for systems, options, word in (
+            ({"a": [1, 2], "b": [2, 1]}, {"ties": "trec"}, "trec"), ([[1, 2]], {}, "systems"), ({}, {}, "systems"),
+            ({1: [1, 2], 2: [2, 1]}, {}, "systems.*1"), ({"a": [1, 2], "b": [1]}, {}, "'b'")):
+        with pytest.raises(moonrank.MoonrankError, match=word):
+            moonrank.compare(systems, grades, sizes, ["ap"], **options)

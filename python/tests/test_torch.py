@@ -99,7 +99,7 @@ def test_short_types_keep_their_type(dtype):
 
 @pytest.mark.parametrize("given, words", [
     ((torch.zeros(12), GRADES, SIZES), ("scores", "12", "13")),
-    ((torch.zeros(13, 1), GRADES, SIZES), ("scores", r"\(13, 1\)")),
+    ((torch.zeros(13, 2), GRADES, SIZES), ("scores", r"\(13, 2\)")),
     ((torch.zeros(13), GRADES, SIZES + 1), ("sizes", "18", "13")),
     ((torch.zeros(13), GRADES, SIZES * 1.0), ("sizes", "float")),
     ((torch.zeros(13).long(), GRADES, SIZES), ("scores", "int64")), (([0.0] * 13, GRADES, SIZES), ("scores", "list"))])
@@ -111,7 +111,10 @@ def test_wrong_arguments_are_errors(given, words):
 
 
 @pytest.mark.parametrize("given, word", [
-    ({"name": "ndgc"}, "ndgc"), ({"name": "ndcg", "bound": "minmx"}, "minmx"),
+    ({"name": "ndgc"}, "ndgc"), ({"name": "ndcg@10"}, "ndcg@10.*cutoff"), ({"name": "rank:ndcg"}, "rank:ndcg"),
+    ({"name": "ndcg:minmax"}, "bound='minmax'"), ({"name": "1+1"}, "1\\+1"), ({"name": "os.exit(7)"}, "os.exit"),
+    ({"name": "mr.losses.ndcg{}"}, "'ndcg'"), ({"name": 3}, "int"), ({"name": "ndcg", "bound": 3}, "bound.*int"),
+    ({"name": "ndcg", "bound": "minmx"}, "minmx"),
     ({"name": "ndcg", "steepnes": 2}, "steepnes"),
     ({"name": "ndcg", "steepness": "a"}, "steepness"), ({"name": "mse", "bound": "distribution"}, "distribution"),
     ({"name": "ndcg", "reduction": "max"}, "reduction")])
@@ -124,6 +127,28 @@ def test_copies_and_pickles_of_a_module_work():
     loss = moonrank.torch.Loss("nrbp", bound="minmax", steepness=2)
     for other in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
         assert other(scores(), GRADES, SIZES) == loss(scores(), GRADES, SIZES)
+
+
+def test_scores_in_a_column_get_a_gradient_in_a_column():
+    loss, x, y = moonrank.torch.Loss("ndcg"), scores(), scores().detach().unsqueeze(1).requires_grad_()
+    loss(x, GRADES, SIZES).backward()
+    loss(y, GRADES, SIZES).backward()
+    assert y.grad.shape == (13, 1) and torch.equal(y.grad.squeeze(1), x.grad) and x.grad.abs().max() > 0
+
+
+def test_metrics_of_tensors():
+    expected = moonrank.evaluate(scores().detach().numpy(), GRADES.numpy(), SIZES.numpy(), ["ap"]).mean
+    assert moonrank.evaluate(scores(), GRADES, SIZES, ["ap"]).mean == expected  # with a gradient
+    short = scores(torch.bfloat16)
+    assert (moonrank.evaluate(short, GRADES.bfloat16(), SIZES, ["ap"]).mean
+            == moonrank.evaluate(short.detach().float(), GRADES, SIZES, ["ap"]).mean)
+
+
+def test_a_script_reads_a_tensor_in_place():
+    x = torch.arange(3.0)
+    y = moonrank.lua("return x", x=x)
+    assert y.ctypes.data == x.data_ptr() and y.tolist() == [0.0, 1.0, 2.0]
+    assert moonrank.lua("return x[1]:sum():item()", x=[scores()]) == pytest.approx(scores().sum().item())
 
 
 def test_training_improves_the_metric():

@@ -110,7 +110,7 @@ def test_metrics_are_those_of_evaluate(package):
 
 @BOTH
 def test_errors(package):
-    for wrong, word in (({"name": "ndgc"}, "ndgc"), ({"name": "ndcg", "bound": "minmx"}, "minmx"),
+    for wrong, word in (({"name": "ndgc"}, "ndgc"), ({"name": "os.exit(7)"}, "os.exit"), ({"name": "ndcg", "bound": "minmx"}, "minmx"),
                         ({"name": "ndcg", "steepnes": 1}, "steepnes")):
         with pytest.raises(moonrank.MoonrankError, match=word):
             package.Objective(**wrong)
@@ -122,6 +122,21 @@ def test_errors(package):
         package.Objective("ndcg")(np.zeros(ROWS), Data(sizes=None))
     with pytest.raises(moonrank.MoonrankError, match="group"):
         package.Metric("ndcg")(np.zeros(ROWS), Data(sizes=None))
+    for missing in (None, np.array([], np.float32)):
+        with pytest.raises(moonrank.MoonrankError, match="labels"):
+            package.Objective("ndcg")(np.zeros(ROWS), Data(grades=missing))
+    with pytest.raises(moonrank.MoonrankError, match="scores.*NaN.*row 1"):
+        package.Objective("ndcg")(np.where(np.arange(ROWS) == 1, np.nan, 0), Data())
+
+
+@BOTH
+def test_names_of_metrics(package):
+    assert package.Metric(["ndcg@10", "ap"]).names == ["ndcg@10", "ap"]
+    assert package.Metric(("ap", "minmax"), "ap", "ap").names == ["ap[minmax]", "ap"]
+    metric = package.Metric("map", ("map", "minmax"), "map@5", "ap@7")
+    assert metric.names == ["map", "map[minmax]", "map@5", "ap@7"]
+    scores = DRAW.normal(size=ROWS)
+    assert metric(scores, Data())[0][1] == moonrank.evaluate(scores, GRADES, SIZES, ["ap"]).mean["ap"]
 
 
 @BOTH
@@ -161,6 +176,19 @@ def test_xgboost_with_weights_early_stopping_and_quantiles():
         xgboost.train({}, xgboost.DMatrix(X, label=GRADES), 1, obj=moonrank.xgboost.Objective("ndcg"))
 
 
+def test_xgboost_maximizes_map_by_its_name():
+    xgboost = pytest.importorskip("xgboost")
+    data = xgboost.DMatrix(X, label=GRADES, qid=QID)
+
+    def rounds(metric, **options):
+        booster = xgboost.train({"disable_default_eval_metric": True, "nthread": 1, "eta": 0.3}, data, 20,
+                                evals=[(data, "train")], obj=moonrank.xgboost.Objective("lambdarank"),
+                                custom_metric=moonrank.xgboost.Metric(metric), early_stopping_rounds=5,
+                                verbose_eval=False, **options)
+        return booster.best_iteration
+    assert rounds("map") > 5 and rounds("ap", maximize=True) > 5
+
+
 @pytest.mark.parametrize("name, bound", OBJECTIVES)
 def test_lightgbm_learns(name, bound):
     lightgbm = pytest.importorskip("lightgbm")
@@ -176,12 +204,16 @@ def test_lightgbm_learns(name, bound):
     assert means[-1] == pytest.approx(found, abs=1e-5)
 
 
-def test_lightgbms_ranker_learns():
+@pytest.mark.parametrize("plain", [True, False])
+def test_lightgbms_ranker_learns(plain):
     lightgbm = pytest.importorskip("lightgbm")
     pytest.importorskip("sklearn")
     objective = moonrank.lightgbm.Objective("ndcg", bound="expectation")
-    model = lightgbm.LGBMRanker(objective=objective.ranker, n_estimators=15, learning_rate=0.3, verbose=-1, n_jobs=1)
+    metric = moonrank.lightgbm.Metric("ndcg@10")
+    if not plain:
+        objective, metric = objective.ranker, metric.ranker
+    model = lightgbm.LGBMRanker(objective=objective, n_estimators=15, learning_rate=0.3, verbose=-1, n_jobs=1)
     model.fit(X, GRADES, group=SIZES, eval_set=[(X[:80], GRADES[:80])], eval_group=[SIZES[:5]],
-              eval_metric=moonrank.lightgbm.Metric("ndcg@10").ranker)
+              eval_metric=metric)
     history, = model.evals_result_.values()
     assert history["ndcg@10"][-1] > 0.9

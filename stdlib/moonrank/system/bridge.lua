@@ -110,10 +110,30 @@ local function metric_of(metric)
   return inner and { inner, bound = bound } or metric
 end
 
-local function metrics_of(names)
-  local out = {}
-  for i, name in ipairs(names) do out[i] = metric_of(name) end
-  return out
+-- Returns the metrics to pass to mr.evaluate, each once ("map" is another name of "ap"). The second result has the
+-- metrics with their names and options.
+local function metrics_of(t)
+  local given, unique, metrics, seen = {}, {}, {}, {}
+  for i, name in ipairs(t.metrics) do given[i] = metric_of(name) end
+  for i, each in ipairs(evaluate.metrics_of(given, t.options)) do
+    if not seen[each.name] then
+      seen[each.name], unique[#unique + 1], metrics[#metrics + 1] = true, given[i], each
+    end
+  end
+  return unique, metrics
+end
+
+local function evaluation_of(t, scores, lists) return mr.evaluate(scores, lists, (metrics_of(t)), t.options) end
+
+-- Returns the means over lists of an evaluation's values in float64. `found.mean` has the means of values in the dtype
+-- of the scores, which may be rounded to float32.
+local function exact_means(found)
+  local means = {}
+  for i, name in ipairs(found.names) do
+    local mean, _, _, skipped = core.summary(evaluate.exact(found, name))
+    means[name] = found.metrics[i].empty == "nan" and skipped > 0 and 0 / 0 or mean
+  end
+  return means
 end
 
 -- Returns the loss of a text: a name with options, "ndcg:expectation", or a Lua expression.
@@ -178,24 +198,23 @@ function M.functions.derivatives(t)
 end
 
 function M.functions.evaluate(t)
-  local found = mr.evaluate(t.scores, lists_of(t), metrics_of(t.metrics), t.options)
+  local found = evaluation_of(t, t.scores, lists_of(t))
   local values = {}
   for _, name in ipairs(found.names) do values[name] = evaluate.exact(found, name) end
-  return { names = found.names, mean = found.mean, values = values, counted = found.counted, skipped = found.skipped,
-    text = tostring(found) }
+  return { names = found.names, mean = exact_means(found), values = values, counted = found.counted,
+    skipped = found.skipped, text = tostring(found) }
 end
 
 -- Returns the metrics' names in this evaluation, and whether larger values are better.
 function M.functions.metrics(t)
+  local _, metrics = metrics_of(t)
   local names, maximize = {}, {}
-  for i, each in ipairs(evaluate.metrics_of(metrics_of(t.metrics), t.options)) do
-    names[i], maximize[i] = each.name, not each.minimize
-  end
+  for i, each in ipairs(metrics) do names[i], maximize[i] = each.name, not each.minimize end
   return { names = names, maximize = maximize }
 end
 
 -- Returns the metrics' means over lists.
-function M.functions.means(t) return mr.evaluate(t.scores, lists_of(t), metrics_of(t.metrics), t.options).mean end
+function M.functions.means(t) return exact_means(evaluation_of(t, t.scores, lists_of(t))) end
 
 function M.functions.bounds_of(t)
   local out = {}
@@ -215,10 +234,13 @@ function M.functions.cdf(t) return kept[t.object]:cdf(t.at) end
 
 function M.functions.quantile(t) return kept[t.object]:quantile(t.at) end
 
--- Compares systems, each with scores of all rows.
+-- Compares systems, each with scores of all rows. Every system is evaluated like in `evaluate`, because mr.compare
+-- reads scores as a run of documents, whose ids decide ties. `conventions` are the options of mr.evaluate.
 function M.functions.compare(t)
-  local options = t.options or {}
-  options.systems, options.qrels, options.metrics = t.systems, lists_of(t), metrics_of(t.metrics)
+  local options, lists, systems = t.options or {}, lists_of(t), {}
+  local by = { metrics = t.metrics, options = t.conventions }
+  for name, scores in next, t.systems do systems[name] = evaluation_of(by, scores, lists) end
+  options.systems, options.order = systems, t.order
   local found = mr.compare(options)
   return { systems = found.systems, means = found:table(), tests = found:tests(), notes = found.notes,
     text = tostring(found), latex = found:to_latex(), markdown = found:to_markdown(), html = found:to_html() }
@@ -236,7 +258,7 @@ function M.functions.evaluate_one(t, arrays)
   local lists = mr.lists{ relevance = arrays[2], sizes = arrays[3] }
   local found = mr.evaluate(arrays[1], lists, { metric_of(t[1]) })
   local name = found.names[1]
-  return nil, { mr.tensor(found.mean[name], { dtype = "float64" }), evaluate.exact(found, name) }
+  return nil, { mr.tensor(exact_means(found)[name], { dtype = "float64" }), evaluate.exact(found, name) }
 end
 
 -- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
