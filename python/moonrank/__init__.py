@@ -161,8 +161,8 @@ def compare(systems: Mapping[str, ArrayLike], grades: ArrayLike, sizes: ArrayLik
     [('a', 1.0), ('b', 0.5)]
     """
     if not isinstance(systems, Mapping) or not systems:
-        raise MoonrankError(f"systems is {'empty' if isinstance(systems, Mapping) else type(systems).__name__}, expected "
-                            "a dictionary from a system's name to its scores")
+        raise MoonrankError(f"systems is {'empty' if isinstance(systems, Mapping) else type(systems).__name__}, "
+                            "expected a dictionary from a system's name to its scores")
     for name in systems:
         if not isinstance(name, str):
             raise MoonrankError(f"systems has the name {name!r}, expected a text")

@@ -129,7 +129,8 @@ def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
     try:
         capsule = values.__arrow_c_stream__()
     except Exception as error:  # such as that of PyArrow for mixed types, or ImportError without PyArrow
-        raise MoonrankError(f"{name} is not an array of numbers, and cannot be read as an Arrow array: {error}") from error
+        raise MoonrankError(f"{name} is not an array of numbers, and cannot be read as an Arrow array: {error}") \
+            from error
     chunks = _chunks(name, capsule)
     if len(chunks) == 1:
         return chunks[0]

@@ -63,8 +63,8 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     ids, seen = array[starts], set()
     for start, each in zip(starts, ids.tolist()):
         if each in seen:
-            raise MoonrankError(f"qid has {each!r} again at row {start}, expected the rows of a list side by side. Sort "
-                                "the rows by qid (rows count from 0)")
+            raise MoonrankError(f"qid has {each!r} again at row {start}, expected the rows of a list side by side. "
+                                "Sort the rows by qid (rows count from 0)")
         seen.add(each)
     return np.diff(np.append(starts, array.size)).astype(np.int64), ids
 
@@ -100,7 +100,8 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = N
     # without a temporary array: the minimum of an array with NaN is NaN
     if grades.size > 0 and not (grades.min() >= 0 and grades.max() < np.inf):
         at = _first(~((grades >= 0) & (grades < np.inf)))
-        raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count from 0)")
+        raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "
+                            "from 0)")
     return {"grades": grades, "sizes": sizes}
 
 

@@ -34,5 +34,6 @@ def kept(name: Loss | str, bound: Bound | str, options: dict[str, Any]) -> _libr
     if not re.fullmatch(r"[A-Za-z0-9_]+", name):
         raise MoonrankError(f"name is {name!r}, expected the name of a loss (letters, digits and _). {_hint(name)}")
     if bound is not None and not isinstance(bound, str):
-        raise MoonrankError(f'bound has the type {type(bound).__name__}, expected the name of a bound, such as "minmax"')
+        raise MoonrankError(f"bound has the type {type(bound).__name__}, expected the name of a bound, such as "
+                            '"minmax"')
     return _library.Kept("loss", {"loss": name, "options": {"bound": bound, **options}})

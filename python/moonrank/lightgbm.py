@@ -39,7 +39,8 @@ def _kept(grades: np.ndarray, sizes: np.ndarray | None) -> _library.Kept:
 
 
 class Objective(_trees.Newton):
-    """An objective for `lightgbm.train({"objective": ...})` and for `LGBMRanker(objective=...)`: a loss under a bound, with first and second derivatives.
+    """An objective for `lightgbm.train({"objective": ...})` and for `LGBMRanker(objective=...)`: a loss under a bound,
+    with first and second derivatives.
 
     name:    name of the loss, such as "ndcg" or "lambdarank" (moonrank.names()["losses"])
     bound:   name of the bound that rescales each list (default "none")

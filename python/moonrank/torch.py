@@ -91,7 +91,7 @@ class Loss(torch.nn.Module):
         if not scores.dtype.is_floating_point:
             raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
         scores = scores.squeeze(1) if scores.dim() == 2 and scores.shape[1] == 1 else scores
-        given = _lists.judged(_library.without_torch(grades), _library.without_torch(sizes))
+        given = _lists.judged(grades, sizes)
         return _Function.apply(scores, self, given, scores.requires_grad and torch.is_grad_enabled())
 
     def extra_repr(self) -> str:
@@ -99,10 +99,10 @@ class Loss(torch.nn.Module):
 
     def _compute(self, scores: torch.Tensor, given: dict[str, np.ndarray], gradient: bool,
                  weights: torch.Tensor | None = None, drawn: int | None = None) -> dict[str, Any]:
-        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", _library.without_torch(scores), given["sizes"]),
+        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", scores, given["sizes"]),
                  "reduction": self.reduction, "gradient": gradient, "draw_again": drawn, **given}
         if weights is not None:
-            value["weights"] = _library.as_array("weights", _library.without_torch(weights))
+            value["weights"] = _library.as_array("weights", weights)
         found = _library.call("loss_values", value)
         for key in found.keys() - {"drawn"}:
             found[key] = torch.from_numpy(found[key]).to(scores.device, scores.dtype)

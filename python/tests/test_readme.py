@@ -11,7 +11,7 @@ import moonrank
 TEXT = (pathlib.Path(__file__).resolve().parents[1] / "README.md").read_text()
 EXAMPLES = {section.partition("\n")[0]: "".join(re.findall(r"```python\n(.*?)```", section, re.DOTALL))
             for section in TEXT.split("\n## ")[1:] if "```python" in section}
-NEEDED = {"PyTorch": ["torch"], "XGBoost": ["xgboost"], "LightGBM": ["lightgbm"]}
+NEEDED = {"Metrics": ["pandas"], "PyTorch": ["torch"], "XGBoost": ["xgboost"], "LightGBM": ["lightgbm"]}
 
 
 def test_every_section_is_here():

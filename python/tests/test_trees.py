@@ -110,7 +110,8 @@ def test_metrics_are_those_of_evaluate(package):
 
 @BOTH
 def test_errors(package):
-    for wrong, word in (({"name": "ndgc"}, "ndgc"), ({"name": "os.exit(7)"}, "os.exit"), ({"name": "ndcg", "bound": "minmx"}, "minmx"),
+    for wrong, word in (({"name": "ndgc"}, "ndgc"), ({"name": "os.exit(7)"}, "os.exit"),
+                        ({"name": "ndcg", "bound": "minmx"}, "minmx"),
                         ({"name": "ndcg", "steepnes": 1}, "steepnes")):
         with pytest.raises(moonrank.MoonrankError, match=word):
             package.Objective(**wrong)
