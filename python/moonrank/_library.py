@@ -156,6 +156,13 @@ def as_array(name: str, values: Any, dtypes: Sequence[type] = (np.float32, np.fl
     return np.ascontiguousarray(array) if array.ndim > 0 else array
 
 
+def refuse_nan(name: str, array: np.ndarray) -> None:
+    """Raises MoonrankError if an array has NaN. Needs no memory unless it has, because NaN is the minimum then."""
+    if array.size > 0 and np.isnan(array.min()):
+        at = int(np.argmax(np.isnan(array)))
+        raise MoonrankError(f"{name} has NaN at row {at}, expected numbers (rows count from 0)")
+
+
 _state: int | None = None
 
 

@@ -46,10 +46,6 @@ def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
     return names
 
 
-def _first(wrong: np.ndarray) -> int:
-    return int(np.argmax(wrong))
-
-
 def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Returns the sizes and the qids of lists from the qid of each row. Rows of a list must be adjacent."""
     if _arrow.is_arrow(qid) and not hasattr(qid, "__array__"):
@@ -59,6 +55,8 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         raise MoonrankError(f"qid has the shape {array.shape}, expected 1 dimension")
     if array.size == 0:
         return np.empty(0, np.int64), array
+    if array.dtype.kind == "f":
+        _library.refuse_nan("qid", array)
     starts = np.flatnonzero(np.concatenate([[True], array[1:] != array[:-1]]))
     ids, seen = array[starts], set()
     for start, each in zip(starts, ids.tolist()):
@@ -85,8 +83,8 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = N
     if _arrow.is_arrow(sizes):
         sizes, _ = _arrow.read("sizes", sizes)
     if found is not None and sizes is not None:
-        raise MoonrankError("sizes is given, but grades is an Arrow array of lists, which has the sizes. "
-                            "Leave sizes out")
+        raise MoonrankError("sizes or qid is given, but grades is an Arrow array of lists, which has the sizes. "
+                            "Leave it out")
     if found is None and sizes is None:
         raise MoonrankError("sizes is None, expected the number of rows of each list, qid, or grades as an Arrow array "
                             "of lists")
@@ -99,7 +97,7 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = N
         raise MoonrankError(f"sizes sum up to {sizes.sum()}, but grades has {grades.size} rows, expected equal numbers")
     # without a temporary array: the minimum of an array with NaN is NaN
     if grades.size > 0 and not (grades.min() >= 0 and grades.max() < np.inf):
-        at = _first(~((grades >= 0) & (grades < np.inf)))
+        at = int(np.argmax(~((grades >= 0) & (grades < np.inf))))
         raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "
                             "from 0)")
     return {"grades": grades, "sizes": sizes}
@@ -121,6 +119,5 @@ def scores_of(name: str, scores: ArrayLike, sizes: np.ndarray) -> np.ndarray:
     rows = int(sizes.sum())
     if array.size != rows:
         raise MoonrankError(f"{name} has {array.size} rows, but the lists have {rows}, expected equal numbers")
-    if rows > 0 and np.isnan(array.min()):
-        raise MoonrankError(f"{name} has NaN at row {_first(np.isnan(array))}, expected numbers (rows count from 0)")
+    _library.refuse_nan(name, array)
     return array

@@ -61,9 +61,7 @@ class Newton:
 
     def derivatives(self, scores: np.ndarray, kept: _library.Kept) -> tuple[np.ndarray, np.ndarray]:
         scores = _library.as_array("scores", scores, dims=1)
-        if scores.size > 0 and np.isnan(scores.min()):
-            raise MoonrankError(f"scores has NaN at row {int(np.argmax(np.isnan(scores)))}, expected numbers (rows "
-                                "count from 0)")
+        _library.refuse_nan("scores", scores)
         found = _library.call("derivatives", {"loss": self._loss.number, "lists": kept.number, "scores": scores})
         return found["first"], found["second"]
 
@@ -91,7 +89,9 @@ class Metrics:
         return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"
 
     def means(self, scores: np.ndarray, kept: _library.Kept) -> list[tuple[str, float]]:
-        value = {"scores": _library.as_array("scores", scores, dims=1), "lists": kept.number, "metrics": self._metrics,
+        scores = _library.as_array("scores", scores, dims=1)
+        _library.refuse_nan("scores", scores)
+        value = {"scores": scores, "lists": kept.number, "metrics": self._metrics,
                  "options": self._options}
         mean = _library.call("means", value)
         return [(name, float(mean[own])) for name, own in zip(self.names, self._own)]

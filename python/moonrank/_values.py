@@ -11,6 +11,8 @@ ARRAY = "\0array"
 class MoonrankError(ValueError):
     """An error of Moonrank: which argument, what was found, what was expected."""
 
+    __module__ = "moonrank"
+
 
 def pack(value, arrays):
     """Returns a value as bytes. NumPy arrays in it are appended to `arrays`; dictionaries and sequences become

@@ -121,7 +121,8 @@ def test_qids_instead_of_sizes(qid):
 
 def test_wrong_qids_are_errors():
     for sizes, qid, words in ((None, [1, 1, 2, 1, 1], "qid.*1.*row 3"), (SIZES, [1] * 5, "sizes and qid"),
-                              (None, [[1] * 5], "qid"), (None, [1, 1, 2, 2], "4.*5")):
+                              (None, [[1] * 5], "qid"),
+                              (None, [1.0] * 4 + [np.nan], "qid.*NaN.*row 4"), (None, [1, 1, 2, 2], "4.*5")):
         with pytest.raises(moonrank.MoonrankError, match=words):
             moonrank.evaluate(SCORES, GRADES, sizes, ["rr"], qid=qid)
 

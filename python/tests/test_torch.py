@@ -100,6 +100,7 @@ def test_short_types_keep_their_type(dtype):
 @pytest.mark.parametrize("given, words", [
     ((torch.zeros(12), GRADES, SIZES), ("scores", "12", "13")),
     ((torch.zeros(13, 2), GRADES, SIZES), ("scores", r"\(13, 2\)")),
+    ((torch.full((13,), torch.nan), GRADES, SIZES), ("scores", "NaN", "row 0")),
     ((torch.zeros(13), GRADES, SIZES + 1), ("sizes", "18", "13")),
     ((torch.zeros(13), GRADES, SIZES * 1.0), ("sizes", "float")),
     ((torch.zeros(13).long(), GRADES, SIZES), ("scores", "int64")), (([0.0] * 13, GRADES, SIZES), ("scores", "list"))])

@@ -126,8 +126,9 @@ def test_errors(package):
     for missing in (None, np.array([], np.float32)):
         with pytest.raises(moonrank.MoonrankError, match="labels"):
             package.Objective("ndcg")(np.zeros(ROWS), Data(grades=missing))
-    with pytest.raises(moonrank.MoonrankError, match="scores.*NaN.*row 1"):
-        package.Objective("ndcg")(np.where(np.arange(ROWS) == 1, np.nan, 0), Data())
+    for made in (package.Objective("ndcg"), package.Metric("ndcg")):
+        with pytest.raises(moonrank.MoonrankError, match="scores.*NaN.*row 1"):
+            made(np.where(np.arange(ROWS) == 1, np.nan, 0), Data())
 
 
 @BOTH
