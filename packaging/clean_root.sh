@@ -6,6 +6,7 @@ set -eu
 packages=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
 root=$(mktemp -d /var/tmp/moonrank-root-XXXXXX)
+chmod 755 "$root"
 trap 'umount "$root/proc" 2>/dev/null || true; rm -rf "$root"' EXIT
 
 debootstrap --variant=minbase --include=python3-numpy bookworm "$root" >"$root.log" 2>&1 || { tail "$root.log"; exit 1; }
