@@ -6,7 +6,7 @@ local folds = ratings:binarize(4):min_relevant(5):folds{ k = 2, by = "user", see
 local function train(trial)
   local fold = folds[trial.fold]
   return mr.fit{ model = mr.models.mf{ users = ratings.users, items = ratings.items, factors = 16 },
-    loss = mr.losses.nrbp{ bound = trial.bound }, optimizer = mr.optim.adam{ lr = 0.01 }, epochs = 600,
+    loss = mr.losses.nrbp{ bound = trial.bound }, optimizer = mr.optim.adam{ lr = 0.01 }, epochs = 2500,
     train = fold.train, valid = fold.valid, test = fold.test, metrics = { "ndcg" } }
 end
 
