@@ -9,7 +9,8 @@ trials() {
   echo "${found:-0}"
 }
 "$1" -e 'print(mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}))'
-setsid "$1" "$here/try.lua" "$store" >"$folder/first" 2>&1 &
+# a job in the background ignores Ctrl-C unless this is undone
+setsid env --default-signal=INT "$1" "$here/try.lua" "$store" >"$folder/first" 2>&1 &
 running=$!
 while kill -0 "$running" 2>/dev/null && [ "$(trials "$1")" -lt 1 ]; do sleep 0.1; done
 kill -INT "$running" 2>/dev/null || true
