@@ -102,7 +102,8 @@ TEST_CASE("scripts that misuse objects and finalizers end in errors, not in a cr
 
 TEST_CASE("methods, getters and operators of every class do not crash with objects of other classes") {
   const Ran ran = run({"-e", R"(
-    local values = { mr.ones(2), mr.lists{{1, 0}}, io.stdout, 42, {}, print, coroutine.create(print), '/dev/null/text', mr.models.mf{users = 2, items = 2} }
+    local values = { mr.ones(2), mr.lists{{1, 0}}, io.stdout, 42, {}, print, coroutine.create(print),
+      '/dev/null/text', mr.models.mf{users = 2, items = 2} }
     local calls = 0
     for _, class in pairs(require 'moonrank.core'.classes) do
       for _, functions in ipairs{ class.methods, class.getters, class.meta } do
