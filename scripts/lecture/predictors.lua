@@ -1,4 +1,4 @@
--- What cremonesi.lua compares and how: the protocol of Cremonesi, Koren & Turrin (2010), and the predictors, which are
+-- The comparison in cremonesi.lua: the protocol of Cremonesi, Koren & Turrin (2010), and the predictors, which are
 -- rankings that are equal for all users, nearest neighbours, PureSVD, and matrix factorisation that is trained to
 -- predict ratings or to rank. A comment names the source of a decision; the others are ours.
 local mr = require "moonrank"

@@ -1,6 +1,6 @@
--- What the authors' code does (--recipe code; github.com/catalinlup/learning-to-rank at 767b70b), where it differs from
--- protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors used no
--- seeds; ours has several. Sections are those of Tang et al. (2023).
+-- The recipe of the authors' code (--recipe code; github.com/catalinlup/learning-to-rank at 767b70b), where it differs
+-- from protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors used
+-- no seeds; ours has several. Sections are those of Tang et al. (2023).
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"

@@ -155,7 +155,7 @@ local function rows_of_pair(one, other)
   for i, at in ipairs(by_rate) do
     local m = trainings.moved(at.folds)
     found[i] = { one.algorithm, name(one), name(other), ("%g"):format(at.rate), at.count, at.differ, #at.apart,
-      trainings.median(at.apart), m.rms, m.of_seeds, m.most }
+      #at.apart > 0 and mr.stats.median(at.apart) or nil, m.rms, m.of_seeds, m.most }
   end
   local m = trainings.moved(chosen)
   found[#found + 1] = { one.algorithm, name(one), name(other), "chosen", choices, kept_choices, nil, nil, m.rms,

@@ -61,16 +61,6 @@ function M.parting(a, b, least)
   return #a ~= #b and math.min(#a, #b) + 1 or nil
 end
 
----The median of numbers; nil if there are none.
----@param values number[]
----@return number?
-function M.median(values)
-  if #values == 0 then return nil end
-  local sorted = table.move(values, 1, #values, 1, {})
-  table.sort(sorted)
-  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
-end
-
 ---How far a result moves between two trainings with equal seed: root mean square (`rms`), largest (`most`) and mean
 ---change with its interval (`change`); and root mean square between two seeds (`of_seeds`, from the first trainings).
 ---@param numbers number[][][]  numbers[fold][seed] = {result of the first training, result of the second}

@@ -31,7 +31,8 @@ end
 ---Returns the title of a data set as it is used within a sentence, such as "the MSLR slice".
 function M.said(set) return set.title:find "slice$" and "the " .. set.title or set.title end
 
----What a run stores for learning curves: the losses of all epochs, and the chosen epoch with its metric on validation.
+---Returns the results of a run for learning curves: the losses of all epochs, and the chosen epoch with its metric on
+---validation.
 function M.curves(run)
   local lists = { training = {}, held_out = {} }
   for i, entry in ipairs(run.history) do lists.training[i], lists.held_out[i] = entry.loss, entry.valid_loss end

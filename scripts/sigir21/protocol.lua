@@ -222,8 +222,8 @@ end
 ---The name of a stored test score by a metric, of the model whose epoch the metric `by` chose.
 function M.score(metric, by) return ("%s, epoch by %s"):format(metric, by) end
 
----What a run stores: by each metric its own epoch, the value that chose it and the test mean. For each metric in `own`
----also the test scores by all metrics at its epoch, as means and of every user (`list`).
+---Returns the results of a run: by each metric its own epoch, the value that chose it and the test mean. For each
+---metric in `own` also the test scores by all metrics at its epoch, as means and of every user (`list`).
 function M.outcome(run, fold, own)
   local result, per_list = {}, { list = fold.test.users:double() }
   for _, choice in ipairs(run.choices) do

@@ -247,14 +247,4 @@ end
 ---The name of a data set as it is used within a sentence, e.g. "the MSLR slice".
 function M.said(title) return title:find "slice$" and "the " .. title or title end
 
----The median of numbers; nil if there are none.
----@param values number[]
----@return number?
-function M.median(values)
-  if #values == 0 then return nil end
-  local sorted = table.move(values, 1, #values, 1, {})
-  table.sort(sorted)
-  return (sorted[(#sorted + 1) // 2] + sorted[#sorted // 2 + 1]) / 2
-end
-
 return M

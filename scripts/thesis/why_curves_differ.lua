@@ -122,7 +122,7 @@ for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)
   local fewer, with, without = taken_apart(case)
   apart[case] = { y = y, chance = chance, fewer = fewer, with = with, without = without }
-  rows[i] = { case.title, #case.rows, figure.median(case.rows), figure.median(case.relevant),
+  rows[i] = { case.title, #case.rows, mr.stats.median(case.rows), mr.stats.median(case.relevant),
     fewer[2], fewer[5], fewer[10], y[1], y[5], y[10],
     y[10] - y[1], with, without, chance[1], chance[10] }
 end

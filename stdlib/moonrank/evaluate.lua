@@ -101,11 +101,12 @@ local function check_given(scores, lists)
     fold and ": fold.test.lists" or has and ": data.lists" or ", such as mr.lists{...} or data.lists")
 end
 
----Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names is a
----metric under an affine bound, here called "ndcg[expectation]". It tells how far above a random
----ranking, or how near to the best ranking, each list is. Lists on which no ordering changes the
----metric are left out. `scores` may also be the scored documents of a run (mr.data.trec_run,
----mr.data.scores); then pass qrels in place of `lists`. Options are those of run:evaluate.
+---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names, or
+---"ndcg:expectation", is a metric under an affine bound, called "ndcg[expectation]" in tables. It
+---tells how far above a random ranking, or how near to the best ranking, each list is. Lists on
+---which no ordering changes the metric are left out. `scores` may also be the scored documents of a
+---run (mr.data.trec_run, mr.data.scores); then pass qrels in place of `lists`. Options are those of
+---run:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
 ---@param lists mr.Lists|string|mr.Dataset  for a run: named lists, the path of a qrels file, or a dataset
 ---@param names (string|mr.Metric|table)[]  e.g. {"ndcg", "ndcg@5", "ap", "nrbp(0.95)", "rr", {"ap", bound = "minmax"}}

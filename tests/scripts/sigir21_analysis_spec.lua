@@ -1,8 +1,6 @@
--- Decisions of the figures of scripts/sigir21, on small made-up data, against numbers worked by hand; linear models
--- against R.
+-- Decisions of the figures of scripts/sigir21, on small made-up data, against numbers worked by hand.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local json = dofile "tests/support/json.lua"
 local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
@@ -43,21 +41,6 @@ end
 it("analysis.analysed leaves out the loss of RR (5.1)", function()
   local kept = analysis.analysed(rows_of{ { "rr", "a", 1, 0.1 }, { "ap", "a", 1, 0.2 }, { "nrbp(0.8)", "a", 1, 0.3 } })
   equal({ #kept, kept[1].loss, kept[2].loss }, { 2, "ap", "nrbp(0.8)" })
-end)
-
-it("analysis.linear_model has R's marginal means of scores standardised by data set and NSR (5.2)", function()
-  local golden = json.read "tests/golden/linear_models.json"
-  for _, name in ipairs{ "balanced", "unbalanced" } do
-    local g, rows = golden[name], {}
-    for i, loss in ipairs(g.loss) do
-      rows[i] = { loss = loss, dataset = g.data[i], nsr = g.nsr[i], score = g.score[i] }
-    end
-    local model = analysis.linear_model(rows)
-    for i, mean in ipairs(model:emmeans "loss") do
-      near({ mean.mean, mean.low, mean.prediction_high },
-        { g.loss_means.mean[i], g.loss_means.low[i], g.loss_means.prediction_high[i] }, { rtol = 1e-9 })
-    end
-  end
 end)
 
 -- Within a data set and NSR the scores 1, 3, 5, 7 have the mean 4 and the deviation sqrt(20 / 3); with one data set and

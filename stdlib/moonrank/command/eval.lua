@@ -75,8 +75,7 @@ end
 
 -- Returns the metric of a name such as "ap:minmax"; nil and the reason if there is none.
 local function metric_of(name, given)
-  local inner, bound = name:match "^([^:]+):([^:]*)$"
-  local ok, metric = pcall(retrieved.metric, inner and { inner, bound = bound } or name, given)
+  local ok, metric = pcall(retrieved.metric, name, given)
   if ok then return metric end
   return nil, check.reason(metric)
 end

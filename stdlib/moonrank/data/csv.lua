@@ -101,7 +101,7 @@ local csv_options = declare("mr.data.CsvOptions", {
 ---Reads a table from a CSV file. A column becomes numbers if all of its fields are numbers or empty;
 ---an empty field of such a column is nil. A number with leading zeros, such as 007, is a text. The
 ---table prints itself and has exports; `rows` are its rows, and `t:column("x")` is one column.
----What `to_csv` of a table wrote is read back with equal values. A compressed file, rows of unequal
+---A file that `to_csv` of a table wrote is read back with equal values. A compressed file, rows of unequal
 ---length and a column name that occurs twice are errors.
 ---@param path string
 ---@param options? mr.data.CsvOptions

@@ -30,15 +30,17 @@ local function line_of(name)
   check.unknown("affine bound", name, known)
 end
 
----Returns the metric under an affine bound that `given` stands for, such as {"ndcg@10", bound =
----"minmax"} or "ndcg@10[minmax]". Returns nil if `given` has neither form. An unknown bound is an
----error.
+---Returns the metric under an affine bound that `given` stands for: {"ndcg@10", bound = "minmax"},
+---"ndcg@10:minmax", or its name in tables, "ndcg@10[minmax]". Returns nil if `given` has none of
+---these forms. An unknown bound is an error.
 ---@param where string  function name for error messages
 ---@param given any
 ---@param parse fun(name: string|mr.Metric): mr.Metric  returns the metric without the bound
 ---@return mr.BoundedMetric?
 function M.of(where, given, parse)
-  local text, bound = (type(given) == "string" and given or ""):match "^(.-)%[([^%[%]]*)%]$"
+  local name = type(given) == "string" and given or ""
+  local text, bound = name:match "^(.-)%[([^%[%]]*)%]$"
+  if not text then text, bound = name:match "^([^:]+):([^:]*)$" end
   if text then given = { text, bound = bound } end
   if type(given) ~= "table" then return nil end
   for key in pairs(given) do

@@ -103,21 +103,13 @@ local function lists_of(t)
   return t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
 end
 
--- Returns the form in which mr.evaluate takes a metric: "ap:minmax" is AP under a bound.
-local function metric_of(metric)
-  if type(metric) ~= "string" then return metric end
-  local inner, bound = metric:match "^([^:]+):([^:]+)$"
-  return inner and { inner, bound = bound } or metric
-end
-
 -- Returns the metrics to pass to mr.evaluate, each once ("map" is another name of "ap"). The second result has the
 -- metrics with their names and options.
 local function metrics_of(t)
-  local given, unique, metrics, seen = {}, {}, {}, {}
-  for i, name in ipairs(t.metrics) do given[i] = metric_of(name) end
-  for i, each in ipairs(evaluate.metrics_of(given, t.options)) do
+  local unique, metrics, seen = {}, {}, {}
+  for i, each in ipairs(evaluate.metrics_of(t.metrics, t.options)) do
     if not seen[each.name] then
-      seen[each.name], unique[#unique + 1], metrics[#metrics + 1] = true, given[i], each
+      seen[each.name], unique[#unique + 1], metrics[#metrics + 1] = true, t.metrics[i], each
     end
   end
   return unique, metrics
@@ -173,11 +165,11 @@ function M.functions.lists(t) return keep(lists_of(t)) end
 
 function M.functions.loss(t) return keep(loss_of(t.loss, t.options)) end
 
--- Computes a loss and, if asked for, its gradient. `reduction` is "mean" (over the lists that count), "sum" or "none"
--- (a value per list); under "none" the gradient is that of the sum of the values times `weights`. The result `drawn`
--- names the random numbers that the loss drew. A call that gets it as `draw_again` uses them again.
-function M.functions.loss_values(t)
-  local loss, lists, drawn = kept[t.loss], lists_of(t), random.calls()
+-- Computes a loss and, if `t.gradient` is true, its gradient. `reduction` is "mean" (over the lists that count), "sum"
+-- or "none" (a value per list); under "none" the gradient is that of the sum of the values times `weights`. The result
+-- `drawn` names the random numbers that the loss drew. A call that gets it as `draw_again` uses them again.
+local function values_of(loss, t)
+  local lists, drawn = lists_of(t), random.calls()
   local scores = t.scores:detach()
   if t.gradient then scores:requires_grad() end
   if t.draw_again then random.go_back(t.draw_again) end
@@ -190,7 +182,9 @@ function M.functions.loss_values(t)
   return { value = values, drawn = drawn, gradient = scores.grad or t.scores * 0 }
 end
 
--- Returns first and second derivatives of a loss, for Newton steps of trees, and the mean loss.
+function M.functions.loss_values(t) return values_of(kept[t.loss], t) end
+
+-- Returns first and second derivatives of a loss, for Newton steps of trees, and the loss of each list.
 function M.functions.derivatives(t)
   local lists = lists_of(t)
   local first, second, values = newton.derivatives(kept[t.loss], t.scores:double(), lists)
@@ -256,17 +250,15 @@ function M.functions.about(t) return require("moonrank.help").about(t.name) end
 -- Computes a metric for C: its mean, and its values per list.
 function M.functions.evaluate_one(t, arrays)
   local lists = mr.lists{ relevance = arrays[2], sizes = arrays[3] }
-  local found = mr.evaluate(arrays[1], lists, { metric_of(t[1]) })
+  local found = mr.evaluate(arrays[1], lists, { t[1] })
   local name = found.names[1]
   return nil, { mr.tensor(exact_means(found)[name], { dtype = "float64" }), evaluate.exact(found, name) }
 end
 
 -- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
 function M.functions.loss_mean(t, arrays)
-  local number = M.functions.loss{ loss = t[1] }
-  local _ <close> = setmetatable({}, { __close = function() kept[number] = nil end })
-  local found = M.functions.loss_values{ loss = number, scores = arrays[1], grades = arrays[2],
-    sizes = arrays[3], reduction = "mean", gradient = t[2] == "all" }
+  local found = values_of(loss_of(t[1]), { scores = arrays[1], grades = arrays[2], sizes = arrays[3],
+    reduction = "mean", gradient = t[2] == "all" })
   return nil, { found.value:double():detach(), found.gradient }
 end
 

@@ -140,7 +140,7 @@ end)
 
 it("mr.evaluate takes 'ndcg@2[minmax]' as the name of a metric under a bound", function()
   local by_table = mr.evaluate(scores, lists, { { "ndcg@2", bound = "minmax" } })
-  for _, name in ipairs{ "ndcg@2[minmax]", by_table.metrics[1] } do
+  for _, name in ipairs{ "ndcg@2[minmax]", "ndcg@2:minmax", by_table.metrics[1] } do
     local found = mr.evaluate(scores, lists, { name })
     equal(found.names, { "ndcg@2[minmax]" })
     equal(found["ndcg@2[minmax]"]:totable(), by_table["ndcg@2[minmax]"]:totable())
