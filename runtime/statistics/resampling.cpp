@@ -194,6 +194,62 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   return {estimate, drawn, without};
 }
 
+/// The value of each statistic of `values_distribution` for n values: sorted[k] is drawn counts[k] times.
+void distribution_of(const std::vector<double>& sorted, const std::vector<int32_t>& counts,
+                     const std::vector<double>& shares, double* out) {
+  const auto n = static_cast<double>(sorted.size());
+  const double tenth = n / 10, decile = std::ceil(n / 10);
+  double sum = 0, apart = 0, tail = 0, worst = 0, below = 0;
+  size_t share = 0;
+  double last = undefined;  // the value at the place before `below`
+  for (size_t k = 0; k < sorted.size(); ++k) {
+    const double value = sorted[k], count = counts[k];
+    if (count == 0) continue;
+    sum += count * value;
+    apart += count * (2 * below + count - n) * value;
+    tail += std::clamp(tenth - below, 0.0, count) * value;
+    worst += std::clamp(decile - below, 0.0, count) * value;
+    // places count from 0; this value is at the places below to below + count - 1
+    for (; share < shares.size(); ++share) {
+      const double place = (n - 1) * shares[share], part = place - (below - 1);
+      if (place > below + count - 1) break;
+      out[4 + share] = part < 1 ? last + part * (value - last) : value;
+    }
+    below += count;
+    last = value;
+  }
+  out[0] = sum / n;
+  out[1] = worst / decile;
+  out[2] = tail / tenth;
+  out[3] = sum > 0 ? apart / (n * sum) : undefined;
+}
+
+/// Mean, mean of the worst tenth of the values, mean of the lowest tenth of the probability, Gini coefficient, and
+/// quantiles (ascending `shares`): of x, and of bootstrap samples of x, a row for each.
+std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& shares, int64_t samples, int64_t seed) {
+  check_draws("samples", samples);
+  const std::vector<double> values = stats::Sample("x", x).values;
+  const std::vector<double> wanted = shares.to(Dtype::float64).to_vector<double>();
+  std::vector<double> sorted = values;
+  stats::sort(sorted);
+  std::vector<int64_t> place(values.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    place[i] = std::lower_bound(sorted.begin(), sorted.end(), values[i]) - sorted.begin();
+  const auto width = static_cast<int64_t>(4 + wanted.size());
+  Tensor estimate = Tensor::full({width}, undefined, Dtype::float64);
+  Tensor drawn = Tensor::full({samples, width}, undefined, Dtype::float64);
+  if (values.empty()) return {estimate, drawn};
+  distribution_of(sorted, std::vector<int32_t>(values.size(), 1), wanted, estimate.span<double>().data);
+  const auto of_samples = drawn.span<double>();
+  const Resampler resampler(seed, values.size());
+  cpu::parallel_each(samples, 16, [&](int64_t s) {
+    std::vector<int32_t> counts(values.size());
+    resampler.draw(s, [&](uint64_t, uint64_t which) { ++counts[static_cast<size_t>(place[which])]; });
+    distribution_of(sorted, counts, wanted, &of_samples[s * width]);
+  });
+  return {estimate, drawn};
+}
+
 /// Bootstrap sample number `sample`, as `bootstrap` draws it.
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
@@ -292,6 +348,8 @@ extern const lua::OpTable resampling_functions{
         lua::op<&bootstrap>(
             "bootstrap", "x, statistic, samples, seed",
             "A statistic of the values, of samples with replacement, and of the values without each one."),
+        lua::op<&values_distribution>("values_distribution", "x, shares, samples, seed",
+                                      "Mean, worst tenth, tail, Gini coefficient and quantiles, and those of samples."),
         lua::op<&bootstrap_sample>("bootstrap_sample", "x, sample, seed",
                                    "One sample with replacement; samples count from 0."),
         lua::op<&leave_out>("leave_out", "x, which", "The values without one of them."),

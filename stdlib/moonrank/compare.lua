@@ -211,8 +211,19 @@ local function check_beside(o, system, name)
   end
 end
 
--- Returns the values of the compared lists by metric and system, the notes on left-out queries, and the names of the
--- lists.
+-- Returns the number of relevant rows and of rows of each compared list, from lists that may have further ones.
+-- `index` has the positions of the compared lists; without it, all lists are compared.
+local function shapes_of(shapes, index)
+  local found = { relevant = core.numbers(shapes.relevant:to("cpu")), rows = core.numbers(shapes.sizes:to("cpu")) }
+  for name, numbers in pairs(index and found or {}) do
+    found[name] = {}
+    for i, at in ipairs(index) do found[name][i] = numbers[at] end
+  end
+  return found
+end
+
+-- Returns the values of the compared lists by metric and system, the notes on left-out queries, the names of the lists,
+-- and a function that returns their shapes.
 local function values_of(o, systems, names, metrics, first)
   local values, only_evaluations = {}, true
   for _, metric in ipairs(metrics) do values[metric.name] = {} end
@@ -224,7 +235,8 @@ local function values_of(o, systems, names, metrics, first)
         values[metric.name][name] = evaluate.exact(systems[name].evaluation, metric.name)
       end
     end
-    return values, {}, evaluate.units(e)
+    local lists = rawget(e, "_lists")
+    return values, {}, evaluate.units(e), function() return shapes_of(lists or rawget(e, "_shapes")) end
   end
   for _, name in ipairs(names) do
     if systems[name].evaluation then check_beside(o, systems[name], name) end
@@ -254,7 +266,12 @@ local function values_of(o, systems, names, metrics, first)
       values[metric.name][name] = measured and of_lists:to("cpu"):rows(core.tensor(index, "int64", "cpu")) or of_lists
     end
   end
-  return values, notes, queries
+  return values, notes, queries, function()
+    local at, judged = {}, {}
+    for i, id in ipairs(judgments.ids) do at[id] = i end
+    for i, id in ipairs(queries) do judged[i] = at[id] end
+    return shapes_of(judgments, judged)
+  end
 end
 
 -- Measures run number `fold` of every system. Returns the metrics, the values of the lists, and the notes of this run.
@@ -266,10 +283,10 @@ local function measured(o, given, names, fold)
   end
   local first = same_data(systems, names, own)
   local metrics = metrics_of(own, systems, names, first)
-  local values, notes, units = values_of(own, systems, names, metrics, first)
+  local values, notes, units, shapes = values_of(own, systems, names, metrics, first)
   local e = first and systems[first].evaluation
   return { systems = systems, metrics = metrics, values = values, notes = notes, units = units,
-    about = folds.about(systems, names), lists = e and rawget(e, "_lists") or nil }
+    shapes = shapes, about = folds.about(systems, names), lists = e and rawget(e, "_lists") or nil }
 end
 
 -- Tests every two systems on one metric by a permutation test, and corrects the p-values of all pairs by Holm's method.
@@ -362,7 +379,8 @@ function M.compare(options)
   local metrics = measurements[1].metrics
   table.move(words, 1, #words, #notes + 1, notes)
   local comparison = { systems = names, metrics = metrics, count = #units, queries = units, values = values,
-    cells = {}, pairs = {}, notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count }
+    cells = {}, pairs = {}, notes = notes, interrupted = interrupted, alpha = o.alpha, level = o.level, runs = count,
+    _shapes = function() return folds.shapes(measurements) end }
   local stats = require "moonrank.stats"
   for _, metric in ipairs(metrics) do
     local cells = {}

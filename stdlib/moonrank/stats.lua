@@ -87,6 +87,23 @@ function M.permutation(a, b, options)
   return record("permutation", core.permutation_test(tensor(where, a), tensor(where, b), o.orders, o.seed))
 end
 
+---Describes how values, such as a metric of each user, are distributed: mean, mean of the worst tenth
+---of the users, CVaR, Gini coefficient and quantiles, each with a bootstrap percentile interval.
+---`worst_decile` is the mean of the ceil(n/10) smallest values. `cvar_10` is the mean of the lowest
+---10 % of the probability: a value counts in part if n/10 is not whole (Rockafellar & Uryasev 2000).
+---`gini` is 0 if all values are equal, and near 1 if one user has everything; it has no factor
+---n/(n - 1), is NaN if all values are 0, and an error for negative values. Quantiles are interpolated
+---(type 7 of Hyndman & Fan 1996, as in NumPy and R). NaN values are left out and counted in
+---`skipped`. Without values, all results are NaN. Values beyond 1e100 in size are errors.
+---@param x mr.Tensor|number[]
+---@param options? mr.stats.DistributionOptions
+---@return mr.stats.Distribution
+---Example: `mr.stats.distribution({0, 1, 1, 2}).gini.estimate   --> 0.375`
+---Example:
+---local found = mr.stats.distribution({5, 1, 2, 3, 4}, {quantiles = {0.5}})
+---found.quantiles[1].estimate   --> 3.0
+function M.distribution(x, options) return require("moonrank.stats.distribution")(x, options) end
+
 ---Computes a bootstrap confidence interval of a statistic, from samples drawn with replacement
 ---(Efron 1979; method "bca": Efron 1987). For paired values, whole pairs are drawn. NaN values, and
 ---pairs with NaN on either side, are left out and counted in `skipped`. Without values, all results

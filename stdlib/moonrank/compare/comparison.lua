@@ -132,6 +132,23 @@ function Comparison:tests()
     formats = { difference = "%+.4f" }, notes = notes_of(self) }
 end
 
+---Shows which users or queries gain and which lose between two systems, by the shape of their lists:
+---their number of rows N, and of relevant rows P (rows with grade 1 or higher; for runs of TREC, of
+---the judged documents). Each group of lists has the two means, the mean gain with its bootstrap
+---interval, and the shares of lists for which the first system is better and worse. A user with
+---several lists has the mean N and P of these lists. The result prints as a table, and `:plot()`
+---draws it.
+---@param options? mr.compare.GainsOptions
+---@return mr.Gains
+---Example:
+---```lua
+---local lists = mr.lists{{1, 0}, {1, 1, 0}}
+---local ours = mr.evaluate(mr.tensor{2, 1, 3, 2, 1}, lists, {"ap"})
+---local theirs = mr.evaluate(mr.tensor{1, 2, 3, 2, 1}, lists, {"ap"})
+---mr.compare{ours = ours, theirs = theirs}:gains{groups = 2}.groups[1].difference   --> 0.5
+---```
+function Comparison:gains(options) return require("moonrank.compare.gains").make(self, options) end
+
 ---Returns the comparison as a Markdown table, with a row per system and a column per metric.
 ---@return string
 function Comparison:to_markdown() return shown(self, function(letters) return " " .. letters end):to_markdown() end

@@ -138,6 +138,17 @@ function M.combined(folds, names)
   return values, notes, units
 end
 
+---Returns the number of relevant rows and of rows of each user or query: the means over its lists in
+---all folds. `folds` must have been combined before.
+---@param folds table[]
+---@return { relevant: number[], rows: number[] }
+function M.shapes(folds)
+  local parts = {}
+  for f, fold in ipairs(folds) do parts[f] = { units = fold.units, values = fold.shapes() } end
+  local _, shapes = repeated.averaged(parts, { "relevant", "rows" })
+  return { relevant = core.numbers(shapes.relevant), rows = core.numbers(shapes.rows) }
+end
+
 local function is_interrupted(run) return type(run) == "table" and rawget(run, "interrupted") == true end
 
 ---Returns the names of systems without an interrupted run. A system with an interrupted run is not
