@@ -86,6 +86,27 @@ struct ListSoftmaxVjp {
   }
 };
 
+/// Running sums within each list: row i gets the sum of the rows up to i, or of the rows from i on if `reverse`.
+template <class Real>
+struct ListCumsum {
+  Span<const Real> in;
+  Ragged lists;
+  bool reverse;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    group.each(1, [&](int64_t) {
+      const int64_t n = lists.size(list), at = lists.begin(list);
+      double total = 0;
+      for (int64_t k = 0; k < n; ++k) {
+        const int64_t i = reverse ? at + n - 1 - k : at + k;
+        total += static_cast<double>(in[i]);
+        out[i] = static_cast<Real>(total);
+      }
+    });
+  }
+};
+
 /// Copies each list's value to its rows, divided by the list's size if `mean`.
 template <class Real>
 struct Spread {

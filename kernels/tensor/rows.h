@@ -63,7 +63,7 @@ MR_COMPARISONS(MR_ALIAS_BINARY)
   LISTS(list_sum, ListSum)                                                    \
   LISTS(list_max, ListMax) ELEMENTS(list_max_vjp, ListMaxVjp)                 \
   LISTS(list_softmax, ListSoftmax) LISTS(list_softmax_vjp, ListSoftmaxVjp)    \
-  LISTS(spread, Spread)                                                       \
+  LISTS(list_cumsum, ListCumsum) LISTS(spread, Spread)                        \
   LISTS(list_column_sum, ListColumnSum) LISTS(list_column_max, ListColumnMax) \
   LISTS(unfold, Unfold) ELEMENTS(fold, Fold)                               \
   ELEMENTS(add_loss, AddLoss) ELEMENTS(note_nan, NoteNan)

@@ -191,6 +191,49 @@ Tensor softmax_of(const Lists& lists, const Tensor& x) {
   });
 }
 
+Tensor running_sums(const Tensor& x, const Lists& lists, bool reverse) {
+  Tensor out = Tensor::empty({lists.rows()}, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<ArithmeticKernels<Real>>(x.device())
+        .list_cumsum(
+            lists.count(),
+            {.in = x.span<const Real>(), .lists = lists.view(x.device()), .reverse = reverse, .out = out.span<Real>()});
+  });
+  return out;
+}
+
+Tensor cumsum_of(const Lists& lists, const Tensor& x) {
+  check::floating("x", x);
+  check::per_row("x", x, lists);
+  return record("lists:cumsum", running_sums(x, lists, false), {x},
+                [lists](const Tensor& g) -> Gradients { return {running_sums(g, lists, true)}; });
+}
+
+/// The pairs of rows (i, j) of one list in which the grade of i is larger. With a threshold: in which the grade of i,
+/// but not that of j, is at least the threshold. The pairs of a list stand together, in the order of i, then of j.
+std::tuple<Tensor, Tensor, Lists> row_pairs_of(const Lists& lists, const std::optional<double>& relevant) {
+  const std::vector<float>& grades = lists.relevance();
+  const auto differs = [&](float a, float b) { return relevant ? a >= *relevant && b < *relevant : a > b; };
+  std::vector<int64_t> better, worse, sizes;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    cpu::check_interrupt();
+    const int64_t first = lists.offsets()[l], last = first + lists.sizes()[l];
+    const size_t before = better.size();
+    for (int64_t i = first; i < last; ++i) {
+      if (relevant && grades[i] < *relevant) continue;
+      for (int64_t j = first; j < last; ++j) {
+        if (!differs(grades[i], grades[j])) continue;
+        better.push_back(i + 1);
+        worse.push_back(j + 1);
+      }
+    }
+    sizes.push_back(static_cast<int64_t>(better.size() - before));
+  }
+  std::vector<float> none(better.size());
+  return {Tensor::from(better, default_device()), Tensor::from(worse, default_device()),
+          Lists(std::move(sizes), std::move(none))};
+}
+
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
@@ -209,7 +252,10 @@ using lua::op;
 extern const lua::OpTable lists_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row.")}};
+    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row."),
+     op<&row_pairs_of>(
+         "row_pairs", "lists, relevant",
+         "Rows with the higher and the lower grade of each pair of a list, and the pairs of each list.")}};
 extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
@@ -220,6 +266,7 @@ extern const lua::OpTable lists_methods{
         op<&max_of>("max", "self, x",
                     "Largest row of each list; for a matrix, of each column; -inf for an empty list."),
         op<&softmax_of>("softmax", "self, x", "Softmax over the rows of each list; for a matrix, of each column."),
+        op<&cumsum_of>("cumsum", "self, x", "Running sum over the rows of each list, from its first row."),
         op<&spread_of>(
             "spread", "self, v",
             "Copies each list's value, or matrix row, to all rows of the list. Any type, for example user numbers."),

@@ -86,8 +86,15 @@ function M.nrbp(options) return new("nrbp", "nrbp_loss", options, "nrbp(0.95)") 
 local losses = {}  -- names of all losses, of the library and of scripts
 for name in pairs(M) do losses[name] = true end
 
----Defines a loss by a smooth metric. Afterwards `mr.losses[name]{bound =}` makes the loss. A list
----on which no ordering changes the metric has the value 0, and the functions do not receive it.
+---Defines a loss. Afterwards `mr.losses[name]{bound =}` makes the loss. Its definition is one
+---function: of lists (`smooth`, a smooth metric), of pairs of rows (`pairs`), or of single rows
+---(`rows`).
+---
+---A bound is applied to the value of a smooth metric. It multiplies a loss of pairs or rows by its
+---slope for `metric`, as for mr.losses.ranknet and mr.losses.mse; a loss of rows takes affine
+---bounds.
+---
+---A list on which no ordering changes the metric has the value 0, and `smooth` does not receive it.
 ---Without `exact` and `metric`, lists whose grades are all equal are treated this way.
 ---Inside the functions, relevance has the dtype of the scores or ranks. With `exact`, or with a
 ---`metric` of the same direction, the loss takes every bound. Bounds without a closed form are
@@ -96,6 +103,10 @@ for name in pairs(M) do losses[name] = true end
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss  mr.losses[name]
+---Example:
+---mr.losses.define("documented_squared_hinge", {pairs = function(d) return (1 - d):relu()^2 end})
+---local loss = mr.losses.documented_squared_hinge{}
+---loss(mr.tensor{0.5, 0}, mr.lists{{1, 0}}):item()   --> 0.25
 ---Example:
 ---local top = {direction = "maximize", smooth = function(scores, lists) return lists:sum(scores) end}
 ---mr.losses.define("top", top)().name   --> top

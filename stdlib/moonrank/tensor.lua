@@ -491,6 +491,35 @@ function lists_methods:order(x, options)
   return core.order(core.ranking(x, self, o.ties, 1))
 end
 
+local pairs_options = declare("mr.PairsOptions", {
+  { "relevant", "number", above = 0, shown = "none",
+    help = "pairs of a row with at least this grade and a row below it; default: all pairs with unequal grades" },
+})
+
+---@class mr.Pairs
+---@field better mr.Tensor  int64, the row with the higher grade of each pair
+---@field worse mr.Tensor   int64, the row with the lower grade
+---@field list mr.Tensor    int64, the list of each pair
+---@field lists mr.Lists    the pairs of each list, for sums and means: pairs.lists:sum(x)
+---@field count integer     number of pairs
+
+---Returns the pairs of rows of each list with unequal grades, such as for a loss of pairs. Row numbers
+---count the rows of all lists, from 1, so `scores:rows(pairs.better)` has the score of each pair's
+---better row. Pairs are ordered by list, then by better row, then by worse row. A list of n rows has
+---up to n (n - 1) / 2 pairs, each of which takes 28 bytes.
+---@param options? mr.PairsOptions
+---@return mr.Pairs
+---Example: `mr.lists{{0, 2, 1}}:pairs().better   --> {2, 2, 3}  mr.Tensor {3} int64`
+---Example: `mr.lists{{0, 2, 1}, {1, 0}}:pairs{relevant = 2}.count   --> 2`
+function lists_methods:pairs(options)
+  local o = pairs_options:read("lists:pairs", options)
+  local better, worse, lists = core.row_pairs(self, o.relevant)
+  local numbers = {}
+  for l = 1, lists.count do numbers[l] = l end
+  return require("moonrank.record").new("pairs", { better = better, worse = worse, lists = lists, count = lists.rows,
+    list = lists:spread(core.tensor(numbers, "int64", core.device())) })
+end
+
 ---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without
 ---names are named by their numbers, as in mr.data.scored. An existing file is replaced, and the folder
 ---of `path` is created if necessary. A list without rows has no line. Grades that are not integers,

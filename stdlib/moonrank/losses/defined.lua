@@ -11,15 +11,25 @@ local smooth = require "moonrank.smooth"
 local M = {}
 
 local definition_options = declare("mr.losses.Definition", {
-  { "direction", "string", required = true, choices = { "maximize", "minimize" },
-    help = "whether larger or smaller values are better" },
-  { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor", required = true,
+  "One of",
+  { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor",
     help = "the smooth metric: one value per list, computed by differentiable operations" },
+  { "pairs", "fun(difference: mr.Tensor, pairs: mr.Pairs): mr.Tensor",
+    help = "the cost of each pair of rows with grades y_i > y_j, from the differences s_i - s_j of their scores; a "
+      .. "list's loss is the sum over its pairs" },
+  { "rows", "fun(scores: mr.Tensor, relevance: mr.Tensor): mr.Tensor",
+    help = "the cost of each row, from its score and its grade; a list's loss is the mean over its rows" },
+  "Metric",
+  { "direction", "string", choices = { "maximize", "minimize" }, shown = "required with smooth",
+    help = "whether larger or smaller values of the smooth metric are better" },
   { "exact", "fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor",
-    help = "the exact metric: one value per list from exact ranks; bounds are computed from it, and it is registered "
-      .. "as a metric with the loss's name" },
-  { "metric", "string", shown = "`exact`, or none", help = "name of the metric that mr.evaluate and bounds use" },
+    help = "the exact metric beside `smooth`: one value per list from exact ranks; bounds are computed from it, and it "
+      .. "is registered as a metric with the loss's name" },
+  { "metric", "string", shown = '`exact`, or none; for pairs "wrong_pairs", for rows "ndcg"',
+    help = "name of the metric that mr.evaluate and bounds use" },
 })
+
+local pairs_options = declare("mr.losses.DefinedPairsOptions", {}, shared.slope)
 
 local function one_per_list(name, value, lists)
   if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
@@ -67,11 +77,49 @@ local function unknown_bound(name, bound)
   end }
 end
 
+-- Raises an error unless `value` has one number for each of the `count` pairs or rows.
+local function one_per(what, name, value, count)
+  if check.is_tensor(value) and value.dims == 1 and #value == count then return value end
+  check.fail("mr.losses.%s: the function returned %s, expected one cost per %s (%d)", name,
+    check.is_tensor(value) and ("a tensor of shape {%s}"):format(table.concat(value:shape(), ", "))
+      or "a " .. check.kind(value), what, count)
+end
+
+-- Returns the function that makes a loss from the costs of pairs of rows.
+local function of_pairs(name, definition)
+  local metric, cost = definition.metric or "wrong_pairs", definition.pairs
+  return function(options)
+    local o = pairs_options:read("mr.losses." .. name, options)
+    return loss.by_slope({ name = name, metric = metric, of = metric, values = function(scores, lists)
+      local found = lists:pairs()
+      if found.count == 0 then return lists:sum(scores * 0) end
+      local difference = scores:rows(found.better) - scores:rows(found.worse)
+      return found.lists:sum(one_per("pair", name, cost(difference, found), found.count))
+    end }, o)
+  end
+end
+
+-- Returns the function that makes a loss from the costs of rows.
+local function of_rows(name, definition)
+  local metric, cost = definition.metric or "ndcg", definition.rows
+  return function(options)
+    local o = shared.bound:read("mr.losses." .. name, options)
+    o.slope_at = "value"
+    return loss.by_slope({ name = name, metric = metric, of = metric, counted = "any", pointwise = true,
+      values = function(scores, lists)
+        local relevance = lists:to(scores.dtype).relevance
+        return lists:mean(one_per("row", name, cost(scores, relevance), lists.rows))
+      end }, o)
+  end
+end
+
 ---Returns the function that makes a loss which a script defined, `mr.losses[name]`.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@return fun(options?: mr.losses.Options): mr.Loss
 function M.constructor(name, definition)
+  if definition.pairs then return of_pairs(name, definition) end
+  if definition.rows then return of_rows(name, definition) end
   local bounds_metric = bounds_metric_of(name, definition)
   -- metric that decides which lists count; nDCG lets all lists with unequal grades count
   local counting = bounds_metric or metrics.parse "ndcg"
@@ -84,6 +132,24 @@ function M.constructor(name, definition)
       name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting,
       _maximize = maximize, _smooth = value, repeats = false,
     }, bound, {})
+  end
+end
+
+-- Raises an error unless the definition has exactly one of the functions that define a loss, with what belongs to it.
+local function check_form(definition)
+  local given = {}
+  for _, form in ipairs{ "smooth", "pairs", "rows" } do given[#given + 1] = definition[form] and form end
+  if #given ~= 1 then
+    check.fail("mr.losses.define: %s given, expected one of smooth, pairs and rows",
+      #given == 0 and "no function is" or table.concat(given, " and ") .. " are")
+  end
+  if given[1] == "smooth" and not definition.direction then
+    check.fail("mr.losses.define: direction is missing, expected 'maximize' or 'minimize'")
+  end
+  for _, name in ipairs(given[1] ~= "smooth" and { "direction", "exact" } or {}) do
+    if definition[name] then
+      check.fail("mr.losses.define: %s is given beside %s, whose costs are minimized. Leave it out", name, given[1])
+    end
   end
 end
 
@@ -100,6 +166,7 @@ function M.checked(name, definition, taken)
     check.fail("mr.losses.define: name is '%s', which is a loss of the library. Choose another name", name)
   end
   definition = definition_options:read("mr.losses.define", definition)
+  check_form(definition)
   if definition.exact and not taken and metrics.known(name) then
     check.fail("mr.losses.define: name is '%s', and `exact` defines a metric of this name, which already exists. "
       .. "Choose another name for the loss", name)

@@ -2,13 +2,17 @@
 -- loss is multiplied by the slope of its bound.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local combined = require "moonrank.losses.combined"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
 
 local M = {}
 
----A loss: called with scores and lists, it returns one value per list, to be minimized.
+---A loss: called with scores and lists, it returns one value per list, to be minimized. Losses can be
+---added and multiplied by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}` has, for each list, the
+---sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
+---terms. Each term keeps its own bound.
 ---@class mr.Loss
 ---@field name string        name of its constructor, such as "ndcg", or the name given to mr.losses.define
 ---@field bound_name string  name of its bound
@@ -34,6 +38,8 @@ local function values(self, scores, lists)
   local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
   return self._maximize and -bounded or bounded
 end
+
+combined.install(Loss, values)
 
 ---Computes the loss of each list from its rows' scores, to be minimized.
 ---@param scores mr.Tensor  [rows]

@@ -32,24 +32,31 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
----Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
----over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
----lambda is the number that the loss's option `regularize` gives for users or for items. Returns
----nil for a loss without a regularizer.
----@param loss mr.Loss
----@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
-function M.of(loss)
-  local options, terms = check.field(loss, "options"), {}
+-- Adds the regularizers that the loss requests to the list `terms`, multiplied by `factor`.
+local function add_terms(terms, loss, factor)
+  for _, each in ipairs(check.field(loss, "_terms") or {}) do add_terms(terms, each.loss, factor * each.factor) end
+  local options = check.field(loss, "options")
   local regularize = type(options) == "table" and check.field(options, "regularize")
   for _, name in ipairs{ "users", "items" } do
     local lambda = regularize and regularize[name] or 0
-    if lambda > 0 then terms[#terms + 1] = { name = name, lambda = lambda } end
+    if lambda > 0 then terms[#terms + 1] = { name = name, lambda = lambda * factor, loss = loss } end
   end
+end
+
+---Returns the regularizer that a loss requests, as a function of a model and a batch. It is the sum
+---over lists of lambda |factors|^2 for the list's user and for the items of the list's rows, where
+---lambda is the number that the loss's option `regularize` gives for users or for items. Returns
+---nil for a loss without a regularizer. A sum of losses requests the regularizers of its terms.
+---@param loss mr.Loss
+---@return nil|fun(model: mr.Model, batch: mr.Batch): mr.Tensor
+function M.of(loss)
+  local terms = {}
+  add_terms(terms, loss, 1)
   if #terms == 0 then return nil end
   return function(model, batch)
     local sum
     for _, term in ipairs(terms) do
-      local rows = rows_of(loss, model, batch, term.name)
+      local rows = rows_of(term.loss, model, batch, term.name)
       local part = (rows * rows):sum() * term.lambda
       sum = sum and sum + part or part
     end

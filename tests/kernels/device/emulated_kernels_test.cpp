@@ -211,6 +211,10 @@ void run_lists(const Case<Real>& c, Results& results) {
   results.add(rows);
   table.list_softmax_vjp(c.count(), {span<Real>(rows), span(c.scores), c.lists(), span(back)});
   results.add(back);
+  for (const bool reverse : {false, true}) {
+    table.list_cumsum(c.count(), {span(c.scores), c.lists(), reverse, span(rows)});
+    results.add(rows);
+  }
 }
 
 template <class Real, class Backend>

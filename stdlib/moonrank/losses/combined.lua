@@ -1,0 +1,110 @@
+-- Weighted sums of losses: mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
+local check = require "moonrank.check"
+local list_stats = require "moonrank.bounds.list_stats"
+
+local M = {}
+
+-- Returns the terms of a loss: those of a sum, or the loss itself with the factor 1.
+local function terms_of(value) return rawget(value, "_terms") or { { factor = 1, loss = value } } end
+
+local function text_of(term)
+  return term.factor == 1 and term.loss.name or ("%.12g %s"):format(term.factor, term.loss.name)
+end
+
+local function all(terms, field)
+  for _, term in ipairs(terms) do
+    if not term.loss[field] then return false end
+  end
+  return true
+end
+
+-- Returns the text that describes the bounds of all terms: one name, or the names in the order of the terms.
+local function bounds_of(terms)
+  local names, same = {}, true
+  for i, term in ipairs(terms) do
+    names[i], same = term.loss.bound_name, same and term.loss.bound_name == terms[1].loss.bound_name
+  end
+  return same and names[1] or table.concat(names, ", ")
+end
+
+-- Returns the number of lists that count in at least one term.
+local function counted_in_any(terms, lists)
+  local first, any, same = terms[1].loss, nil, true
+  for _, term in ipairs(terms) do
+    if term.loss._counts_all then return term.loss:count(lists) end
+    same = same and term.loss._bounds_metric == first._bounds_metric
+  end
+  if same then return first:count(lists) end
+  for _, term in ipairs(terms) do
+    local counts = list_stats.weights(term.loss._bounds_metric, lists, "float64", "cpu")
+    any = any and any:maximum(counts) or counts
+  end
+  return math.tointeger(any:sum():item())
+end
+
+local function parameters_of(terms)
+  local found = {}
+  for _, term in ipairs(terms) do
+    for _, each in ipairs(term.loss:parameters()) do found[#found + 1] = each end
+  end
+  return #found > 0 and found
+end
+
+-- Returns the fields of the loss that is the weighted sum of these terms.
+local function made(terms, values)
+  local names, gains, options = {}, false, {}
+  for i, term in ipairs(terms) do
+    if term.loss._count_of then
+      check.fail("loss: the means of %s are over pairs, so it cannot be a term of a sum. Make it with per = 'list'",
+        term.loss.name)
+    end
+    names[i], gains = text_of(term), gains or term.loss._gains
+    options[i] = { factor = term.factor, loss = term.loss.name, options = term.loss.options }
+  end
+  return {
+    name = table.concat(names, " + "), bound_name = bounds_of(terms), metric = terms[1].loss.metric,
+    repeats = all(terms, "repeats"), pointwise = all(terms, "pointwise"), options = { terms = options },
+    _terms = terms, _gains = gains, _parameters = parameters_of(terms), _maximize = false,
+    _counts_all = all(terms, "_counts_all"), _bounds_metric = terms[1].loss._bounds_metric,
+    _apply = function(value) return value end,
+    _count_of = function(lists) return counted_in_any(terms, lists) end,
+    _smooth = function(scores, lists)
+      local sum
+      for _, term in ipairs(terms) do
+        local value = values(term.loss, scores, lists)
+        if term.factor ~= 1 then value = value * term.factor end
+        sum = sum and sum + value or value
+      end
+      return sum
+    end,
+  }
+end
+
+local function refuse(what, value)
+  check.fail("loss: %s is a %s, expected %s", what, check.kind(value),
+    what == "factor" and "a finite number: 0.1 * mr.losses.mse{}" or "a loss: mr.losses.ndcg{} + mr.losses.mse{}")
+end
+
+---Gives losses the operators + and *. A sum has, for each list, the sum of its terms, and the mean
+---over the lists that count in at least one term.
+---@param class table  mr.Loss
+---@param values fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
+function M.install(class, values)
+  local function is_loss(value) return getmetatable(value) == class end
+
+  function class.__add(a, b)
+    if not is_loss(a) or not is_loss(b) then refuse("a term of the sum", is_loss(a) and b or a) end
+    local terms = table.move(terms_of(a), 1, #terms_of(a), 1, {})
+    return setmetatable(made(table.move(terms_of(b), 1, #terms_of(b), #terms + 1, terms), values), class)
+  end
+
+  function class.__mul(a, b)
+    local factor, of = is_loss(a) and b or a, is_loss(a) and a or b
+    if type(factor) ~= "number" or factor - factor ~= 0 then refuse("factor", factor) end
+    local terms = {}
+    for i, term in ipairs(terms_of(of)) do terms[i] = { factor = term.factor * factor, loss = term.loss } end
+    return setmetatable(made(terms, values), class)
+  end
+end
+
+return M
