@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/tensor/functions_cpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -23,9 +24,65 @@ void sum_runs(int64_t count, const SumRuns<Real>& work) {
   });
 }
 
+constexpr int64_t entries_of_piece = 8192;
+
+/// The loops of functions_cpu.h for one function: kernels with the signatures of its plain forms.
+template <class Real, auto function, class Plain, class PlainVjp>
+struct FastFunction {
+  static void values(int64_t count, const Plain& work) {
+    parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
+      (chosen_loops<FunctionLoops<Real>>().*function).values(work.in.data + first, work.out.data + first, last - first);
+    });
+  }
+  static void products(int64_t count, const PlainVjp& work) {
+    parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
+      (chosen_loops<FunctionLoops<Real>>().*function)
+          .products(work.in.data + first, work.upstream.data + first, work.out.data + first, last - first);
+    });
+  }
+};
+
+/// True for entry-by-entry squares, x^2. Their bits are those of the general power.
+template <class Work>
+bool is_square(int64_t count, const Work& work) {
+  return count > 0 && work.from_a.dims == 0 && work.from_a.step == 1 && work.from_b.dims == 0 &&
+         work.from_b.step == 0 && work.b[0] == 2;
+}
+
+template <class Real>
+void power(int64_t count, const Binary_pow<Real>& work) {
+  if (!is_square(count, work)) return Backend::elements(count, work);
+  parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) work.out[i] = work.a[i] * work.a[i];
+  });
+}
+
+template <class Real>
+void power_vjp(int64_t count, const BinaryVjp_pow<Real>& work) {
+  if (!is_square(count, work) || work.by_a.data == nullptr || work.by_b.data != nullptr)
+    return Backend::elements(count, work);
+  parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) work.by_a[i] = work.upstream[i] * (2 * work.a[i]);
+  });
+}
+
 template <class Real>
 void with_fast_forms(ArithmeticKernels<Real>& table) {
   table.sum_runs = &sum_runs<Real>;
+  table.pow = &power<Real>;
+  table.pow_vjp = &power_vjp<Real>;
+#define MR_FAST_FUNCTION(name)                                                                              \
+  {                                                                                                         \
+    using Fast = FastFunction<Real, &FunctionLoops<Real>::name, Unary_##name<Real>, UnaryVjp_##name<Real>>; \
+    table.name = &Fast::values;                                                                             \
+    table.name##_vjp = &Fast::products;                                                                     \
+  }
+  MR_FAST_FUNCTION(exp)
+  MR_FAST_FUNCTION(log)
+  MR_FAST_FUNCTION(sigmoid)
+  MR_FAST_FUNCTION(tanh)
+  MR_FAST_FUNCTION(softplus)
+#undef MR_FAST_FUNCTION
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ namespace mr {
   ROW(clip_functions)        \
   ROW(optim_operators)       \
   ROW(lists_functions)       \
+  ROW(list_pairs_functions)  \
   ROW(lists_methods)         \
   ROW(lists_getters)         \
   ROW(lists_operators)

@@ -209,31 +209,6 @@ Tensor cumsum_of(const Lists& lists, const Tensor& x) {
                 [lists](const Tensor& g) -> Gradients { return {running_sums(g, lists, true)}; });
 }
 
-/// The pairs of rows (i, j) of one list in which the grade of i is larger. With a threshold: in which the grade of i,
-/// but not that of j, is at least the threshold. The pairs of a list stand together, in the order of i, then of j.
-std::tuple<Tensor, Tensor, Lists> row_pairs_of(const Lists& lists, const std::optional<double>& relevant) {
-  const std::vector<float>& grades = lists.relevance();
-  const auto differs = [&](float a, float b) { return relevant ? a >= *relevant && b < *relevant : a > b; };
-  std::vector<int64_t> better, worse, sizes;
-  for (int64_t l = 0; l < lists.count(); ++l) {
-    cpu::check_interrupt();
-    const int64_t first = lists.offsets()[l], last = first + lists.sizes()[l];
-    const size_t before = better.size();
-    for (int64_t i = first; i < last; ++i) {
-      if (relevant && grades[i] < *relevant) continue;
-      for (int64_t j = first; j < last; ++j) {
-        if (!differs(grades[i], grades[j])) continue;
-        better.push_back(i + 1);
-        worse.push_back(j + 1);
-      }
-    }
-    sizes.push_back(static_cast<int64_t>(better.size() - before));
-  }
-  std::vector<float> none(better.size());
-  return {Tensor::from(better, default_device()), Tensor::from(worse, default_device()),
-          Lists(std::move(sizes), std::move(none))};
-}
-
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
@@ -252,10 +227,7 @@ using lua::op;
 extern const lua::OpTable lists_functions{
     lua::OpTable::functions,
     nullptr,
-    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row."),
-     op<&row_pairs_of>(
-         "row_pairs", "lists, relevant",
-         "Rows with the higher and the lower grade of each pair of a list, and the pairs of each list.")}};
+    {op<&lists_of>("lists", "sizes, relevance, ids, documents", "Judged lists from sizes and one relevance per row.")}};
 extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,

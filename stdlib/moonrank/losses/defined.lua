@@ -93,7 +93,7 @@ local function of_pairs(name, definition)
     return loss.by_slope({ name = name, metric = metric, of = metric, values = function(scores, lists)
       local found = lists:pairs()
       if found.count == 0 then return lists:sum(scores * 0) end
-      local difference = scores:rows(found.better) - scores:rows(found.worse)
+      local difference = core.pair_differences(scores, lists, found.better, found.worse, found.lists)
       return found.lists:sum(one_per("pair", name, cost(difference, found), found.count))
     end }, o)
   end
