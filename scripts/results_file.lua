@@ -7,7 +7,6 @@
 -- and the day of the last run. `command` made the table.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local csv_fields = require("moonrank.data.csv").fields
 local text_of_csv = require("moonrank.table").text_of_csv
 
 local M = {}
@@ -244,8 +243,7 @@ end
 ---@param path string
 ---@return table<string, any>[]
 function M.read(path)
-  local file <close> = assert(io.open(path, "rb"))
-  local cells = csv_fields(file:read "a", path)
+  local cells = core.read_csv(path, ",")
   if #cells[1] ~= #M.columns then
     error(("%s: the lines have %d fields, expected %d"):format(path, #cells[1], #M.columns), 0)
   end

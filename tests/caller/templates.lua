@@ -54,6 +54,7 @@ return {
     "core.distribution_spec('cdf', 'auto', 100, 1, 'kappa', 1.0, 1.0)" },
   ["core.read_letor"] = { "'letor.txt'", "2", "false", "'zero'", "false" },
   ["core.read_letor_cached"] = { "'letor.txt'", "2", "false", "'zero'", "false", "'folder'" },
+  ["core.read_csv"] = { "'labels.csv'", "','" },
   ["core.read_pairs"] = { "'labels.csv'", "'file'", "'label'" },
   ["core.read_ratings"] = { "{'labels.csv'}", "'user'", "'item'", "'rating'", "true", "''", "false", "true",
     "','", "'last'" },

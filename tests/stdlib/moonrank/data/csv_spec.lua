@@ -1,4 +1,4 @@
--- The reader of CSV tables: fields in quotation marks, types of columns, and errors that name the row.
+-- The reader of CSV tables: fields in quotation marks, types of columns, and errors that name the line.
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -21,7 +21,8 @@ describe("mr.data.csv", function()
     equal(read("a\tb\n1\t2\n", { delimiter = "\t" }).rows, { { 1, 2 } })
     equal(read("a;b\n1,5;2\n", { delimiter = ";" }).rows, { { "1,5", 2 } })
     equal(read("a,b\n1,").rows, { { 1 } })
-    equal(read("a\rb,c\n1,\r\n,2\r").columns, { "a\rb", "c" })
+    equal(read("a,b\r1,2\r").rows, { { 1, 2 } })
+    equal(read '"a\rb",c\n1,\r\n,2\r'.columns, { "a\rb", "c" })
   end)
 
   it("makes numbers of columns that have only numbers and empty fields", function()
@@ -37,20 +38,38 @@ describe("mr.data.csv", function()
     equal(read("1,x\n2,y\n", { header = false }):column "2", { "x", "y" })
   end)
 
+  it("keeps integers of 64 bits exact, and larger ones as texts", function()
+    local t = read "a,b,c\n9007199254740993,9223372036854775808,1.5\n-9223372036854775808,3,1e3\n"
+    equal(t:column "a", { 9007199254740993, math.mininteger })
+    equal(t:column "b", { "9223372036854775808", "3" })
+    equal(t:column "c", { 1.5, 1000.0 })
+  end)
+
+  it("reads a file packed by gzip, whatever its name is", function()
+    local path = file 'a,b\n1,"x\ny"\n'
+    sweeps.capture("gzip -n " .. path)
+    equal(mr.data.csv(path .. ".gz").rows, { { 1, "x\ny" } })
+    equal(os.rename(path .. ".gz", path), true)
+    equal(mr.data.csv(path).rows, { { 1, "x\ny" } })
+  end)
+
   it("reads back what to_csv wrote", function()
     local rows = { { "=1+1", 0.1, 1 }, { 'a "b",\n', 1 / 3, -(2 ^ 53 | 0) }, { "'=x", 1e300, 0 }, { "", -0.5, 3 } }
     local t = mr.table{ columns = { "text", "float", "integer" }, rows = rows }
     local again = read(t:to_csv())
     equal(again.columns, t.columns)
     equal(again.rows, rows)
+    local formula = mr.table{ columns = { "=a" }, rows = { { "=b" } } }
+    equal(read(formula:to_csv(), { texts = { "=a" } }):column "=a", { "=b" })
     local edges = read(mr.table{ columns = { "x" }, rows = { { 0 / 0 }, { math.huge }, { -math.huge } } }:to_csv())
     equal(edges:column "x", { 0 / 0, math.huge, -math.huge })
   end)
 
-  it("refuses damaged tables, and names the row", function()
-    raises(function() read "a,b\n1,2\n3\n" end, "row 3", "1", "2")
-    raises(function() read 'a,b\n1,"2\n' end, "row 2", "quotation")
-    raises(function() read 'a,b\n"1"x,2\n' end, "row 2", "x")
+  it("refuses damaged tables, and names the line", function()
+    raises(function() read "a,b\n1,2\n3\n" end, ":3:", "found 1", "2")
+    raises(function() read 'a,b\n1,"2\n' end, ":2:3", "quote")
+    raises(function() read 'a,b\n"1"x,2\n' end, ":2:4", "quote")
+    raises(function() read 'a,b\n"1\n",2\n\n3\n' end, ":5:", "found 1", "2")
     raises(function() read "a,a\n1,2\n" end, "'a'", "two")
     raises(function() read "" end, "empty")
     raises(function() read("a\n1\n", { texts = { "b" } }) end, "texts", "b")
@@ -58,7 +77,9 @@ describe("mr.data.csv", function()
     raises(function() mr.data.csv "none.csv" end, "none.csv")
     local path = os.tmpname() .. ".gz"
     core.write_file(path, "x")
-    raises(function() mr.data.csv(path) end, "compressed", "gunzip")
+    equal(mr.data.csv(path).columns, { "x" })
+    core.write_file(path, "\x1f\x8bx")
+    raises(function() mr.data.csv(path) end, path, "gzip")
     raises(function() read("a\n1\n"):column "b" end, "b", "a")
   end)
 
