@@ -11,7 +11,7 @@ namespace mr {
 namespace {
 
 // a sigmoid further from its centre than this, in units of 1 / steepness, counts as 0 or 1
-constexpr double reach = 40;
+constexpr double sigmoid_reach = 40;
 // how far the table extends beyond the lowest and highest value, in units of 1 / steepness
 constexpr double margin = 8;
 // number of table knots per 1 / steepness; limited to `fewest_knots` .. LogitTable::most_knots in all
@@ -35,8 +35,8 @@ class Sums {
 
   std::pair<double, double> logit(double s) const {
     const auto index = [&](double x) { return std::lower_bound(at_.begin(), at_.end(), x) - at_.begin(); };
-    const auto first = static_cast<size_t>(index(s - reach / steepness_)),
-               last = static_cast<size_t>(index(s + reach / steepness_));
+    const auto first = static_cast<size_t>(index(s - sigmoid_reach / steepness_)),
+               last = static_cast<size_t>(index(s + sigmoid_reach / steepness_));
     double lower = below_[first], upper = above_[last], slope = 0;
     for (size_t i = first; i < last; ++i) {
       const double t = steepness_ * (s - at_[i]), e = portable::exp(-std::fabs(t)), small = e / (1 + e),

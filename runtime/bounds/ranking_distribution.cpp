@@ -97,7 +97,7 @@ std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-std::string text_of(const SharedDistribution& d) {
+std::string range_text(const SharedDistribution& d) {
   char text[200];
   std::snprintf(text, sizeof text, "mr.Distribution (%s): from %.6g to %.6g, mean %.6g, sd %.6g", d->method(), d->min(),
                 d->max(), d->mean(), d->sd());
@@ -137,7 +137,7 @@ extern const lua::OpTable distribution_operators{lua::OpTable::metamethods,
                                                  &lua::push_metatable<SharedDistribution>,
                                                  {
                                                      op<&value_count>("__len", "self", "Number of distinct values."),
-                                                     op<&text_of>("__tostring", "self", "Range, mean and sd."),
+                                                     op<&range_text>("__tostring", "self", "Range, mean and sd."),
                                                  }};
 
 }  // namespace mr

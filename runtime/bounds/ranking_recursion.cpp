@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t lanes = cpu::frequency_lanes;
+constexpr int64_t at_once = cpu::frequency_lanes;
 
 /// For every rank, the range of likely counts of relevant rows.
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
@@ -64,7 +64,7 @@ RankingRecursion::RankingRecursion(const Increments& add, const ListShape& shape
   transform_.low = low_.data();
   transform_.high = high_.data();
   start_.resize(2 * angle_.size());
-  powers_.resize(2 * lanes * angle_.size());
+  powers_.resize(2 * at_once * angle_.size());
   set_step(0);
   transform_.start = start_.data();
   transform_.powers = powers_.data();
@@ -78,10 +78,10 @@ void RankingRecursion::set_step(double step) {
   for (size_t at = 0; at < angle_.size(); ++at) {
     start_[2 * at] = 1;
     start_[2 * at + 1] = 0;
-    for (int64_t j = 0; j < lanes; ++j) {
+    for (int64_t j = 0; j < at_once; ++j) {
       const double t = step * angle_[at] * static_cast<double>(j + 1);
-      powers_[2 * lanes * at + j] = portable::cos(t);
-      powers_[2 * lanes * at + lanes + j] = portable::sin(t);
+      powers_[2 * at_once * at + j] = portable::cos(t);
+      powers_[2 * at_once * at + at_once + j] = portable::sin(t);
     }
   }
 }
@@ -91,34 +91,35 @@ void RankingRecursion::log_moments(double mean, const double* tilt, double* out)
   const double per_angle = mean / (transform_.cumulative ? p * (p + 1) / 2 : p);
   std::vector<double> powers(powers_.size(), 0.0);
   for (int64_t r = 0; r < transform_.n; ++r) {
-    for (int64_t j = 0; j < lanes; ++j) powers[2 * lanes * r + j] = portable::exp(tilt[j] * (angle_[r] - per_angle));
+    for (int64_t j = 0; j < at_once; ++j)
+      powers[2 * at_once * r + j] = portable::exp(tilt[j] * (angle_[r] - per_angle));
   }
   cpu::RankingTransform tilted = transform_;
   tilted.powers = powers.data();
-  double none[lanes];
+  double none[at_once];
   cpu::characteristic(tilted, scratch_.data(), out, none);
-  for (int64_t j = 0; j < lanes; ++j) out[j] = portable::log(out[j]);
+  for (int64_t j = 0; j < at_once; ++j) out[j] = portable::log(out[j]);
 }
 
 void RankingRecursion::next(double* re, double* im) {
   if (runs_on_device()) {
     const int64_t at = taken_ % block;
     if (at == 0 && ready_.empty()) launch({this});
-    std::copy_n(ready_.begin() + at, lanes, re);
-    std::copy_n(ready_.begin() + block + at, lanes, im);
-    if (at + lanes == block) ready_.clear();
+    std::copy_n(ready_.begin() + at, at_once, re);
+    std::copy_n(ready_.begin() + block + at, at_once, im);
+    if (at + at_once == block) ready_.clear();
   } else {
     cpu::characteristic(transform_, scratch_.data(), re, im);
     for (size_t at = 0; at < start_.size() / 2; ++at) turn(at);
   }
-  taken_ += lanes;
+  taken_ += at_once;
 }
 
 /// Moves on to the next block of frequencies.
 void RankingRecursion::turn(size_t at) {
   double& re = start_[2 * at];
   double& im = start_[2 * at + 1];
-  const double c = powers_[2 * lanes * at + lanes - 1], s = powers_[2 * lanes * at + 2 * lanes - 1];
+  const double c = powers_[2 * at_once * at + at_once - 1], s = powers_[2 * at_once * at + 2 * at_once - 1];
   const double was = re;
   re = was * c - im * s;
   im = was * s + im * c;

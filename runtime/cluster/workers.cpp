@@ -46,7 +46,7 @@ void wait_for_of(const std::vector<int64_t>& descriptors, double seconds,
 }
 
 bool send_of(io::Channel& channel, const std::string& message) { return channel.send(message); }
-std::optional<std::string> receive_of(io::Channel& channel) { return channel.receive(); }
+std::optional<std::string> receive_from(io::Channel& channel) { return channel.receive(); }
 bool unsent_of(const io::Channel& channel) { return channel.unsent(); }
 bool broken_of(const io::Channel& channel) { return channel.broken(); }
 bool ended_of(const io::Channel& channel) { return channel.ended(); }
@@ -74,7 +74,7 @@ extern const lua::OpTable channel_methods{
     &lua::push_metatable<io::Channel>,
     {
         once<&send_of>("send", "channel, message", "Sends a string. Returns false if the other end is closed."),
-        once<&receive_of>("receive", "channel", "The next received string, or nil. Does not wait."),
+        once<&receive_from>("receive", "channel", "The next received string, or nil. Does not wait."),
         op<&unsent_of>("unsent", "channel", "True if a part of a message is unsent; `receive` sends it."),
         op<&broken_of>("broken", "channel", "True if invalid data was received. Nothing more can be received."),
         op<&ended_of>("ended", "channel", "True if the other end is closed and all its messages were received."),

@@ -25,7 +25,7 @@ Numbers numbers_of(const char* argument, const Lists& lists) {
   Numbers numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)
-      throw ArgumentError(argument, "query " + quoted(ids[i]) + " occurs twice, expected each query once");
+      throw ArgumentError(argument, "query " + mr::quoted(ids[i]) + " occurs twice, expected each query once");
   }
   return numbers;
 }
@@ -41,8 +41,8 @@ Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
   const int64_t at = lists.offsets()[list];
   for (int64_t row = at; row < at + lists.sizes()[list]; ++row) {
     if (!documents.try_emplace(lists.documents()[row], row).second) {
-      throw ArgumentError(argument, "document " + quoted(lists.documents()[row]) + " of query " +
-                                        quoted(lists.ids()[list]) + " occurs twice, expected each document once");
+      throw ArgumentError(argument, "document " + mr::quoted(lists.documents()[row]) + " of query " +
+                                        mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
     }
   }
   return documents;
@@ -60,7 +60,7 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
   for (const std::string& query : queries) {
     cpu::check_interrupt();
     const auto known = in_qrels.find(query);
-    if (known == in_qrels.end()) throw ArgumentError("queries", quoted(query) + " is not in the qrels");
+    if (known == in_qrels.end()) throw ArgumentError("queries", mr::quoted(query) + " is not in the qrels");
     judged.push_back(known->second);
     const int64_t first = qrels.offsets()[known->second], count = qrels.sizes()[known->second];
     const size_t placed = place.size();
@@ -93,7 +93,7 @@ std::string written_word(const char* argument, const std::string& word, bool esc
   if (!needs_escape(word)) return word;
   if (escape) return escaped_word(word);
   throw ArgumentError(argument,
-                      "found " + quoted(word) +
+                      "found " + mr::quoted(word) +
                           ", expected a word without blanks, which run files require: escape = true writes names "
                           "with blanks in an escaped form");
 }
@@ -125,8 +125,8 @@ std::string trec_run_text(const Lists& run, const Tensor& scores, const std::str
       for (int64_t i = 0; i < run.sizes()[list]; ++i) {
         const auto row = static_cast<size_t>(order[run.offsets()[list] + i] - 1);
         if (!std::isfinite(values[row])) {
-          throw ArgumentError("scores", "document " + quoted(run.documents()[row]) + " of query " +
-                                            quoted(run.ids()[list]) + " has " + std::to_string(values[row]) +
+          throw ArgumentError("scores", "document " + mr::quoted(run.documents()[row]) + " of query " +
+                                            mr::quoted(run.ids()[list]) + " has " + std::to_string(values[row]) +
                                             ", expected a finite number");
         }
         text.append(queries[static_cast<size_t>(list)]).append(" Q0 ").append(documents[row]).append(" ");

@@ -77,9 +77,10 @@ class DocumentTable {
     }
     if (!again) return;
     throw ParseError(path_, lines_[*again], 1,
-                     "found document " + quoted(documents_[*again]) + " of query " +
-                         quoted(out_.ids[static_cast<size_t>(queries_[*again])]) + " a second time (first at line " +
-                         std::to_string(lines_[before]) + "), expected each document once");
+                     "found document " + mr::quoted(documents_[*again]) + " of query " +
+                         mr::quoted(out_.ids[static_cast<size_t>(queries_[*again])]) +
+                         " a second time (first at line " + std::to_string(lines_[before]) +
+                         "), expected each document once");
   }
 
   std::string path_;
@@ -146,7 +147,7 @@ int64_t grade_of(std::string_view word, const std::string& path, int64_t line, i
   const char* const end = word.data() + word.size();
   const auto parsed = std::from_chars(word.data(), end, grade);
   if (parsed.ec != std::errc() || parsed.ptr != end || grade > largest) {
-    throw ParseError(path, line, column, "found " + quoted(word) + ", expected a whole number for the grade");
+    throw ParseError(path, line, column, "found " + mr::quoted(word) + ", expected a whole number for the grade");
   }
   return grade;
 }

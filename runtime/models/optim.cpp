@@ -370,7 +370,7 @@ void restore_of(const Tensor& parameter, const Tensor& snapshot) {
   parameter.assign(snapshot);
 }
 
-std::string text_of(const OptimizerState& state) {
+std::string count_text(const OptimizerState& state) {
   return "mr.OptimizerState of " + std::to_string(state.parameters.size()) + " parameters";
 }
 
@@ -396,6 +396,6 @@ extern const lua::OpTable optim_functions{
     }};
 extern const lua::OpTable optim_operators{lua::OpTable::metamethods,
                                           &lua::push_metatable<OptimizerState>,
-                                          {op<&text_of>("__tostring", "self", "The number of parameters as text.")}};
+                                          {op<&count_text>("__tostring", "self", "The number of parameters as text.")}};
 
 }  // namespace mr

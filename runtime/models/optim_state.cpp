@@ -85,7 +85,8 @@ class Source {
     return x.device() == parameter.device() ? x.clone() : x.to(parameter.device());
   }
   void expect_empty() const {
-    if (!named_.empty()) throw std::runtime_error(quoted(named_.begin()->first) + " does not belong to a parameter");
+    if (!named_.empty())
+      throw std::runtime_error(mr::quoted(named_.begin()->first) + " does not belong to a parameter");
   }
 
  private:

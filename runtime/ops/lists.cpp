@@ -88,7 +88,7 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
 }
 
 /// Returns these lists; scripts then see their relevance as `dtype`, float32 or float64.
-Lists to_of(const Lists& lists, const std::string& dtype) {
+Lists lists_to(const Lists& lists, const std::string& dtype) {
   if (dtype != "float32" && dtype != "float64")
     throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");
   return lists.shown_in(dtype == "float32" ? Dtype::float32 : Dtype::float64);
@@ -120,14 +120,14 @@ void check_rows(const Tensor& x, const Lists& lists) {
   if (x.dims() < 2 || x.size(0) != lists.rows()) check::per_row("x", x, lists);
 }
 
-Tensor sum_of(const Lists& lists, const Tensor& x) {
+Tensor list_sum(const Lists& lists, const Tensor& x) {
   check_rows(x, lists);
   if (has_columns(x, lists)) return column_sum(x, lists);
   return record("lists:sum", summed(x, lists, false), {x},
                 [lists](const Tensor& g) -> Gradients { return {spread(g, lists, false)}; });
 }
 
-Tensor mean_of(const Lists& lists, const Tensor& x) {
+Tensor list_mean(const Lists& lists, const Tensor& x) {
   check_rows(x, lists);
   if (has_columns(x, lists)) return column_mean(x, lists);
   return record("lists:mean", summed(x, lists, true), {x},
@@ -146,7 +146,7 @@ Tensor spread_of(const Lists& lists, const Tensor& v) {
                 [lists](const Tensor& g) -> Gradients { return {summed(g, lists, false)}; });
 }
 
-Tensor max_of(const Lists& lists, const Tensor& x) {
+Tensor list_max(const Lists& lists, const Tensor& x) {
   check_rows(x, lists);
   if (has_columns(x, lists)) return column_max(x, lists);
   Tensor out = Tensor::empty({lists.count()}, x.dtype(), x.device());
@@ -169,7 +169,7 @@ Tensor max_of(const Lists& lists, const Tensor& x) {
   });
 }
 
-Tensor softmax_of(const Lists& lists, const Tensor& x) {
+Tensor list_softmax(const Lists& lists, const Tensor& x) {
   check_rows(x, lists);
   if (has_columns(x, lists)) return column_softmax(x, lists);
   Tensor out = Tensor::empty({lists.rows()}, x.dtype(), x.device());
@@ -217,7 +217,7 @@ Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
 std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }
-std::string text_of(const Lists& lists) {
+std::string lists_text(const Lists& lists) {
   return "mr.Lists: " + std::to_string(lists.count()) + " lists, " + std::to_string(lists.rows()) + " rows";
 }
 
@@ -232,12 +232,12 @@ extern const lua::OpTable lists_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Lists>,
     {
-        op<&sum_of>("sum", "self, x", "Sum over the rows of each list; for a matrix, of each column."),
-        op<&mean_of>("mean", "self, x",
-                     "Mean over the rows of each list; for a matrix, of each column; 0 for an empty list."),
-        op<&max_of>("max", "self, x",
-                    "Largest row of each list; for a matrix, of each column; -inf for an empty list."),
-        op<&softmax_of>("softmax", "self, x", "Softmax over the rows of each list; for a matrix, of each column."),
+        op<&list_sum>("sum", "self, x", "Sum over the rows of each list; for a matrix, of each column."),
+        op<&list_mean>("mean", "self, x",
+                       "Mean over the rows of each list; for a matrix, of each column; 0 for an empty list."),
+        op<&list_max>("max", "self, x",
+                      "Largest row of each list; for a matrix, of each column; -inf for an empty list."),
+        op<&list_softmax>("softmax", "self, x", "Softmax over the rows of each list; for a matrix, of each column."),
         op<&cumsum_of>("cumsum", "self, x", "Running sum over the rows of each list, from its first row."),
         op<&spread_of>(
             "spread", "self, v",
@@ -249,7 +249,7 @@ extern const lua::OpTable lists_methods{
                           "Rows of x that belong to these lists, in the order of `select`; not differentiable."),
         op<&batch_of>("batch", "self, order, first, count, features, items, users, device",
                       "The lists order[first] to order[first + count - 1], with their features, items and users."),
-        op<&to_of>("to", "self, dtype", "The same lists, whose relevance is read as 'float32' or 'float64'."),
+        op<&lists_to>("to", "self, dtype", "The same lists, whose relevance is read as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
     }};
 extern const lua::OpTable lists_getters{
@@ -264,11 +264,12 @@ extern const lua::OpTable lists_getters{
         op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
         op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),
     }};
-extern const lua::OpTable lists_operators{lua::OpTable::metamethods,
-                                          &lua::push_metatable<Lists>,
-                                          {
-                                              op<&count_of>("__len", "self", "Number of lists."),
-                                              op<&text_of>("__tostring", "self", "Number of lists and rows, as text."),
-                                          }};
+extern const lua::OpTable lists_operators{
+    lua::OpTable::metamethods,
+    &lua::push_metatable<Lists>,
+    {
+        op<&count_of>("__len", "self", "Number of lists."),
+        op<&lists_text>("__tostring", "self", "Number of lists and rows, as text."),
+    }};
 
 }  // namespace mr

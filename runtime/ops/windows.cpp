@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-std::string text_of(const std::vector<int64_t>& pair) {
+std::string pair_text(const std::vector<int64_t>& pair) {
   return "{" + std::to_string(pair[0]) + ", " + std::to_string(pair[1]) + "}";
 }
 
@@ -27,8 +27,8 @@ Windows windows_of(const Tensor& x, const std::vector<int64_t>& size, const std:
   for (int axis = 0; axis < 2; ++axis) {
     const int64_t room = x.size(2 + axis) + 2 * padding[axis] - size[axis];
     if (room < 0) {
-      throw ArgumentError("size", "a window of " + text_of(size) + " is larger than pictures of shape " +
-                                      x.shape().text() + " with a padding of " + text_of(padding));
+      throw ArgumentError("size", "a window of " + pair_text(size) + " is larger than pictures of shape " +
+                                      x.shape().text() + " with a padding of " + pair_text(padding));
     }
     windows.size[axis] = x.size(2 + axis);
     windows.window[axis] = size[axis];

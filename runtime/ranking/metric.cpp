@@ -20,7 +20,7 @@ namespace {
 
 constexpr double most_ranks = 0x1p63;
 
-std::string shown(double number) {
+std::string as_written(double number) {
   char text[40];
   std::snprintf(text, sizeof text, "%.14g", number);
   return text;
@@ -42,7 +42,7 @@ void set_k(Metric& metric, double k) {
   if (metric.definition->cutoff == MetricDefinition::never)
     throw ArgumentError("metric", quoted(metric) + " does not take a cutoff k");
   if (!(k >= 1 && k <= most_ranks && k == std::floor(k)))
-    throw ArgumentError("k", shown(k) + " in " + quoted(metric) + ", k must be a whole number, expected at " +
+    throw ArgumentError("k", as_written(k) + " in " + quoted(metric) + ", k must be a whole number, expected at " +
                                  "least 1 and at most 2^63");
   metric.k = static_cast<int64_t>(std::min(k, 0x1p53));
 }
@@ -50,10 +50,10 @@ void set_k(Metric& metric, double k) {
 void set_parameter(Metric& metric, double value) {
   const auto& parameter = metric.definition->parameter;
   if (!parameter)
-    throw ArgumentError("metric", quoted(metric) + " does not take a parameter, found (" + shown(value) + ")");
+    throw ArgumentError("metric", quoted(metric) + " does not take a parameter, found (" + as_written(value) + ")");
   if (!(value > parameter->low && value < parameter->high)) {
-    throw ArgumentError(parameter->name, shown(value) + ", expected a number between " + shown(parameter->low) +
-                                             " and " + shown(parameter->high));
+    throw ArgumentError(parameter->name, as_written(value) + ", expected a number between " +
+                                             as_written(parameter->low) + " and " + as_written(parameter->high));
   }
   metric.parameter = value;
 }
@@ -67,7 +67,7 @@ void set_number(Metric& metric, const std::string& option, double value) {
   } else if (option == "relevant" && !std::isnan(value)) {
     metric.relevant = value;
   } else {
-    throw ArgumentError(option.c_str(), shown(value) + " in " + quoted(metric) + ", expected " +
+    throw ArgumentError(option.c_str(), as_written(value) + " in " + quoted(metric) + ", expected " +
                                             (option == "top"        ? "a grade from 0 to 1000"
                                              : option == "relevant" ? "a grade"
                                                                     : "a text"));

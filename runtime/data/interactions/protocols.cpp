@@ -13,7 +13,6 @@
 namespace mr {
 namespace {
 
-enum : int8_t { train_part, valid_part, test_part };
 using Parts = std::vector<int8_t>;
 
 void need_times(const Positives& p) {

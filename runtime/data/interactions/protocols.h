@@ -9,8 +9,10 @@
 
 namespace mr {
 
+constexpr int8_t train_part = 0, valid_part = 1, test_part = 2;
+
 struct Division {
-  std::vector<int8_t> part_of;  // for every item of every user: 0 train, 1 validation, 2 test
+  std::vector<int8_t> part_of;  // for every item of every user
   /// Only for splits by cold items: the items of each part, ascending, from which its negatives are drawn.
   std::array<std::vector<int64_t>, 3> pools;
   int64_t whole_users = 0;

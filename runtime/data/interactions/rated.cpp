@@ -11,8 +11,6 @@
 namespace mr {
 namespace {
 
-constexpr int8_t train_part = 0, valid_part = 1, test_part = 2;
-
 /// Time and row; of equal times the later row counts as later.
 using Moment = std::pair<int64_t, int64_t>;
 constexpr Moment never{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};

@@ -30,7 +30,7 @@ void append(Part& part, int64_t user, Rows rows, const int64_t* negatives, int64
 
 constexpr int64_t largest_nsr = 4095;
 
-void check(const FoldOptions& o) {
+void check_options(const FoldOptions& o) {
   const auto fail = [](const std::string& text) { throw std::invalid_argument(text); };
   if (o.folds < 2 && (o.by == SplitBy::user || o.by == SplitBy::cold_user || o.by == SplitBy::cold_item))
     fail("k is " + std::to_string(o.folds) + ", expected at least 2 folds");
@@ -117,23 +117,23 @@ struct Making {
 };
 
 /// Negatives of train, then valid, then test, and the number of each.
-struct Negatives {
+struct NegativesOfParts {
   std::vector<int64_t> items;
   std::array<int64_t, 3> counts;
 };
 
-Negatives from_all(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
+NegativesOfParts from_all(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
   const int64_t unseen = m.positives.all_items - static_cast<int64_t>(known.no_negatives.size());
-  Negatives out{{}, shares(wanted, unseen)};
+  NegativesOfParts out{{}, shares(wanted, unseen)};
   out.items = draw_distinct(unseen, out.counts[0] + out.counts[1] + out.counts[2],
                             Dice(random_key(m.options.seed, "negatives"), lane));
   for (int64_t& item : out.items) item = unseen_item(known.no_negatives, item);
   return out;
 }
 
-Negatives from_pools(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
+NegativesOfParts from_pools(const Making& m, const Known& known, const std::array<int64_t, 3>& wanted, uint64_t lane) {
   constexpr const char* streams[] = {"negatives of train", "negatives of valid", "negatives of test"};
-  Negatives out{{}, wanted};
+  NegativesOfParts out{{}, wanted};
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<int64_t>& pool = m.pools[i];
     std::vector<int64_t> places;  // positions, counted from 1, of those items in the pool that must not be drawn
@@ -159,7 +159,7 @@ void add_user(Fold& fold, const Making& m, const Known& known) {
   std::array<int64_t, 3> wanted{};
   for (size_t i = 0; i < 3; ++i) wanted[i] = o.nsr * static_cast<int64_t>(relevant[i].size());
   const bool pooled = o.by == SplitBy::cold_item;
-  const Negatives negatives = pooled ? from_pools(m, known, wanted, lane) : from_all(m, known, wanted, lane);
+  const NegativesOfParts negatives = pooled ? from_pools(m, known, wanted, lane) : from_all(m, known, wanted, lane);
   if (negatives.counts != wanted) ++fold.short_users;
   Part* const parts[] = {&fold.train, &fold.valid, &fold.test};
   const char* const orders[] = {"order of train", "order of valid", "order of test"};
@@ -196,7 +196,7 @@ void count_new(Fold& fold, int64_t all_items) {
 }  // namespace
 
 Fold make_fold(const Positives& positives, const FoldOptions& options) {
-  check(options);
+  check_options(options);
   Fold fold;
   Division division;
   if (options.by != SplitBy::user) division = divide(positives, options);
@@ -215,7 +215,7 @@ Fold make_fold(const Positives& positives, const FoldOptions& options) {
 }
 
 std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& options) {
-  check(options);
+  check_options(options);
   if (options.by != SplitBy::user) return divide(positives, options).part_of;
   std::vector<int8_t> out(positives.items.size());
   for (size_t u = 0; u < positives.users.size(); ++u) {

@@ -155,8 +155,8 @@ Tensor active_users(const UserItems& table) {
 }
 
 Tensor item_counts(const UserItems& table) { return Tensor::from(users_of_items(*table)); }
-int64_t rows_of(const UserItems& table) { return static_cast<int64_t>(table->items.size()); }
-int64_t users_of(const UserItems& table) { return table->all_users(); }
+int64_t pair_count(const UserItems& table) { return static_cast<int64_t>(table->items.size()); }
+int64_t user_count(const UserItems& table) { return table->all_users(); }
 int64_t items_of(const UserItems& table) { return table->all_items; }
 
 }  // namespace
@@ -190,8 +190,8 @@ extern const lua::OpTable user_items_methods{
 extern const lua::OpTable user_items_getters{lua::OpTable::getters,
                                              &lua::push_metatable<UserItems>,
                                              {
-                                                 op<&rows_of>("rows", "self", "Number of pairs."),
-                                                 op<&users_of>("users", "self", "Number of users."),
+                                                 op<&pair_count>("rows", "self", "Number of pairs."),
+                                                 op<&user_count>("users", "self", "Number of users."),
                                                  op<&items_of>("items", "self", "Number of items."),
                                              }};
 

@@ -33,8 +33,6 @@ struct Header {
   uint64_t size = 0;
 };
 
-[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
-
 /// Removes a lock's file while the lock is held, unless another file has its name now, and the two folders around it if
 /// they are empty. It shortens `path` in place, because a copy would allocate.
 void remove_lock(int descriptor, std::string& path) noexcept {
@@ -180,7 +178,7 @@ std::optional<std::string> how_it_ended(pid_t id, bool wait) {
 std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   need_regular(path);
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (descriptor < 0) fail(path + " cannot be written");
+  if (descriptor < 0) throw std::runtime_error(path + " cannot be written: " + std::strerror(errno));
   FileLock lock(descriptor);
   if (!is_lock(descriptor))
     throw std::runtime_error(path + " is not a lock file: it holds more than a number. It is not changed; move it");
