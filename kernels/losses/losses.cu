@@ -3,8 +3,6 @@
 
 namespace mr {
 
-MR_CUDA_TABLE(LambdaKernels, float, no_overrides)
-MR_CUDA_TABLE(LambdaKernels, double, no_overrides)
 MR_CUDA_TABLE(RowLossKernels, float, no_overrides)
 MR_CUDA_TABLE(RowLossKernels, double, no_overrides)
 

@@ -11,18 +11,16 @@ namespace mr::test {
 
 enum class Order { forward, backward };
 
-template <int Lanes = 128>
+/// A warp (32 lanes) or a block (128). The number is no template argument, so that a test compiles each kernel once.
 class EmulatedGroup {
-  static_assert(Lanes == 32 || Lanes == 128);
-
  public:
-  explicit EmulatedGroup(Order order = Order::forward) : order_(order) {}
+  explicit EmulatedGroup(int lanes = 128, Order order = Order::forward) : lanes_(lanes), order_(order) {}
 
   template <class F>
   void each(int64_t n, F f) const {
     const Operation operation(*this);
-    per_lane(Lanes, [&](int64_t lane) {
-      for (int64_t i = lane; i < n; i += Lanes) f(i);
+    per_lane(lanes_, [&](int64_t lane) {
+      for (int64_t i = lane; i < n; i += lanes_) f(i);
     });
   }
 
@@ -50,8 +48,8 @@ class EmulatedGroup {
   T max(int64_t n, T lowest, F f) const {
     const Operation operation(*this);
     T best = lowest;
-    per_lane(Lanes, [&](int64_t lane) {
-      for (int64_t i = lane; i < n; i += Lanes) {
+    per_lane(lanes_, [&](int64_t lane) {
+      for (int64_t i = lane; i < n; i += lanes_) {
         const T value = f(i);
         if (value > best) best = value;
       }
@@ -78,6 +76,7 @@ class EmulatedGroup {
     for (int64_t lane = 0; lane < lanes; ++lane) f(order_ == Order::forward ? lane : lanes - 1 - lane);
   }
 
+  int lanes_;
   Order order_;
   mutable bool busy_ = false;
 };

@@ -49,8 +49,8 @@ TEST_CASE("every group visits each index once, and sums and finds maxima", "[ker
   const Order order = GENERATE(Order::forward, Order::backward);
   CAPTURE(n);
   check_group(SerialGroup{}, n);
-  check_group(EmulatedGroup<32>(order), n);
-  check_group(EmulatedGroup<128>(order), n);
+  check_group(EmulatedGroup(32, order), n);
+  check_group(EmulatedGroup(128, order), n);
 }
 
 TEST_CASE("groups accumulate sums of floats in double", "[kernels][group]") {
@@ -58,7 +58,7 @@ TEST_CASE("groups accumulate sums of floats in double", "[kernels][group]") {
   const int64_t n = 1001;
   const auto entry = [](int64_t i) { return i == 0 ? 16777216.0F : 1.0F; };
   CHECK(SerialGroup{}.sum(n, entry) == 16778216.0);
-  CHECK(EmulatedGroup<128>().sum(n, entry) == 16778216.0);
+  CHECK(EmulatedGroup(128).sum(n, entry) == 16778216.0);
 }
 
 TEST_CASE("groups handle infinities and NaN in sums and maxima", "[kernels][group]") {
@@ -71,17 +71,17 @@ TEST_CASE("groups handle infinities and NaN in sums and maxima", "[kernels][grou
     CHECK(group.max(n, -inf, [&](int64_t) { return -inf; }) == -inf);
   };
   check(SerialGroup{});
-  check(EmulatedGroup<32>());
-  check(EmulatedGroup<128>());
+  check(EmulatedGroup(32));
+  check(EmulatedGroup(128));
 }
 
 TEST_CASE("a group's sum has the same bits for a warp, a block and both lane orders", "[kernels][group]") {
   const int64_t n = sizes();
   const auto x = values(n);
   const auto sum_of = [&](const auto& group) { return group.sum(n, [&](int64_t i) { return x[i]; }); };
-  const double block = sum_of(EmulatedGroup<128>());
-  CHECK(sum_of(EmulatedGroup<32>()) == block);
-  CHECK(sum_of(EmulatedGroup<128>(Order::backward)) == block);
+  const double block = sum_of(EmulatedGroup(128));
+  CHECK(sum_of(EmulatedGroup(32)) == block);
+  CHECK(sum_of(EmulatedGroup(128, Order::backward)) == block);
 }
 
 /// Wrong on purpose: each entry takes its neighbour's value in place, which another lane overwrites meanwhile.
@@ -110,20 +110,20 @@ TEST_CASE("EmulatedGroup detects a read of an entry that another lane writes", "
   const int64_t n = GENERATE(as<int64_t>(), 33, 128, 1000);
   const auto wrong = [&](Order order) {
     auto x = values(n);
-    ShiftInPlace{x.data(), n}(EmulatedGroup<32>(order));
+    ShiftInPlace{x.data(), n}(EmulatedGroup(32, order));
     return x;
   };
   CHECK(wrong(Order::forward) != wrong(Order::backward));
   const auto right = [&](Order order) {
     auto x = values(n), copy = x;
-    ShiftThroughCopy{x.data(), copy.data(), n}(EmulatedGroup<32>(order));
+    ShiftThroughCopy{x.data(), copy.data(), n}(EmulatedGroup(32, order));
     return x;
   };
   CHECK(right(Order::forward) == right(Order::backward));
 }
 
 TEST_CASE("EmulatedGroup throws if operations are nested", "[kernels][group]") {
-  const EmulatedGroup<32> group;
+  const EmulatedGroup group(32);
   CHECK_THROWS_AS(group.each(2, [&](int64_t) { group.each(1, [](int64_t) {}); }), std::logic_error);
   CHECK_THROWS_AS(group.sum(2, [&](int64_t) { return group.sum(1, [](int64_t) { return 1; }); }), std::logic_error);
   CHECK(group.sum(2, [](int64_t) { return 1; }) == 2);

@@ -144,7 +144,7 @@ TEST_CASE("sums and maxima of emulated blocks and warps equal those of EmulatedG
                                {expected_sums.data(), count},
                                {expected_largest.data(), count},
                                {offsets.data(), count}};
-      for (int64_t list = 0; list < count; ++list) imitated(test::EmulatedGroup<128>(), list);
+      for (int64_t list = 0; list < count; ++list) imitated(test::EmulatedGroup(128), list);
       CAPTURE(n, count);
       REQUIRE(sums.values() == expected_sums);
       REQUIRE(largest.values() == expected_largest);

@@ -15,6 +15,13 @@
 #include "tests/support/on_device.h"
 
 namespace mr {
+
+// pairs_test.cpp uses them, too
+template void cuda::smooth_rank(int64_t, const SmoothRank<float>&, int64_t);
+template void cuda::smooth_rank(int64_t, const SmoothRank<double>&, int64_t);
+template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<float>&, int64_t);
+template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<double>&, int64_t);
+
 namespace {
 
 using test::OnDevice;

@@ -9,11 +9,18 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/core/rng.h"
-#include "kernels/smooth/rows.h"
+#include "kernels/smooth/boxes/box_ranks.cuh"
 #include "kernels/tensor/normal.h"
 #include "tests/support/on_device.h"
 
 namespace mr {
+
+// compiled in boxes_test.cpp
+extern template void cuda::smooth_rank(int64_t, const SmoothRank<float>&, int64_t);
+extern template void cuda::smooth_rank(int64_t, const SmoothRank<double>&, int64_t);
+extern template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<float>&, int64_t);
+extern template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<double>&, int64_t);
+
 namespace {
 
 using test::OnDevice;
@@ -93,13 +100,12 @@ Results on_device(const Batch<Real>& batch) {
   const OnDevice<int32_t> marked(batch.marked);
   const OnDevice<Real> rank(g.size()), among(g.size()), row_rank(scores.size()), row_among(scores.size()),
       out(scores.size()), ap_out(scores.size());
-  const auto& table = *cuda_table<SmoothKernels<Real>>();
   const int64_t count = batch.count();
   run_all<Real>(
       scores.span(), {offsets.data(), count}, {{marked_offsets.data(), count}, marked.data()}, batch.steepness,
       g.span(), h.span(), rank.span(), among.span(), row_rank.span(), row_among.span(), out.span(), ap_out.span(),
-      [&](const SmoothRank<Real>& work) { table.smooth_rank(count, work); },
-      [&](const SmoothRankVjp<Real>& work) { table.smooth_rank_vjp(count, work); });
+      [&](const SmoothRank<Real>& work) { cuda::smooth_rank(count, work, cuda::box_pairs); },
+      [&](const SmoothRankVjp<Real>& work) { cuda::smooth_rank_vjp(count, work, cuda::box_pairs); });
   return {as<double>(rank.values()),      as<double>(among.values()), as<double>(row_rank.values()),
           as<double>(row_among.values()), as<double>(out.values()),   as<double>(ap_out.values())};
 }

@@ -5,8 +5,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "kernels/device/launch.cuh"
 #include "kernels/models/rows.h"
-#include "kernels/tensor/rows.h"
+#include "kernels/tensor/elementwise.h"
 #include "tests/support/on_device.h"
 #include "tests/support/random_entries.h"
 
@@ -161,19 +162,18 @@ TEST_CASE("set_slots on the GPU writes the slots of gradient rows and clears the
 TEMPLATE_TEST_CASE("note_nan on the GPU notes the first NaN, and add_loss sums in double", "[kernels][gpu]", float,
                    double) {
   using Real = TestType;
-  const auto& table = *cuda_table<ArithmeticKernels<Real>>();
   const int64_t n = GENERATE(1, 33, 1000);
   std::vector<Real> values(static_cast<size_t>(n), Real(0.1));
   const OnDevice<int64_t> found(std::vector<int64_t>{0});
   const OnDevice<double> total(std::vector<double>{1});
   const OnDevice<Real> fine(values);
-  table.note_nan(n, {fine.span(), found.data()});
+  cuda::Backend::elements(n, NoteNan<Real>{fine.span(), found.data()});
   CHECK(found.values()[0] == 0);
   values.back() = values[values.size() / 2] = std::numeric_limits<Real>::quiet_NaN();
   const OnDevice<Real> bad(values);
-  table.note_nan(n, {bad.span(), found.data()});
+  cuda::Backend::elements(n, NoteNan<Real>{bad.span(), found.data()});
   CHECK(NoteNan<Real>::most - found.values()[0] == n / 2);
-  table.add_loss(1, {fine.span(), 3, total.data()});
+  cuda::Backend::elements(1, AddLoss<Real>{fine.span(), 3, total.data()});
   CHECK(total.values()[0] == 1 + 3 * double{Real(0.1)});
 }
 

@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("LayerNorm and its derivatives over emulated lanes agree with
                                     span(y),           span(mean),           span(inverse)};
   const LayerNormViews<TestType> views{span<TestType>(x),       span<TestType>(gain),     span<TestType>(mean),
                                        span<TestType>(inverse), span<TestType>(upstream), width};
-  const test::EmulatedGroup<128> group(order);
+  const test::EmulatedGroup group(128, order);
   for (int64_t row = 0; row < rows; ++row) forward(group, row);
   for (int64_t row = 0; row < rows; ++row) LayerNormVjp<TestType>{views, span(by_x)}(group, row);
   for (int64_t piece = 0; piece < 2; ++piece)

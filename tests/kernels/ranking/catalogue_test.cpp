@@ -31,8 +31,8 @@ void run(int64_t count, std::vector<T>& out, const Work& work) {
   std::vector<T> lanes = out, warp = out;
   for (int64_t list = 0; list < count; ++list) {
     work(view(out))(SerialGroup{}, list);
-    work(view(lanes))(test::EmulatedGroup<>(), list);
-    work(view(warp))(test::EmulatedGroup<32>(test::Order::backward), list);
+    work(view(lanes))(test::EmulatedGroup(), list);
+    work(view(warp))(test::EmulatedGroup(32, test::Order::backward), list);
   }
   const auto same = [](const std::vector<T>& a, const std::vector<T>& b) {
     return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;

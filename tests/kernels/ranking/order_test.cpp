@@ -73,8 +73,8 @@ TEMPLATE_TEST_CASE("Place by sorting gives the same placements as by counting", 
   for (int64_t list = 0; list < 4; ++list) {
     c.work(ties, counted)(SerialGroup{}, list);
     const int64_t at = c.offsets[list], end = c.offsets[list + 1];
-    c.work(ties, emulated)(test::EmulatedGroup<>(), list);
-    c.work(ties, backward)(test::EmulatedGroup<32>(test::Order::backward), list);
+    c.work(ties, emulated)(test::EmulatedGroup(), list);
+    c.work(ties, backward)(test::EmulatedGroup(32, test::Order::backward), list);
     for (int64_t i = at; i < end; ++i) {
       REQUIRE(sorted[i] == counted[i]);
       REQUIRE(sorted[i] == emulated[i]);

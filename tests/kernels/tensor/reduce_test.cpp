@@ -84,8 +84,8 @@ TEST_CASE("reductions per list agree with plain loops on every kind of group", "
   CAPTURE(n);
   check_lists(SerialGroup{}, n);
   for (const Order order : {Order::forward, Order::backward}) {
-    check_lists(EmulatedGroup<32>(order), n);
-    check_lists(EmulatedGroup<128>(order), n);
+    check_lists(EmulatedGroup(32, order), n);
+    check_lists(EmulatedGroup(128, order), n);
   }
 }
 
@@ -114,8 +114,8 @@ void check_runs(const Group& group) {
 TEST_CASE("reductions along a dimension agree with plain loops on every kind of group", "[kernels]") {
   check_runs(SerialGroup{});
   for (const Order order : {Order::forward, Order::backward}) {
-    check_runs(EmulatedGroup<32>(order));
-    check_runs(EmulatedGroup<128>(order));
+    check_runs(EmulatedGroup(32, order));
+    check_runs(EmulatedGroup(128, order));
   }
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("list_max returns NaN if a row is NaN, and list_softmax accepts infini
   run(ListMax<double>{{x.data(), 6}, {offsets.data(), 3}, out_of(top), {at.data(), 3}}, SerialGroup{});
   CHECK(std::isnan(top[0]));
   CHECK(at == std::vector<int64_t>{1, -1, 4});
-  run(ListSoftmax<double>{{x.data(), 6}, {offsets.data(), 3}, out_of(soft)}, EmulatedGroup<128>());
+  run(ListSoftmax<double>{{x.data(), 6}, {offsets.data(), 3}, out_of(soft)}, EmulatedGroup(128));
   CHECK(std::isnan(soft[0]));
   CHECK(soft[3] == 0);
   CHECK(soft[4] == 1);
