@@ -34,8 +34,9 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 class Evaluation:
-    """Metrics of scores, by name (`names`), in the order in which they were given. Printed, it is a table.
+    """Metrics of scores, in the order in which they were given. Printed, it is a table.
 
+    names:   names of the metrics, as they were given: "map" is called "map", and ("ap", "minmax") "ap[minmax]"
     mean:    mean over the lists for which the metric is defined
     values:  [lists] float64 array, NaN where the metric is undefined
     counted: number of lists in the mean

@@ -24,11 +24,11 @@ def _is_pair(metric: Any) -> bool:
 
 
 def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
-    """Returns metrics in the form that the library takes: "ap:minmax" for ("ap", "minmax")."""
+    """Returns metrics as the library takes and names them: a text as it is, "ap[minmax]" for ("ap", "minmax")."""
     if isinstance(metrics, str):
         return [metrics]
     if _is_pair(metrics) and metrics[1] in _BOUNDS:
-        return [f"{metrics[0]}:{metrics[1]}"]
+        return [f"{metrics[0]}[{metrics[1]}]"]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):
         raise MoonrankError(f"metrics is {metrics!r}, expected a name or a list of names and pairs of a metric and a "
                             'bound: ["ndcg@10", ("ap", "minmax")]')
@@ -39,7 +39,7 @@ def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
         elif isinstance(each, str):
             names.append(str(each))
         elif _is_pair(each):
-            names.append(f"{each[0]}:{each[1]}")
+            names.append(f"{each[0]}[{each[1]}]")
         else:
             raise MoonrankError(f"metrics has {each!r}, expected a name or a pair of a metric and a bound: "
                                 '["ndcg@10", ("ap", "minmax")]')

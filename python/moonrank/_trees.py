@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import weakref
 from typing import Any, Callable
 
@@ -78,12 +77,7 @@ class Metrics:
             raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')
         # errors of names and options are raised here
         found = _library.call("metrics", {"metrics": self.names, "options": options})
-        self._own, self.maximize = found["names"], found["maximize"]
-        # "map" is another name of "ap". XGBoost knows only "map" as a metric whose larger values are better.
-        called_map = {re.sub(r"^map", "ap", name.partition(":")[0]) for name in self.names if name.startswith("map")}
-        called_map -= {name.partition(":")[0] for name in self.names}
-        self._metrics = self.names
-        self.names = [f"m{name}" if name.partition("[")[0] in called_map else name for name in self._own]
+        self.names, self.maximize = found["names"], found["maximize"]
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.{type(self).__name__}({', '.join(map(repr, self.names))})"
@@ -91,10 +85,9 @@ class Metrics:
     def means(self, scores: np.ndarray, kept: _library.Kept) -> list[tuple[str, float]]:
         scores = _library.as_array("scores", scores, dims=1)
         _library.refuse_nan("scores", scores)
-        value = {"scores": scores, "lists": kept.number, "metrics": self._metrics,
-                 "options": self._options}
+        value = {"scores": scores, "lists": kept.number, "metrics": self.names, "options": self._options}
         mean = _library.call("means", value)
-        return [(name, float(mean[own])) for name, own in zip(self.names, self._own)]
+        return [(name, float(mean[name])) for name in self.names]
 
 
 def weighted(derivatives: tuple[np.ndarray, np.ndarray], weights: np.ndarray | None,

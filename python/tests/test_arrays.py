@@ -79,7 +79,19 @@ def test_a_pair_of_metric_and_bound_is_a_tuple():
 
 
 def test_a_metric_that_is_given_twice_is_there_once():
-    assert moonrank.evaluate(SCORES, GRADES, SIZES, ["rr", "ap", "rr", "map"]).names == ["rr", "ap"]
+    assert moonrank.evaluate(SCORES, GRADES, SIZES, ["rr", "ap", "rr"]).names == ["rr", "ap"]
+
+
+def test_metrics_have_the_names_that_were_given():
+    metrics = ["map", "ap", "mrr@2", "ap:minmax", ("map", "minmax")]
+    names = ["map", "ap", "mrr@2", "ap:minmax", "map[minmax]"]
+    found = moonrank.evaluate(SCORES, GRADES, SIZES, metrics, relevant=1)
+    assert found.names == names and "map" in repr(found)
+    for each in (found.mean, found.values, found.counted, found.skipped):
+        assert list(each) == names
+    assert found.mean["map"] == found.mean["ap"] and found.mean["ap:minmax"] == found.mean["map[minmax]"]
+    rows = moonrank.compare({"a": SCORES, "b": SCORES[::-1]}, GRADES, SIZES, ["map"]).means
+    assert [row["metric"] for row in rows] == ["map", "map"]
 
 
 def test_dictionaries_have_the_order_of_the_metrics():
@@ -152,7 +164,7 @@ def test_empty_lists_are_left_out_and_no_lists_have_no_mean():
 def test_a_bound_after_a_colon_and_in_a_pair_are_equal():
     found = moonrank.evaluate(SCORES, GRADES, SIZES, [("ap", "minmax")])
     assert found.names == ["ap[minmax]"]
-    assert found.mean == moonrank.evaluate(SCORES, GRADES, SIZES, "ap:minmax").mean
+    assert found.mean["ap[minmax]"] == moonrank.evaluate(SCORES, GRADES, SIZES, "ap:minmax").mean["ap:minmax"]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])

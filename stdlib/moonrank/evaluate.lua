@@ -10,7 +10,7 @@ local phase = require "moonrank.system.phase"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
 
-local M = { is_bounded = bounded.is, same_metric = bounded.same, under_bound = bounded.of }
+local M = { is_bounded = bounded.is, named = bounded.named, same_metric = bounded.same, under_bound = bounded.of }
 
 ---Result of mr.evaluate and fold:evaluate: metrics of each list, and their means over lists.
 ---`mean`, `counted` and `skipped` have one number per metric, by its name.

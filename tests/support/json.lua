@@ -54,11 +54,13 @@ function value(text, at)
   return assert(tonumber(word), "JSON: bad value at " .. at), at + #word
 end
 
+function M.decode(text) return (value(text, 1)) end
+
 function M.read(path)
   local file = assert(io.open(path, "rb"))
   local text = file:read("a")
   file:close()
-  return (value(text, 1))
+  return M.decode(text)
 end
 
 return M

@@ -18,10 +18,14 @@ usage: moonrank eval QRELS RUN... [-m METRIC...] [options]
 
 Prints the mean of each metric over the queries of each run, with the conventions of trec_eval. QRELS is a file of TREC
 judgments. A RUN is a TREC run, or a .csv table with the columns qid, docid and score. Files may be compressed (.gz).
+One of them may be -, which reads standard input.
 
 -m METRIC... names metrics, and may be repeated: ndcg@10, ap, rr, nrbp(0.8), or names of trec_eval, such as map,
 ndcg_cut.5,10 and P_5. A bound after a colon rescales the metric of each query: ap:minmax, ap:expectation,
 ap:expectation_max. Without -m, the metrics are ap, ndcg@10 and rr. `moonrank doc metrics` lists all.
+
+With -q, the lines are those of trec_eval: metric, query and value with tabs between them, and the means as query "all".
+With several runs, the run's name comes before the metric.
 
 With --compare, letters beside a mean name the runs that are significantly worse: paired permutation tests over the
 queries that all runs have, with Holm's correction for the number of pairs.]]
@@ -31,10 +35,12 @@ local csv_start <const> = "run,query,"
 local conventions <const> = { "relevant", "gain", "ties", "empty" }
 
 local declarations = {
-  per_query = { default = false, help = "-q: also print the values of each query" },
+  per_query = { default = false, help = "-q: print the values of each query, in trec_eval's lines" },
   complete = { default = false, help = "-c: judged queries that a run lacks count 0" },
   compare = { default = false, help = "test the differences between runs" },
-  latex = { default = false, ignores = { "per_query" }, help = "print the table in LaTeX" },
+  latex = { default = false, ignores = { "per_query", "markdown", "json" }, help = "print the table in LaTeX" },
+  markdown = { default = false, ignores = { "per_query", "json" }, help = "print the table in Markdown" },
+  json = { default = false, help = "print an object with means, and queries (-q) and tests (--compare) if asked for" },
   csv = { default = "", path = "new file", help = "file for the values of each query" },
   relevant = { type = "number", shown = "1", help = "-l: smallest grade of a relevant document" },
   alpha = { default = 0.05, help = "significance level of the tests of --compare" },
@@ -80,7 +86,7 @@ local function metric_of(name, given)
   return nil, check.reason(metric)
 end
 
--- Returns the metrics of the words after -m. A metric with two names counts once.
+-- Returns the metrics of the words after -m, named as they are written. A metric with two names counts once.
 local function metrics_of(words, given)
   local metrics, seen = {}, {}
   for i, word in ipairs(words) do
@@ -91,14 +97,35 @@ local function metrics_of(words, given)
           i > 1 and ". There is no file of this name, either" or "")
       end
       local key = retrieved.own_name(metric.name)
-      if not seen[key] then metrics[#metrics + 1], seen[key] = metric, true end
+      if not seen[key] then metrics[#metrics + 1], seen[key] = evaluate.named(metric, name), true end
     end
   end
   return metrics
 end
 
+local standard_input <const> = "standard input"
+
+-- Returns what `read` returns for a path. If the path is "-", standard input is read into a file first.
+local function read_from(path, read)
+  if path ~= "-" then return read(path) end
+  local copy = os.tmpname()
+  local _ <close> = setmetatable({}, { __close = function() os.remove(copy) end })
+  local parts = {}
+  for piece in function() return io.stdin:read(2 ^ 16 | 0) end do
+    parts[#parts + 1] = piece
+    core.check_interrupt()
+  end
+  core.check_interrupt()
+  core.write_file(copy, table.concat(parts))
+  local found = table.pack(pcall(read, copy))
+  if found[1] then return table.unpack(found, 2, found.n) end
+  local text = type(found[2]) == "string" and found[2]:gsub(copy:gsub("%W", "%%%0"), standard_input)
+  error(text or found[2], 0)
+end
+
 -- Returns the name of a run: that of its file without folder and ending.
 local function short_name(path)
+  if path == "-" then return "stdin" end
   local name = path:match "[^/]*$":gsub("%.gz$", "")
   return name:match "^(.+)%.%w+$" or name
 end
@@ -112,7 +139,7 @@ local function read_runs(paths)
     for _, other in ipairs(runs) do
       if other.name == name then words_of.refuse("eval: the run %s is given twice. Remove one", path) end
     end
-    runs[i] = { name = name, scores = compare.read(path) }
+    runs[i] = { name = name, scores = read_from(path, compare.read) }
   end
   return runs
 end
@@ -125,6 +152,7 @@ local function measured(runs, judgments, metrics, o)
     local found = run.scores:evaluate(judgments, metrics, o)
     run.queries, rows[r] = found.ids, { run.name }
     function run.values(metric) return core.numbers(evaluate.exact(found, metric.name):to("cpu")) end
+    function run.mean(metric) return found.mean[metric.name] end
     for _, metric in ipairs(metrics) do table.insert(rows[r], found.mean[metric.name]) end
     table.insert(rows[r], #found.ids)
     if found.coverage then notes[#notes + 1] = ("'%s' %s"):format(run.name, found.coverage:gsub("^the run ", "")) end
@@ -144,6 +172,7 @@ local function compared(runs, judgments, metrics, o, args)
   for _, run in ipairs(runs) do
     run.queries = comparison.queries
     function run.values(metric) return core.numbers(comparison.values[metric.name][run.name]:to("cpu")) end
+    function run.mean(metric) return comparison.cells[metric.name][run.name].mean end
   end
   local tests = comparison:tests()
   tests.notes = {}
@@ -164,15 +193,38 @@ local function per_query(runs, metrics, exact)
   return tables.new{ columns = columns, rows = rows, formats = formats }
 end
 
+-- Returns the lines that trec_eval prints with -q: a metric, a query and a value, and the means as query "all". With
+-- several runs, the run comes first.
+local function trec_eval_lines(runs, metrics)
+  local lines = {}
+  local function add(run, metric, query, value)
+    local start = #runs > 1 and core.safe_text(run.name) .. "\t" or ""
+    lines[#lines + 1] = ("%s%-22s\t%s\t%.4f"):format(start, metric.name, core.safe_text(query), value)
+  end
+  for _, run in ipairs(runs) do
+    local values = {}
+    for m, metric in ipairs(metrics) do values[m] = run.values(metric) end
+    for i, query in ipairs(run.queries) do
+      for m, metric in ipairs(metrics) do add(run, metric, query, values[m][i]) end
+    end
+    for _, metric in ipairs(metrics) do add(run, metric, "all", run.mean(metric)) end
+  end
+  return table.concat(lines, "\n")
+end
+
 -- Raises an error unless the command has a file of judgments and one or more runs, and these files exist.
 local function check_names(names, args)
   if #names < 2 then
     words_of.refuse("eval: %s is missing. Write: moonrank eval QRELS RUN... -m ndcg@10",
       #names == 0 and "the file of judgments" or "the file of a run")
   end
+  local count = 0
   for i, name in ipairs(names) do
     local found, why = pcall(find.path, name)
-    if not found then words_of.refuse("eval: %s: %s", i == 1 and "QRELS" or "RUN", core.safe_text(why)) end
+    if name == "-" then
+      count = count + 1
+      if count > 1 then words_of.refuse("eval: - is given twice, but standard input can be read once") end
+    elseif not found then words_of.refuse("eval: %s: %s", i == 1 and "QRELS" or "RUN", core.safe_text(why)) end
   end
   if args.compare and #names < 3 then words_of.refuse("eval: --compare needs two runs or more, found 1") end
 end
@@ -189,7 +241,7 @@ end
 
 -- Reads the judgments. The error about a file of another form says that judgments come first.
 local function read_judgments(path)
-  local ok, judgments = pcall(data.trec_qrels, path)
+  local ok, judgments = pcall(read_from, path, data.trec_qrels)
   if ok or judgments == "interrupted" then return ok and judgments or error(judgments, 0) end
   error(("QRELS: %s. The file of judgments comes before the runs"):format(judgments:gsub("^read_[%a_]+: ", "")), 0)
 end
@@ -204,6 +256,23 @@ local function read_words(words)
   end
   local names, args = words_of.read(apart(words), declarations, short, { ["-m"] = true }, take)
   return names, #wanted > 0 and wanted or usual, args
+end
+
+-- Returns what the command prints: the table, or the form that an option asks for.
+local function printed(runs, metrics, args, shown, tests)
+  if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
+  if args.markdown then return (shown:to_markdown():gsub("\n$", "")) end
+  if args.json then
+    local fields = { '"means":' .. shown:to_json() }
+    if args.per_query then table.insert(fields, '"queries":' .. per_query(runs, metrics):to_json()) end
+    if tests then table.insert(fields, '"tests":' .. tests:to_json()) end
+    return "{" .. table.concat(fields, ",\n") .. "}"
+  end
+  local parts = {}
+  if args.per_query then parts[1] = trec_eval_lines(runs, metrics) end
+  if tests or not args.per_query then parts[#parts + 1] = tostring(shown) end
+  parts[#parts + 1] = tests and tostring(tests)
+  return table.concat(parts, "\n\n")
 end
 
 ---Runs the command with the words after its name, and returns what it prints. Writes the file of
@@ -230,7 +299,7 @@ function M.output(words)
   local metrics = metrics_of(wanted, o)
   check_names(names, args)
   check_csv(args.csv)
-  local judgments, runs, parts = read_judgments(table.remove(names, 1)), read_runs(names), {}
+  local judgments, runs = read_judgments(table.remove(names, 1)), read_runs(names)
   local shown, tests
   if args.compare then
     shown, tests = compared(runs, judgments, metrics, o, args)
@@ -241,11 +310,7 @@ function M.output(words)
     core.make_folder(args.csv)
     core.write_file(args.csv, per_query(runs, metrics, true):to_csv())
   end
-  if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
-  if args.per_query then parts[1] = tostring(per_query(runs, metrics)) end
-  parts[#parts + 1] = tostring(shown)
-  parts[#parts + 1] = tests and tostring(tests)
-  return table.concat(parts, "\n\n")
+  return printed(runs, metrics, args, shown, tests)
 end
 
 ---Runs the command and prints its result.

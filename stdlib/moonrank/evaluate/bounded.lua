@@ -68,6 +68,19 @@ end
 ---Example: `require("moonrank.evaluate.bounded").is "ndcg"   --> false`
 function M.is(x) return getmetatable(x) == Bounded end
 
+---Returns a metric under another name in results, such as the name that a user wrote.
+---@param metric mr.Metric|mr.BoundedMetric
+---@param name string
+---@return mr.Metric|mr.BoundedMetric
+---Example: `require("moonrank.evaluate.bounded").named(mr.metrics.ap{}, "map").name   --> map`
+function M.named(metric, name)
+  if not M.is(metric) then return metric:with("name", name) end
+  local copy = setmetatable({}, Bounded)
+  for field, value in pairs(metric) do copy[field] = value end
+  copy.name = name
+  return copy
+end
+
 ---Returns true if two metrics are the same metric with the same options and, if any, the same
 ---bound.
 ---@param a mr.Metric

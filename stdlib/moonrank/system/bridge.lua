@@ -103,19 +103,17 @@ local function lists_of(t)
   return t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
 end
 
--- Returns the metrics to pass to mr.evaluate, each once ("map" is another name of "ap"). The second result has the
--- metrics with their names and options.
+-- Returns the metrics of a call, each named as the caller wrote it and each name once.
 local function metrics_of(t)
-  local unique, metrics, seen = {}, {}, {}
+  local metrics, seen = {}, {}
   for i, each in ipairs(evaluate.metrics_of(t.metrics, t.options)) do
-    if not seen[each.name] then
-      seen[each.name], unique[#unique + 1], metrics[#metrics + 1] = true, t.metrics[i], each
-    end
+    local name = t.metrics[i]
+    if not seen[name] then seen[name], metrics[#metrics + 1] = true, evaluate.named(each, name) end
   end
-  return unique, metrics
+  return metrics
 end
 
-local function evaluation_of(t, scores, lists) return mr.evaluate(scores, lists, (metrics_of(t)), t.options) end
+local function evaluation_of(t, scores, lists) return mr.evaluate(scores, lists, metrics_of(t)) end
 
 -- Returns the means over lists of an evaluation's values in float64. `found.mean` has the means of values in the dtype
 -- of the scores, which may be rounded to float32.
@@ -201,8 +199,7 @@ end
 
 -- Returns the metrics' names in this evaluation, and whether larger values are better.
 function M.functions.metrics(t)
-  local _, metrics = metrics_of(t)
-  local names, maximize = {}, {}
+  local metrics, names, maximize = metrics_of(t), {}, {}
   for i, each in ipairs(metrics) do names[i], maximize[i] = each.name, not each.minimize end
   return { names = names, maximize = maximize }
 end

@@ -1,5 +1,6 @@
 -- The command `moonrank eval`: its numbers are those of trec_eval's code (tests/golden/trec.json) and of mr.compare. It
 -- finds names and options in the order in which users of trec_eval write them.
+local check = require "moonrank.check"
 local compare = require("moonrank.compare").compare
 local data = require "moonrank.data"
 local eval = require "moonrank.command.eval"
@@ -87,24 +88,53 @@ describe("moonrank eval", function()
     test.equal(all, { "coarse", ("%.4f"):format(sum / judged), ("%d"):format(judged) })
   end)
 
-  it("prints a row for each query with -q, also beside -c as -qc", function()
-    local function rows(...)
-      local count = 0
-      for _, row in ipairs(cells(eval.output{ qrels, coarse, "-m", "map", ... })) do
-        if row[1] == "coarse" and #row == 3 then count = count + 1 end
+  it("prints trec_eval's lines with -q, also beside -c as -qc", function()
+    local function lines(...)
+      local found = {}
+      for line in (eval.output{ qrels, coarse, "-m", "map", "P.5", ... } .. "\n"):gmatch "(.-)\n" do
+        local metric, query, value = line:match "^(%S+) *\t(%S+)\t(%d+%.%d%d%d%d)$"
+        test.check(metric, line)
+        found[query] = found[query] or {}
+        found[query][metric] = value
       end
-      return count - 1  -- without the row of the means
+      return found
     end
-    local run, judged = data.trec_run(coarse), data.trec_qrels(qrels)
-    test.equal(rows "-qc", judged.count)
-    test.equal(rows "-q", #run:evaluate(judged, { "map" }).ids)
+    local found, count = lines "-q", 0
+    for query, values in pairs(golden.values["coarse 1"]) do
+      count = count + 1
+      test.equal(found[query], { map = ("%.4f"):format(values.map), P_5 = ("%.4f"):format(values.P_5) })
+    end
+    test.equal(#check.names(found), count + 1)
+    local mean = cells(eval.output{ qrels, coarse, "-m", "map" })[3][2]
+    test.equal(found.all.map, mean)
+    test.equal(#check.names(lines "-qc"), data.trec_qrels(qrels).count + 1)
+  end)
+
+  it("names the run before the metric if there are several, and shows --compare's tables below", function()
+    local first = cells(eval.output{ qrels, coarse, fine, "-q", "-m", "map" })
+    test.equal({ first[1][1], first[1][2], #first[1] }, { "coarse", "map", 4 })
+    test.equal({ first[#first][1], first[#first][3] }, { "fine", "all" })
+    local text = eval.output{ qrels, coarse, fine, "-q", "-m", "map", "--compare" }
+    says(text, "\tall\t", "p corrected")
+  end)
+
+  it("prints Markdown, and an object of JSON with queries and tests if asked for", function()
+    says(eval.output{ qrels, fine, "-m", "map", "--markdown" }, "| run", "| fine")
+    says(eval.output{ qrels, fine, coarse, "-m", "map", "--markdown", "--compare" }, "| ", "coarse")
+    local run, judged = data.trec_run(fine), data.trec_qrels(qrels)
+    local expected = run:evaluate(judged, { "ap" })
+    local found = json.decode(eval.output{ qrels, fine, "-m", "map", "--json" })
+    test.equal(found, { means = { { run = "fine", map = expected.mean.ap, queries = #expected.ids } } })
+    found = json.decode(eval.output{ qrels, fine, coarse, "-m", "map", "--json", "-q", "--compare" })
+    test.equal(found.queries[1], { run = "fine", query = expected.ids[1], map = expected.ap:totable()[1] })
+    test.equal({ #found.tests, #found.means, found.tests[1].system }, { 1, 2, "fine" })
   end)
 
   it("rescales metrics by bounds, and has ap, ndcg@10 and rr without -m", function()
     local run, judged = data.trec_run(fine), data.trec_qrels(qrels)
     local means = run:evaluate(judged, { { "ap", bound = "minmax" }, "nrbp(0.8)" }).mean
     local found = cells(eval.output{ qrels, fine, "-m", "ap:minmax", "nrbp(0.8)" })
-    test.equal(found[1], { "run", "ap[minmax]", "nrbp(0.8)", "queries" })
+    test.equal(found[1], { "run", "ap:minmax", "nrbp(0.8)", "queries" })
     test.equal(found[3][2], ("%.4f"):format(means["ap[minmax]"]))
     test.equal(found[3][3], ("%.4f"):format(means["nrbp(0.8)"]))
     test.equal(cells(eval.output{ qrels, fine })[1], { "run", "ap", "ndcg@10", "rr", "queries" })
@@ -112,6 +142,7 @@ describe("moonrank eval", function()
 
   it("counts a metric with two names once, and takes the same words in any order", function()
     test.equal(cells(eval.output{ qrels, fine, "-m", "ap", "map" })[1], { "run", "ap", "queries" })
+    test.equal(cells(eval.output{ qrels, fine, "-m", "map", "ap" })[1], { "run", "map", "queries" })
     test.equal(eval.output{ "-m", "map", qrels, "-q", fine }, eval.output{ "-q", qrels, fine, "-m", "map" })
     local gain = eval.output{ "--gain", "exp2", qrels, fine, "-m", "ndcg" }
     test.equal(gain, eval.output{ qrels, fine, "-m", "ndcg", "--gain=exp2" })
@@ -175,6 +206,9 @@ describe("moonrank eval", function()
     { { qrels, fine, "-x" }, 2, { "-x" } },
     { { qrels, fine, "--compare" }, 2, { "--compare" } },
     { { qrels, fine, fine }, 2, { fine, "twice" } },
+    { { qrels, fine, "--json", "--latex" }, 2, { "--json", "--latex" } },
+    { { qrels, fine, "--json", "--markdown" }, 2, { "--json", "--markdown" } },
+    { { "-", "-" }, 2, { "-", "twice" } },
     { { qrels, fine, "-q", "--latex" }, 2, { "--per-query", "--latex" } },
     { { qrels, fine, "--alpha", "x" }, 2, { "--alpha", "x" } },
     { { fine, qrels }, 1, { "QRELS", "fine.run" } },
@@ -199,6 +233,17 @@ describe("moonrank eval", function()
     local ok, text = program.run(("%s eval %s %s -m map"):format(program.moonrank, qrels, fine))
     test.check(ok, text)
     test.equal(text, eval.output{ qrels, fine, "-m", "map" } .. "\n")
+    local command = "cat %s | %s eval %s -m map"
+    ok, text = program.run(command:format(fine, program.moonrank, qrels .. " -"))
+    local mean = cells(eval.output{ qrels, fine, "-m", "map" })[3][2]
+    test.equal({ cells(text)[3][1], cells(text)[3][2] }, { "stdin", mean })
+    test.check(ok, text)
+    ok, text = program.run(command:format(qrels, program.moonrank, "- " .. fine))
+    test.equal(text, eval.output{ qrels, fine, "-m", "map" } .. "\n")
+    test.check(ok, text)
+    ok, text = program.run(("echo q Q0 a 1 x t | %s eval %s -"):format(program.moonrank, qrels))
+    test.check(not ok)
+    says(text, "standard input:1:")
     local helped, help = program.run(program.moonrank .. " eval --help")
     test.check(helped)
     says(help, "usage: moonrank eval", "--compare", "--latex", "--csv")
