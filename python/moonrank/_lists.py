@@ -67,12 +67,57 @@ def lists_of_qid(qid: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return np.diff(np.append(starts, array.size)).astype(np.int64), ids
 
 
-def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = None) -> dict[str, np.ndarray]:
-    """Returns grades and sizes as the arrays that the library reads.
+class Lists:
+    """Judged lists that stay inside the library, made by moonrank.lists.
 
-    grades: [rows] numbers and sizes: [lists] or qid: [rows]; or grades is an Arrow array of lists, and sizes and qid
-    are None
+    grades: [rows] float32 array, read-only
+    sizes:  [lists] int64 array, read-only
+    qid:    [lists] what names each list, or None
     """
+
+    def __init__(self, grades: Grades, sizes: ArrayLike | None = None, qid: ArrayLike | None = None):
+        if isinstance(grades, Lists):
+            raise MoonrankError("grades has lists of moonrank.lists already, expected numbers or an Arrow array "
+                                "of lists")
+        # copies, so that later changes of the caller's arrays do not change the lists
+        own = {name: array.copy() for name, array in judged(grades, sizes, qid).items()}
+        for array in own.values():
+            array.flags.writeable = False
+        self.grades: np.ndarray = own["grades"]
+        self.sizes: np.ndarray = own["sizes"]
+        self.qid = None if qid is None else lists_of_qid(qid)[1]
+        self._kept = _library.Kept("lists", own)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def __repr__(self) -> str:
+        return f"Lists(lists={len(self.sizes)}, rows={len(self.grades)})"
+
+
+Grades = Union[ArrayLike, Lists]
+"""Grades of all rows, an Arrow array of lists of grades, or lists made by moonrank.lists."""
+
+
+class Judged(dict):
+    """Arguments that describe lists. `holds` has the kept lists among them, which live as long as the arguments."""
+
+    holds: Lists | None = None
+
+
+def judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None = None) -> Judged:
+    """Returns grades and sizes as the arrays that the library reads, or the number of kept lists and their sizes.
+
+    grades: [rows] numbers and sizes: [lists] or qid: [rows]; or grades is an Arrow array of lists or has kept lists,
+    and sizes and qid are None
+    """
+    if isinstance(grades, Lists):
+        if sizes is not None or qid is not None:
+            raise MoonrankError(f"{'qid' if sizes is None else 'sizes'} is given, but grades has lists of "
+                                "moonrank.lists, which have the sizes. Leave it out, and name metrics=")
+        found = Judged(lists=grades._kept.number, sizes=grades.sizes)
+        found.holds = grades
+        return found
     if qid is not None:
         if sizes is not None:
             raise MoonrankError("sizes and qid are both given, expected one of them. Leave sizes out")
@@ -100,7 +145,7 @@ def judged(grades: ArrayLike, sizes: ArrayLike | None, qid: ArrayLike | None = N
         at = int(np.argmax(~((grades >= 0) & (grades < np.inf))))
         raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "
                             "from 0)")
-    return {"grades": grades, "sizes": sizes}
+    return Judged(grades=grades, sizes=sizes)
 
 
 def scores_of(name: str, scores: ArrayLike, sizes: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
@@ -76,13 +75,14 @@ class Loss(torch.nn.Module):
         self._loss = _losses.kept(name, bound, options)
 
     @_not_compiled
-    def forward(self, scores: torch.Tensor, grades: torch.Tensor | ArrayLike,
+    def forward(self, scores: torch.Tensor, grades: torch.Tensor | _lists.Grades,
                 sizes: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
         """Computes the loss.
 
         scores: [rows] or [rows, 1] tensor
-        grades: [rows] numbers from 0 up (1 or more is relevant), or an Arrow array of lists
-        sizes:  [lists] number of rows of each list; left out if grades is an Arrow array of lists
+        grades: [rows] numbers from 0 up (1 or more is relevant), an Arrow array of lists, or lists made by
+                moonrank.lists, which are not read again in each call
+        sizes:  [lists] number of rows of each list; left out if grades has lists
 
         Returns a number, or [lists] numbers if the reduction is "none", in the type of the scores.
         """
@@ -97,7 +97,7 @@ class Loss(torch.nn.Module):
     def extra_repr(self) -> str:
         return f"{self.name!r}, bound={self.bound!r}, reduction={self.reduction!r}"
 
-    def _compute(self, scores: torch.Tensor, given: dict[str, np.ndarray], gradient: bool,
+    def _compute(self, scores: torch.Tensor, given: _lists.Judged, gradient: bool,
                  weights: torch.Tensor | None = None, drawn: int | None = None) -> dict[str, Any]:
         value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", scores, given["sizes"]),
                  "reduction": self.reduction, "gradient": gradient, "draw_again": drawn, **given}

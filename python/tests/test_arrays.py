@@ -1,6 +1,8 @@
 """What arrays may be, what is not copied, and which errors wrong arrays raise."""
 
+import copy
 import math
+import pickle
 import subprocess
 import sys
 
@@ -129,6 +131,22 @@ def test_qids_instead_of_sizes(qid):
     assert moonrank.evaluate(SCORES, GRADES, qid=qid, metrics=["rr"]).mean == RR
     found = moonrank.compare({"a": SCORES, "b": SCORES[::-1]}, GRADES, qid=qid, metrics=["rr"], samples=10)
     assert found.means[0]["mean"] == 0.75
+
+
+@pytest.mark.parametrize("qid", [None, [7, 7, 7, 2, 2]])
+def test_kept_lists_instead_of_grades_and_sizes(qid):
+    lists = moonrank.lists(GRADES, SIZES if qid is None else None, qid=qid)
+    assert len(lists) == 2 and not lists.grades.flags.writeable and "rows=5" in repr(lists)
+    for given in (lists, pickle.loads(pickle.dumps(lists)), copy.deepcopy(lists)):
+        assert moonrank.evaluate(SCORES, given, metrics=["rr"]).mean == RR
+    systems = {"a": SCORES, "b": SCORES[::-1]}
+    assert repr(moonrank.compare(systems, lists, metrics=["rr"], samples=10)) == repr(
+        moonrank.compare(systems, GRADES, SIZES, ["rr"], samples=10))
+    for wrong in ((lists, ["rr"]), (lists, SIZES)):
+        with pytest.raises(moonrank.MoonrankError, match="sizes"):
+            moonrank.evaluate(SCORES, *wrong)
+    with pytest.raises(moonrank.MoonrankError, match="grades"):
+        moonrank.lists(lists)
 
 
 def test_wrong_qids_are_errors():

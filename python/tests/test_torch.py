@@ -215,3 +215,37 @@ def test_ten_million_rows_are_read_in_place(program, tmp_path):
     assert same == "True"
     # in arrays of all scores: the program's own working memory, and the gradient as PyTorch keeps it
     assert float(arrays) < float(program(PROGRAM.replace("LOSS", "softmax_cross_entropy"), tmp_path)) + 1.5
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("name, bound", [("ndcg", "expectation"), ("lambdarank", "minmax"), ("bpr", "none")])
+def test_kept_lists_give_the_same_bits(name, bound, reduction):
+    loss, found = moonrank.torch.Loss(name, bound=bound, reduction=reduction), []
+    for given in ((GRADES, SIZES), (moonrank.lists(GRADES, SIZES),)):
+        moonrank.lua("mr.seed(1)")
+        x = scores()
+        value = loss(x, *given)
+        value.sum().backward()
+        found.append((value, x.grad))
+    assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
+    assert found[0][1].abs().max() > 0
+
+
+def test_kept_lists_do_not_follow_changes_and_live_until_the_backward_pass():
+    grades, x, y = GRADES.float(), scores(), scores()
+    lists = moonrank.lists(grades, SIZES)
+    grades += 3
+    value = moonrank.torch.Loss("ap", reduction="none")(x, lists)
+    del lists
+    moonrank.names()  # the library forgets what was deleted
+    value.sum().backward()
+    moonrank.torch.Loss("ap", reduction="none")(y, GRADES, SIZES).sum().backward()
+    assert torch.equal(x.grad, y.grad)
+
+
+def test_kept_lists_refuse_other_rows_and_second_sizes():
+    lists = moonrank.lists(GRADES, SIZES)
+    for arguments, word in [((scores()[:12], lists), "12"), ((scores(), lists, SIZES), "sizes"),
+                            ((scores(), moonrank.lists(GRADES[:5], SIZES[:1])), "13")]:
+        with pytest.raises(moonrank.MoonrankError, match=word):
+            moonrank.torch.Loss("ndcg")(*arguments)
