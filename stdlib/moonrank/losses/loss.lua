@@ -60,6 +60,7 @@ end
 ---@return integer
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
 function Loss:count(lists)
+  if not check.is_lists(lists) then check.expect(false, "loss:count", "lists", lists, "lists, such as data.lists") end
   if self._count_of then return self._count_of(lists) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
