@@ -249,11 +249,7 @@ local function from_function(name, f)
   local made = bound(name, function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
       local value = f(of_counted, M.stats(metric, part, { dtype = score.dtype, device = score.device }))
-      if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= part.count then
-        check.fail("bound '%s': the function returned %s, expected one value per list (%d)", name,
-          type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), part.count)
-      end
-      return value
+      return check.per_list("bound " .. name, value, part.count)
     end)
   end)
   rawset(made, "raw", f)
@@ -279,10 +275,7 @@ local slopes_options = declare("mr.bounds.SlopesOptions", {
 function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
-  if o.at and #o.at ~= lists.count then
-    check.fail("mr.bounds.slopes: at is %s, expected a tensor with one value per list (%d)", tostring(o.at),
-      lists.count)
-  end
+  if o.at then check.length("mr.bounds.slopes", "at", #o.at, lists.count, "one for each list") end
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
   local part = lists:select(counted:to("cpu"))
@@ -350,12 +343,11 @@ end
 ---local f = function(score, stats) return (score - stats.min) / (stats.max - stats.min):sqrt() end
 ---mr.bounds.define("sqrt_range", f).name   --> sqrt_range
 function M.define(name, f, about)
-  if type(name) ~= "string" then check.fail("mr.bounds.define: name is a %s, expected a string", type(name)) end
+  check.expect(type(name) == "string", "mr.bounds.define", "name", name, "a text")
   local is_bound = getmetatable(f) == Bound
-  if type(f) ~= "function" and not is_bound then
-    check.fail("mr.bounds.define: f is a %s, expected a function or a bound", type(f))
-  end
-  if registry.builtin(name) then check.fail("mr.bounds.define: '%s' is a built-in bound. Use another name", name) end
+  check.expect(type(f) == "function" or is_bound, "mr.bounds.define", "f", f, "a function or a bound")
+  check.expect(not registry.builtin(name), "mr.bounds.define", "name", name,
+    "another name, because this is the name of a bound of the library")
   about = about and registry.about:read("mr.bounds.define", about)
   if about then about.formula = about.formula or name end
   local defined = is_bound and bound(name, f.apply, f.options) or from_function(name, f)

@@ -1,8 +1,9 @@
 -- Checks of arguments, and functions that raise errors about them. An error has the position of the script's line that
 -- called the library, not the position of a line in the library.
+local class = require "moonrank.check.class"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
-local M = {}
+local M = { class = class.class, exact = class.exact, exact_all = class.exact_all, inner = class.inner }
 
 -- Returns the level argument for `error`, such that the message begins with the position of the nearest caller outside
 -- the standard library.
@@ -81,22 +82,158 @@ function M.kind(value)
   return type(name) == "string" and name ~= "" and name or type(value)
 end
 
----Raises an error if the argument `tensors` is not a table of tensors, but e.g. a single tensor.
----@param where string  name of the called function, for the message
----@param tensors any
-function M.tensors(where, tensors)
-  if type(tensors) == "table" then return end
-  local found = tensors == nil and "nil" or "a " .. M.kind(tensors)
-  M.fail("%s: tensors is %s, expected a list: %s({x, y}, dim)", where, found, where)
+---Returns a value as text for an error: 'abc', 1.5, NaN, {1, 2}, a mr.Tensor. An array of at most 4
+---elements is written with its elements.
+---@param value any
+---@return string
+---Example: `require("moonrank.check").found({1, "a"})   --> {1, 'a'}`
+function M.found(value)
+  local kind, name = type(value), M.kind(value)
+  if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
+  if value ~= value then return "NaN" end
+  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
+  if name == "table" and #value > 0 and #value <= 4 then
+    local parts = {}
+    for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or M.found(value[i]) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end
+  return "a " .. name
 end
 
----Raises an error if the argument `f` is not a function.
+---Returns the value of an argument. Raises an error if it is not allowed: "mr.seed: n is 'x', expected
+---an integer".
+---@param ok any           whether the value is allowed
+---@param where string     name of the called function, for the message
+---@param name string      name of the argument
+---@param value any
+---@param expected string  the allowed values, in words
+---@param ... any          arguments of string.format for `expected`
+---@return any value
+---Example: `require("moonrank.check").expect(true, "mr.seed", "n", 3, "an integer")   --> 3`
+function M.expect(ok, where, name, value, expected, ...)
+  if ok then return value end
+  if select("#", ...) > 0 then expected = expected:format(...) end
+  M.fail("%s: %s is %s, expected %s", where, name, M.found(value), expected)
+end
+
+---Raises an error if an argument has another number of entries than it must have: "f: users has 2
+---entries, expected 3, one for each list".
+---@param where string     name of the called function, for the message
+---@param name string      name of the argument
+---@param count integer    its number of entries
+---@param expected integer
+---@param why string       what needs this number: "one for each list"
+function M.length(where, name, count, expected, why)
+  if count == expected then return end
+  M.fail("%s: %s has %d %s, expected %d, %s", where, name, count, count == 1 and "entry" or "entries", expected, why)
+end
+
+---Raises an error if the argument `path` is not the name of a file or folder.
 ---@param where string  name of the called function, for the message
----@param f any
-function M.runs(where, f)
-  if type(f) == "function" then return end
-  local found = f == nil and "nil" or "a " .. M.kind(f)
-  M.fail("%s: f is %s, expected a function: %s(function() ... end)", where, found, where)
+---@param path any
+---@param name? string  name of the argument (default: path)
+function M.path(where, path, name)
+  M.expect(type(path) == "string" and path ~= "", where, name or "path", path, "the name of a file or folder")
+end
+
+---Raises an error if a value is not a name for a definition of the script: letters, digits and _.
+---@param where string  name of the called function, for the message
+---@param name any
+---@param owner? string  what has this name already and cannot be replaced
+function M.new_name(where, name, owner)
+  M.expect(type(name) == "string" and name:find "^[%a_][%w_]*$", where, "name", name, "letters, digits and _")
+  M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
+end
+
+---Returns a tensor. Raises an error if it is not a tensor with one value per list.
+---@param where string   what computed the values, for the message
+---@param value any
+---@param count integer  number of lists
+---@return mr.Tensor value
+function M.per_list(where, value, count)
+  local is_tensor = M.is_tensor(value)
+  if is_tensor and value.dims == 1 and #value == count then return value end
+  M.fail("%s: the function returned %s, expected one value per list (%d)", where,
+    is_tensor and ("a tensor {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value), count)
+end
+
+---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a
+---number up to `largest` in size. NaN is a number.
+---@param where string     name of the called function, for the message
+---@param name string      name of the argument
+---@param list number[]
+---@param largest? number  (default: infinity)
+---@return number[] list
+---Example: `#require("moonrank.check").numbers("f", "x", {1, 0 / 0})   --> 2`
+function M.numbers(where, name, list, largest)
+  M.expect(type(list) == "table", where, name, list, "a tensor or a table of numbers")
+  largest = largest or math.huge
+  for i = 1, #list do
+    local each = list[i]
+    if math.type(each) == nil or each > largest or -each > largest then
+      local limit = largest < math.huge and (" of at most %g in size"):format(largest) or ""
+      M.expect(false, where, ("entry %d of %s"):format(i, name), each, "a number" .. limit)
+    end
+  end
+  return list
+end
+
+---Returns an array. Raises an error if it is empty: "f: metrics is empty, expected at least one
+---metric".
+---@param where string  name of the called function, for the message
+---@param name string   name of the argument
+---@param list any[]
+---@param entry string  one entry, in words
+---@return any[] list
+---Example: `#require("moonrank.check").not_empty("f", "nsr", {1, 2}, "number")   --> 2`
+function M.not_empty(where, name, list, entry)
+  if #list == 0 then M.fail("%s: %s is empty, expected at least one %s", where, name, entry) end
+  return list
+end
+
+---Returns the positions of the values of an array, by value. Raises an error if it contains a value
+---twice: "f: order has 'ap' twice, expected different values".
+---@param where string  name of the called function, for the message
+---@param name string   name of the argument
+---@param list any[]
+---@return table<any, integer>
+---Example: `require("moonrank.check").distinct("f", "order", {"a", "b"}).b   --> 2`
+function M.distinct(where, name, list)
+  local places = {}
+  for i, value in ipairs(list) do
+    if places[value] then M.fail("%s: %s has %s twice, expected different values", where, name, M.found(value)) end
+    places[value] = i
+  end
+  return places
+end
+
+---Raises an error if an array has an element that is not an integer from 1 to `most`.
+---@param where string  name of the called function, for the message
+---@param name string   name of the argument
+---@param list any
+---@param most integer
+---@param entry string  a number, in words: "column number"
+function M.indices(where, name, list, most, entry)
+  M.expect(type(list) == "table", where, name, list, "a table of %ss", entry)
+  for i = 1, #list do
+    local number = list[i]
+    if math.type(number) ~= "integer" or number < 1 or number > most then
+      M.expect(false, where, ("%s[%d]"):format(name, i), number, "a %s from 1 to %d", entry, most)
+    end
+  end
+end
+
+---Raises an error if an option was given that has no effect: "f: nsr is 2, but by = 'user' takes no
+---nsr. Leave out nsr".
+---@param where string  name of the called function, for the message
+---@param name string   name of the option
+---@param value any     its value; nil if it was not given
+---@param why string    why it has no effect
+---@param ... any       arguments of string.format for `why`
+function M.leave_out(where, name, value, why, ...)
+  if value == nil then return end
+  if select("#", ...) > 0 then why = why:format(...) end
+  M.fail("%s: %s is %s, but %s. Leave out %s", where, name, M.found(value), why, name)
 end
 
 ---Returns the name in `known` that is most similar to `name`, or nil if none is similar.
@@ -250,163 +387,8 @@ function M.choice(where, name, value, choices)
   local known = { table.unpack(choices) }
   table.sort(known)
   local near = M.nearest(value, known)
-  local found = (type(value) == "string" and "'%s'" or "%s"):format(tostring(value))
   local hint = near and (" (did you mean '%s'?)"):format(near) or ""
-  M.fail("%s: %s is %s%s, expected one of: %s", where, name, found, hint, table.concat(known, ", "))
-end
-
-local inner = setmetatable({}, { __mode = "k" })  -- wrapper made by `exact` -> the function that it wraps
-
--- Ends of errors about surplus arguments, by the name of the method that received the argument. After x:to_csv("file"),
--- the error says how to write the text to a file.
-local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
-local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
-  requires_grad = "; a tensor without gradients is x:detach()" }
-
----Returns the options that a script passed to an export such as x:to_csv. A text is an error that
----says how to write the exported text to a file.
----@param where string  "evaluation:to_csv"
----@param options any
----@return any options
----Example: `require("moonrank.check").export_options("x:to_csv", {lists = true}).lists   --> true`
-function M.export_options(where, options)
-  if type(options) == "string" then
-    M.fail("%s: options is '%s', expected a table%s", where, core.safe_text(options),
-      to_file:format(where:match "[%a_]+$"))
-  end
-  return options
-end
-
--- Raises an error if an argument after the first `most` arguments is not nil. A surplus nil has no effect and is
--- accepted.
-local function refuse_surplus(name, f, most, ...)
-  local parameters = {}
-  for i = 1, most do parameters[i] = debug.getlocal(f, i) or "self" end
-  local of_self = parameters[1] == "self" and 1 or 0
-  for i = most + 1, select("#", ...) do
-    local value = select(i, ...)
-    if value ~= nil then
-      local kind = type(value)
-      local shown = kind == "string" and ("'%s'"):format(value) or kind == "number" and tostring(value)
-        or kind == "boolean" and tostring(value) or "a " .. M.kind(value)
-      local last = name:match "[%a_]+$" or ""
-      local by_name = parameters[most] == "options" and ". Options go into one table, by name" or ""
-      M.fail("%s: argument %d is %s, expected %s: %s(%s)%s", name, i - of_self, core.safe_text(shown),
-        most == of_self and "no arguments" or ("at most %d"):format(most - of_self), name,
-        table.concat(parameters, ", ", of_self + 1), (instead[last] or by_name):format(last))
-    end
-  end
-end
-
-local function passed(...) return ... end
-
--- True if a value whose metatable is not `class` can still be the object of a method of the class. Either the value's
--- own class has a method of this name, or the value is a script's table that stands for an object. A table cannot stand
--- for an object of a core class.
-local function may_have(value, method, class)
-  local meta = getmetatable(value)
-  if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end
-  return type(value) == "table" and rawget(class, "__gc") == nil
-end
-
--- Raises an error if a call has more arguments than the function takes, or if a method was called with a dot instead of
--- a colon, so that a wrong value is taken for the object.
-local function refuse(name, f, most, meta, ...)
-  if select("#", ...) > most then refuse_surplus(name, f, most, ...) end
-  local class, method = name:match "([%a_]+):(.*)"
-  if not meta or getmetatable((...)) == meta or may_have((...), method, meta) then return end
-  local object = class == "Tensor" and "x" or class:lower()
-  M.fail("%s: found a %s in the place of the object. Write %s:%s(...) with a colon", name, M.kind((...)), object,
-    method)
-end
-
----Wraps a function so that surplus arguments, which Lua would drop silently, raise an error. A
----function in C, a function with `...`, and a value that is not a function are returned unchanged.
----Surplus arguments that are nil are accepted.
----@param name string  name for messages; a method has a colon in it
----@param f any
----@param meta? table  metatable of the objects whose method it is; a call with a dot is then an error
----@return any
----Example: `require("moonrank.check").exact("f", function(x) return x end)(1, nil)   --> 1`
-function M.exact(name, f, meta)
-  if type(f) ~= "function" or inner[f] then return f end
-  local info = debug.getinfo(f, "Su")
-  if info.what == "C" or info.isvararg then return f end
-  local most, method = math.max(info.nparams, name:find(":", 1, true) and 1 or 0), meta and name:match ":(.*)"
-  local function wrapper(...)
-    if select("#", ...) > most or method and getmetatable((...)) ~= meta then refuse(name, f, most, meta, ...) end
-    return passed(f(...))  -- a tail call would remove the stack frame from which core errors read the function's name
-  end
-  inner[wrapper] = f
-  return wrapper
-end
-
----Returns the original function of a wrapper that `exact` made; any other value is returned
----unchanged.
----@param f any
----@return any
-function M.inner(f) return inner[f] or f end
-
----Replaces all functions of a table by wrappers that raise an error for surplus arguments
----(`exact`), also functions that are assigned to the table later. Returns the same table.
----Metamethods except `__call` are not wrapped, because Lua passes surplus arguments to them.
----@param prefix string  prefix of names in messages: "mr.Table:" or "mr.data."
----@param functions table
----@param class? table  metatable of the objects whose methods these are
----@return table  the table `functions`
-function M.exact_all(prefix, functions, class)
-  local function checked(key, value)
-    if type(key) ~= "string" or key:match "^__" and key ~= "__call" then return M.inner(value) end
-    if key == "__call" then return M.exact(prefix:sub(1, -2), value) end
-    return M.exact(prefix .. key, value, class)
-  end
-  for key, value in next, functions do functions[key] = checked(key, value) end
-  local meta = getmetatable(functions) or {}
-  meta.__newindex = function(self, key, value) rawset(self, key, checked(key, value)) end
-  return setmetatable(functions, meta)
-end
-
----Raises an error about a field that objects of a class do not have. The error says what to write
----instead, or offers the nearest field name.
----@param class string
----@param name any
----@param known string[]
-function M.no_field(class, name, known)
-  local shown = type(name) == "table" and "table {...}" or core.safe_text(tostring(name))
-  local other = M.other_name(class, name)
-  if other then M.fail("%s has no field '%s'; write %s", class, shown, other) end
-  local near = type(name) == "string" and M.nearest(name, known)
-  M.fail("%s has no field '%s'%s", class, shown, near and (", did you mean '%s'?"):format(near) or "")
-end
-
--- Returns the names of the fields and methods of an object. An error about a misspelt name offers the nearest of them.
-local function fields_of(self, class)
-  local known = {}
-  for _, fields in ipairs{ self, class } do
-    for name in next, fields do
-      if type(name) == "string" and not name:match "^_" then known[#known + 1] = name:gsub("^get_", "") end
-    end
-  end
-  return known
-end
-
----Makes and returns a class of the standard library: a metatable whose objects are made by
----setmetatable(t, class). Methods are added to it as fields. A method `get_NAME` computes the field
----NAME. Reading an unknown field of an object is an error. A surplus argument of a method is an
----error, too, except in internal classes such as "mr.sweep.Store".
----@param name string  "mr.Fold"
----@return table
-function M.class(name)
-  local class = { __name = name }
-  if not name:match "^mr%.%l+%." then M.exact_all(name .. ":", class, class) end
-  class.__index = function(self, key)
-    local found = rawget(class, key)
-    if found ~= nil then return found end
-    local getter = rawget(class, "get_" .. tostring(key))
-    if getter then return getter(self) end
-    M.no_field(name, key, fields_of(self, class))
-  end
-  return class
+  M.fail("%s: %s is %s%s, expected one of: %s", where, name, M.found(value), hint, table.concat(known, ", "))
 end
 
 return M

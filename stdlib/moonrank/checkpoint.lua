@@ -42,32 +42,22 @@ local function stored(path, settings, given, mix_numerics)
 end
 
 local function check_arguments(path, settings, compute)
-  if type(path) ~= "string" or path == "" then
-    check.fail("mr.checkpoint: path is %s, expected the name of a file", path == "" and "empty" or tostring(path))
-  end
+  check.path("mr.checkpoint", path)
   paths.check("mr.checkpoint", "new file", path)
-  if type(settings) ~= "table" then check.fail("mr.checkpoint: settings is a %s, expected a table", type(settings)) end
+  check.expect(type(settings) == "table", "mr.checkpoint", "settings", settings, "a table")
   for name in pairs(settings) do
-    if type(name) ~= "string" then
-      check.fail("mr.checkpoint: the name of a setting is %s, expected a text", tostring(name))
-    end
+    check.expect(type(name) == "string", "mr.checkpoint", "the name of a setting", name, "a text")
   end
-  if type(compute) ~= "function" then
-    check.fail("mr.checkpoint: compute is a %s, expected a function", type(compute))
-  end
+  check.expect(type(compute) == "function", "mr.checkpoint", "compute", compute, "a function")
 end
 
 -- Returns the table that `compute` returned. Raises an error unless its entries are tensors with names, because a
 -- checkpoint file cannot hold anything else.
 local function checked_results(results)
-  if type(results) ~= "table" then
-    check.fail("mr.checkpoint: compute returned a %s, expected tensors by name", type(results))
-  end
+  check.expect(type(results) == "table", "mr.checkpoint", "the result of compute", results, "tensors by name")
   for name, x in pairs(results) do
-    if type(name) ~= "string" or not check.is_tensor(x) then
-      check.fail("mr.checkpoint: compute returned a %s under '%s', expected tensors by name",
-        check.is_tensor(x) and "tensor" or type(x), tostring(name))
-    end
+    check.expect(type(name) == "string", "mr.checkpoint", "a name in the result of compute", name, "a text")
+    check.expect(check.is_tensor(x), "mr.checkpoint", ("result '%s' of compute"):format(name), x, "a tensor")
   end
   return results
 end
@@ -81,9 +71,8 @@ local function texts_of(settings)
   end
   for name, value in pairs(settings) do
     texts[name] = setting.text("mr.checkpoint", name, value)
-    if not (utf8.len(name) and utf8.len(texts[name])) then
-      check.fail("mr.checkpoint: setting %s = %s is not UTF-8", core.safe_text(name), core.safe_text(texts[name]))
-    end
+    check.utf8("mr.checkpoint", "the name of a setting", name)
+    check.utf8("mr.checkpoint", "a setting", texts[name])
   end
   return texts
 end

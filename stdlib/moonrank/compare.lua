@@ -52,7 +52,7 @@ local function nearest_option(name) return check.nearest(name, check.names(compa
 -- Splits the argument of mr.compare into its options and its systems. A field that is not an option is a system. The
 -- option `systems` holds further systems by name.
 local function divided(options)
-  if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
+  check.expect(type(options) == "table", where, "options", options, "a table")
   local known, systems = {}, {}
   for name, value in pairs(options) do
     if compare_options.by_name[name] then known[name] = value else systems[name] = value end
@@ -65,7 +65,7 @@ local function divided(options)
     end
   end
   for name, value in pairs(o.systems) do
-    if systems[name] ~= nil then check.fail("%s: two systems are called '%s'", where, tostring(name)) end
+    check.expect(systems[name] == nil, where, "the name of a system", name, "different names")
     systems[name] = value
   end
   return o, systems
@@ -140,7 +140,7 @@ end
 local function metrics_of(o, systems, names, first)
   local wanted = o.metrics or first and systems[first].evaluation.names
   if type(wanted) ~= "table" or #wanted == 0 then
-    check.fail("%s: metrics is missing. Pass a list, such as metrics = {\"map\", \"ndcg@10\"}", where)
+    check.expect(false, where, "metrics", o.metrics, 'a list, such as metrics = {"map", "ndcg@10"}')
   end
   check.sequence(where, "metrics", wanted, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   local metrics = {}
@@ -246,10 +246,8 @@ local function values_of(o, systems, names, metrics, first)
   local place = {}
   if e then
     local ids = rawget(e, "ids") or type(o.qrels) ~= "string" and judgments.ids
-    if not ids then
-      check.fail("%s: qrels is a file, expected the dataset or the lists that '%s' was tested on", where, first)
-    end
-    if #ids ~= e.count then check.fail("%s: '%s' has %d lists but qrels has %d", where, first, e.count, #ids) end
+    check.expect(ids, where, "qrels", o.qrels, "the dataset or the lists that '%s' was tested on", first)
+    check.length(where, "qrels", #ids, e.count, ("one for each list of '%s'"):format(first))
     for i, id in ipairs(ids) do place[id] = i end
     local both = {}
     for _, id in ipairs(queries) do both[#both + 1] = place[id] and id or nil end
@@ -362,14 +360,12 @@ function M.compare(options)
   local o, given = divided(options)
   local names = {}
   for name in pairs(given) do
-    if type(name) ~= "string" or name == "" or name:find "%c" then
-      check.fail("%s: a system is called '%s', expected a name: mr.compare{ours = ..., theirs = ...}", where,
-        core.safe_text(tostring(name)))
-    end
+    check.expect(type(name) == "string" and name ~= "" and not name:find "%c", where, "the name of a system", name,
+      "a name: mr.compare{ours = ..., theirs = ...}")
     names[#names + 1] = name
   end
   names = ordered(names, o.order)
-  if #names < 2 or #names > 26 then check.fail("%s: found %d systems, expected 2 to 26", where, #names) end
+  check.expect(#names >= 2 and #names <= 26, where, "the number of systems", #names, "2 to 26")
   local measurements, count = {}, folds.count(o, given, names)
   local tested, interrupted, words = folds.tested(given, names)
   if #tested < 2 then check.fail("%s: %s. Train it to the end, or leave it out", where, table.concat(words, ". ")) end

@@ -135,12 +135,12 @@ local function listed_columns(list)
   for i = 1, #list do
     if list[i] ~= false then
       check.choice(where, "entry", list[i], { "user", "item", "rating", "timestamp" })
-      if at[list[i]] then check.fail("%s: the list contains '%s' twice", where, list[i]) end
+      check.expect(not at[list[i]], where, ("entry %d"):format(i), list[i], "each column once")
       at[list[i]] = i
     end
   end
   for _, name in ipairs{ "user", "item" } do
-    if not at[name] then check.fail("%s: the list lacks '%s', expected {\"user\", \"item\"} at least", where, name) end
+    check.expect(at[name], where, ("'%s' in the list"):format(name), nil, '{"user", "item"} at least')
   end
   at.rating, at.timestamp = at.rating or false, at.timestamp or false
   return at, #list
@@ -428,18 +428,12 @@ local scored_options = declare("mr.data.ScoredOptions", {
 function M.scored(scores, set, options)
   local o = scored_options:read("mr.data.scored", options)
   if not check.is_tensor(scores) then
-    if not dataset.is(set) then
-      check.fail("mr.data.scored: scores is a %s, expected a tensor, or a model and a dataset", type(scores))
-    end
+    check.expect(dataset.is(set), "mr.data.scored", "scores", scores, "a tensor, or a model and a dataset")
     scores = require("moonrank.fit").scores(scores, set)
   end
-  if not dataset.is(set) and not check.is_lists(set) then
-    check.fail("mr.data.scored: set is %s, expected a dataset or lists", set == nil and "missing" or "a " .. type(set))
-  end
+  check.expect(dataset.is(set) or check.is_lists(set), "mr.data.scored", "set", set, "a dataset or lists")
   local lists = scored.named(set)
-  if #scores ~= lists.rows then
-    check.fail("mr.data.scored: scores has %d entries but the lists have %d rows", #scores, lists.rows)
-  end
+  check.length("mr.data.scored", "scores", #scores, lists.rows, "one for each row of the lists")
   return scored.new(lists, scores, o.name)
 end
 
@@ -473,7 +467,7 @@ function M.synthetic(options)
   for name in pairs(options or {}) do
     local group = synthetic_options.by_name[name].group
     if group and group ~= ('kind = "%s"'):format(o.kind) then
-      check.fail("%s: kind = '%s' takes no %s. Leave it out", where, o.kind, name)
+      check.leave_out(where, name, options[name], "kind = '%s' takes no %s", o.kind, name)
     end
   end
   if o.kind == "ratings" then

@@ -317,7 +317,7 @@ local csv_options = declare("mr.EvaluationCsvOptions", {
 ---```
 function Evaluation:to_csv(options)
   local where = "evaluation:to_csv"
-  local o = csv_options:read(where, check.export_options(where, options))
+  local o = csv_options:read(where, require("moonrank.check.calls").export_options(where, options))
   return o.lists and require("moonrank.evaluate.per_list").csv(self, M) or self:table():to_csv()
 end
 

@@ -144,11 +144,9 @@ end
 
 -- Raises an error if `folder` is a file, or a folder with files other than pages of the manual.
 local function check_folder(folder)
-  if folder == "" then check.fail("doc --html: the name of the folder is empty") end
+  check.path("doc --html", folder, "folder")
   if not core.file_exists(folder) then return end
-  if not core.file_exists(folder .. "/.") then
-    check.fail("doc --html: %s is a file, expected a folder or a new name", folder)
-  end
+  check.expect(core.file_exists(folder .. "/."), "doc --html", "folder", folder, "a folder or a new name, not a file")
   local names = core.list_folder(folder)
   table.sort(names)
   for _, name in ipairs(names) do

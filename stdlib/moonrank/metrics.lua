@@ -256,21 +256,15 @@ local define_options = declare("mr.metrics.DefineOptions", {
 ---loss(mr.tensor{0, 0}, mr.lists{{0, 2}}):item() / math.log(2)   --> 1.5
 function M.define(name, f, options)
   local o = define_options:read("mr.metrics.define", options)
-  if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
-    check.fail("mr.metrics.define: name is '%s', expected letters, digits and _", tostring(name))
-  end
-  if not own[name] and (rawget(M, name) ~= nil or metric.known(name)) then
-    check.fail("mr.metrics.define: name is '%s', which already exists and was not defined by the script. Choose "
-      .. "another name", name)
-  end
+  local is_taken = not own[name] and type(name) == "string" and (rawget(M, name) ~= nil or metric.known(name))
+  check.new_name("mr.metrics.define", name, is_taken and "a metric or function of the library" or nil)
   if type(f) == "table" then
     local made = declared.made(name, f)
     metric.define(name, made.values, o.minimize, made.tables, f)
   elseif type(f) == "function" then
     metric.define(name, f, o.minimize)
   else
-    check.fail("mr.metrics.define: the definition of '%s' is a %s, expected a function, or a table with gain and "
-      .. "discount", name, type(f))
+    check.expect(false, "mr.metrics.define", "f", f, "a function, or a table with gain and discount")
   end
   own[name] = true
   M[name] = function(scores, lists, with) return given(name, scores, lists, with) end

@@ -193,7 +193,7 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---```
 function M.define(name, definition)
   if rawget(M, name) ~= nil and not registry.of_script(name) then
-    check.fail("mr.models.define: mr.models.%s already exists. Choose another name", name)
+    check.new_name("mr.models.define", name, "mr.models." .. name)
   end
   M[name] = registry.define(name, definition)
   return M[name]

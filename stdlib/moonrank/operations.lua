@@ -15,7 +15,7 @@ local tensor = core.classes["mr.Tensor"].methods
 ---Example: `mr.cat({mr.tensor{1, 2}, mr.tensor{3}})   --> {1, 2, 3}  mr.Tensor {3} float32`
 ---Example: `mr.cat({mr.ones(2, 3), mr.zeros(2, 4)}, 2):size(2)   --> 7`
 function M.cat(tensors, dim)
-  check.tensors("mr.cat", tensors)
+  check.expect(type(tensors) == "table", "mr.cat", "tensors", tensors, "a list: mr.cat({x, y}, dim)")
   return core.cat(tensors, dim or 1)
 end
 
@@ -25,7 +25,7 @@ end
 ---@return mr.Tensor
 ---Example: `mr.stack({mr.tensor{1, 2}, mr.tensor{3, 4}}, 2)[1]   --> {1, 3}  mr.Tensor {2} float32`
 function M.stack(tensors, dim)
-  check.tensors("mr.stack", tensors)
+  check.expect(type(tensors) == "table", "mr.stack", "tensors", tensors, "a list: mr.stack({x, y}, dim)")
   return core.stack(tensors, dim or 1)
 end
 
@@ -141,9 +141,7 @@ function tensor:conv2d(weight, options)
   end
   local out = in_blocks(self, pictures_at_once(length * of[3] * of[4]), products)
   if not o.bias then return out end
-  if o.bias:numel() ~= by[1] then
-    check.fail("conv2d: bias has %d entries, expected %d, one for each output", o.bias:numel(), by[1])
-  end
+  check.length("conv2d", "bias", o.bias:numel(), by[1], "one for each output")
   return out + core.reshape(o.bias, { by[1], 1, 1 })
 end
 
@@ -160,17 +158,12 @@ local pooling_options = declare("mr.PoolingOptions", {
 ---Example: `mr.arange(1, 16):reshape(1, 1, 4, 4):max_pool(2):totable()[1][1][2][2]   --> 16.0`
 function tensor:max_pool(size, options)
   local o = pooling_options:read("max_pool", options)
-  if not is_pair(size) then
-    local found = type(size) == "table" and "a table" or tostring(size)
-    check.fail("max_pool: size is %s, expected %s", found, expected_pair)
-  end
+  check.expect(is_pair(size), "max_pool", "size", size, expected_pair)
   local window = pair(size)
   local stride, padding = pair(o.stride or window), pair(o.padding)
   for axis = 1, 2 do
-    if 2 * padding[axis] > window[axis] then
-      check.fail("max_pool: padding is %d, expected at most half of the window's size, which is %d", padding[axis],
-        window[axis])
-    end
+    check.expect(2 * padding[axis] <= window[axis], "max_pool", "padding", padding[axis],
+      "at most half of the window's size, which is %d", window[axis])
   end
   local columns, of = core.unfold(self, window, stride, padding, -math.huge), core.shape(self)
   local down, across = places(of[3], window, stride, padding, 1), places(of[4], window, stride, padding, 2)
@@ -198,25 +191,18 @@ local function by_channel(x)
   local turned = x:transpose(1, 2)
   local shape = core.shape(turned)
   local count = x:numel() // math.max(1, shape[1])
-  if count < 2 then
-    check.fail("batch_norm: the batch has %d value per channel, expected at least 2 in training", count)
-  end
+  check.expect(count >= 2, "batch_norm", "the number of values per channel", count, "at least 2 in training")
   return core.reshape(turned, { shape[1], count }), function(rows) return core.reshape(rows, shape):transpose(1, 2) end
 end
 
 local function batch_norm_read(x, gain, bias, options)
   local of = core.shape(x)
-  if #of < 2 then
-    check.fail("batch_norm: the tensor has shape {%s}, expected {rows, channels} or more dimensions",
-      table.concat(of, ", "))
-  end
-  if not check.is_tensor(gain) then check.fail("batch_norm: gain is a %s, expected a tensor", type(gain)) end
-  if not check.is_tensor(bias) then check.fail("batch_norm: bias is a %s, expected a tensor", type(bias)) end
+  check.expect(#of >= 2, "batch_norm", "the shape of the tensor", of, "{rows, channels} or more dimensions")
+  check.expect(check.is_tensor(gain), "batch_norm", "gain", gain, "a tensor")
+  check.expect(check.is_tensor(bias), "batch_norm", "bias", bias, "a tensor")
   local o = batch_norm_options:read("batch_norm", options)
   for _, part in ipairs{ { "gain", gain }, { "bias", bias }, { "mean", o.mean }, { "variance", o.variance } } do
-    if part[2]:numel() ~= of[2] then
-      check.fail("batch_norm: %s has %d entries, expected %d, one for each channel", part[1], part[2]:numel(), of[2])
-    end
+    check.length("batch_norm", part[1], part[2]:numel(), of[2], "one for each channel")
   end
   return o, of
 end

@@ -41,9 +41,8 @@ end
 ---@param parameters mr.Tensor[]
 ---@return mr.Optimizer
 function Optimizer:bind(parameters)
-  if type(parameters) == "table" and check.field(parameters, "parameters") then
-    check.fail("optimizer:bind: found a model, expected its parameters. Pass model:parameters()")
-  end
+  check.expect(type(parameters) ~= "table" or not check.field(parameters, "parameters"), "optimizer:bind", "parameters",
+    parameters, "the parameters of a model: model:parameters()")
   local bound = optimizer(self.name, self.options, self._step)
   bound._parameters, bound._state = parameters, core.optimizer_state(parameters)
   return bound
@@ -55,6 +54,12 @@ function Optimizer:_copy()
   local options = {}
   for name, value in pairs(self.options) do options[name] = value end
   return optimizer(self.name, options, self._step)
+end
+
+-- Returns the state of an optimizer that is bound to parameters. Raises an error if it is not bound.
+local function state_of(self)
+  if not self._state then check.fail "optimizer: bind it to parameters first: optimizer:bind(model:parameters())" end
+  return self._state
 end
 
 ---Updates every parameter by one optimizer step from its gradient. The optimizer must be bound to
@@ -69,9 +74,9 @@ end
 ---w:totable()[1]   --> 0.8
 ---```
 function Optimizer:step()
-  if not self._state then check.fail("optimizer:step: bind the optimizer to parameters first") end
+  local state = state_of(self)
   local _ <close> = phase.begin "step"
-  self._step(self._state, self.options)
+  self._step(state, self.options)
 end
 
 ---Clears the gradients of all parameters to which the optimizer is bound.
@@ -89,26 +94,14 @@ function Optimizer:zero_grad()
 end
 
 -- Returns the optimizer's state, as names and tensors, to be saved in a file.
-function Optimizer:_numbers()
-  if not self._state then
-    check.fail("optimizer: an optimizer has no state before it is bound to parameters. Call "
-      .. "optimizer:bind(model:parameters())")
-  end
-  return core.optimizer_numbers(self._state)
-end
+function Optimizer:_numbers() return core.optimizer_numbers(state_of(self)) end
 
 -- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.
-function Optimizer:_check(names, tensors)
-  if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
-  core.check_optimizer(self._state, names, tensors)
-end
+function Optimizer:_check(names, tensors) core.check_optimizer(state_of(self), names, tensors) end
 
 -- Restores the optimizer's state from the names and tensors that :_numbers returned. Raises an error if they belong
 -- to other parameters.
-function Optimizer:_resume(names, tensors)
-  if not self._state then check.fail("optimizer: bind the optimizer to parameters first") end
-  core.restore_optimizer(self._state, names, tensors)
-end
+function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self), names, tensors) end
 
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The
 ---model's file has the parameters.) The file is written completely or not at all, and missing
@@ -140,10 +133,7 @@ end
 function Optimizer:load(path)
   local names, tensors, keys, values = core.load_tensors(path, "moonrank optimizer")
   for i, key in ipairs(keys) do
-    if key == "kind" and values[i] ~= self.name then
-      check.fail("%s: the file has the state of an optimizer of kind '%s', expected '%s'", path,
-        core.safe_text(values[i]), self.name)
-    end
+    check.expect(key ~= "kind" or values[i] == self.name, path, "the kind of optimizer", values[i], self.name)
   end
   local ok, message = pcall(self._resume, self, names, tensors)
   if message == "interrupted" then error(message, 0) end
@@ -212,10 +202,8 @@ local adam_options = declare("mr.optim.AdamOptions", {
 function M.adam(options)
   local adam = made("adam", adam_options, options, adam_step)
   local o = adam.options
-  if o.sparse and o.weight_decay ~= 0 then
-    check.fail("mr.optim.adam: weight_decay is %g, expected 0, because sparse = true does not change rows without a "
-      .. "gradient", o.weight_decay)
-  end
+  check.expect(not o.sparse or o.weight_decay == 0, "mr.optim.adam", "weight_decay", o.weight_decay,
+    "0, because sparse = true does not change rows without a gradient")
   return adam
 end
 

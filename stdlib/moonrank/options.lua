@@ -32,6 +32,10 @@ local M = {}
 ---@field expected? string    text after "expected" in errors, instead of type and range: "a file, or an open stream"
 ---@field also? table         names of the option in other libraries; an error shows also[name], or the option's name
 ---@field formerly? string    name of the option in earlier versions, which is still accepted with a warning
+---@field excludes? table<string, string|true>  options that cannot be given beside this one, with the reason
+---@field required_without? string  option without which this one is required
+---@field requires? string    option without which this one has no effect
+---@field not_above? string   option that is the largest value of this one
 ---@field help string         one line of documentation
 ---@field group? string       computed on first use: heading above the option in the documentation
 ---@field is_of_type? fun(value: any): boolean  computed: whether a value that is not among the choices has the type
@@ -43,6 +47,7 @@ local M = {}
 ---@field name string
 ---@field rows mr.options.Row[]  in the order of the documentation
 ---@field by_name table<string, mr.options.Row>
+---@field related mr.options.Row[]|false  rows with a relation to another option; false if there are none
 ---@field by_former table<string, mr.options.Row>|false  rows by their former names; false if no row has one
 local Declaration = {}
 Declaration.__index = Declaration
@@ -129,7 +134,8 @@ end
 
 local fields = { default = true, default_of = true, shown = true, required = true, choices = true, least = true,
   most = true, above = true, below = true, infinite = true, class = true, accept = true, expected = true, also = true,
-  formerly = true, help = true }
+  formerly = true, excludes = true, requires = true, required_without = true, not_above = true,
+  help = true }
 
 local function check_row(name, row)
   for key in pairs(row) do
@@ -191,10 +197,11 @@ end
 -- Fills `rows`, `by_name` and `by_former` of a declaration on its first use. If memory runs out, the declaration stays
 -- unprepared, and its next use tries again.
 local function prepare(declaration)
-  local rows, by_name, by_former = rows_of(declaration), {}, false
+  local rows, by_name, by_former, related = rows_of(declaration), {}, false, {}
   for _, row in ipairs(rows) do
     assert(not by_name[row[1]], ("%s declares %s twice"):format(declaration.name, row[1]))
     by_name[row[1]] = row
+    if row.excludes or row.requires or row.required_without or row.not_above then related[#related + 1] = row end
     if row.formerly then
       by_former = by_former or {}
       by_former[row.formerly], M.former_names[row[1]] = row, row.formerly
@@ -205,6 +212,7 @@ local function prepare(declaration)
     assert(not by_name[former], text:format(declaration.name, former))
   end
   declaration.rows, declaration.by_name, declaration.by_former = rows, by_name, by_former
+  declaration.related = #related > 0 and related
   declaration.parts = nil
   setmetatable(declaration, Declaration)
 end
@@ -287,6 +295,21 @@ local function renamed(self, where, given)
   return options
 end
 
+-- Raises an error if options that were given contradict each other. `o` has the values with their defaults.
+local function check_relations(self, where, given, o)
+  for _, row in ipairs(self.related) do
+    local name, most = row[1], row.not_above and o[row.not_above]
+    local is_given = rawget(given, name)
+    for other, why in next, is_given and row.excludes or none do
+      if rawget(given, other) then words().excluded(where, name, other, why) end
+    end
+    local instead = row.required_without
+    if instead and o[name] == nil and o[instead] == nil then words().missing(where, row, instead) end
+    if is_given and row.requires and o[row.requires] == nil then words().lacks(where, name, row.requires) end
+    if most and o[name] and o[name] > most then words().above(where, row, o) end
+  end
+end
+
 ---Checks the options that a script passed, and returns them with the defaults of the other options.
 ---An unknown option, a value that is not allowed, and a missing required option are errors.
 ---@param where string   function name for messages
@@ -316,6 +339,7 @@ function Declaration:read(where, given)
     o[name] = value
   end
   if missing then words().missing(where, missing) end
+  if self.related then check_relations(self, where, given, o) end
   return o
 end
 

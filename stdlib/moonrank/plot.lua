@@ -90,22 +90,19 @@ local facet_options = declare("mr.plot.Facets", {
 ---```
 function M.facets(options)
   local where = "mr.plot.facets"
-  if type(options) ~= "table" then check.fail("%s: options is a %s, expected a table", where, type(options)) end
+  check.expect(type(options) == "table", where, "options", options, "a table")
   local named, panels = {}, {}
   for key, value in pairs(options) do
     if type(key) ~= "number" then named[key] = value end
   end
   local o = facet_options:read(where, named)
   for i, each in ipairs(options) do
-    if getmetatable(each) ~= figure.Figure then
-      check.fail("%s: entry %d is a %s, expected a figure", where, i, type(each))
-    end
-    if each.kind == "facets" then
-      check.fail("%s: entry %d is a figure of facets, expected a figure with one panel", where, i)
-    end
+    local name = ("entry %d"):format(i)
+    check.expect(getmetatable(each) == figure.Figure, where, name, each, "a figure")
+    check.expect(each.kind ~= "facets", where, name, "facets", "a figure with one panel")
     panels[i] = each._.panels[1]
   end
-  if #panels == 0 then check.fail("%s: no figures are given, expected at least one", where) end
+  check.not_empty(where, "options", panels, "figure")
   local columns = math.min(o.columns or (#panels == 2 or #panels == 4) and 2 or 3, #panels)
   local width, height = o.width or 320 * columns, o.height or 250 * ((#panels + columns - 1) // columns) + 50
   if math.max(width, height) > 10000 then

@@ -104,9 +104,7 @@ tables.add_exports(Profile)
 ---only the first events; `left_out` and the file say how many events are missing.
 ---@param path string
 function Profile:save_trace(path)
-  if type(path) ~= "string" or path == "" then
-    check.fail("profile:save_trace: path is %s, expected the name of a file", tostring(path))
-  end
+  check.path("profile:save_trace", path)
   self._profiler:save_trace(path)
 end
 
@@ -213,7 +211,7 @@ local profile_options = declare("mr.ProfileOptions", {
 ---```
 function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
-  check.runs("mr.profile", f)
+  check.expect(type(f) == "function", "mr.profile", "f", f, "a function: mr.profile(function() ... end)")
   local profiler = core.profiler(o.events)
   if o.trace then profiler:save_trace(o.trace) end  -- raises an error for an unwritable path before f runs
   local results = run(profiler, f)

@@ -21,7 +21,7 @@ local scope = { seed = 1, name = "", calls = 0, rows_before = 0 }
 ---(draw() - draw()):abs():sum():item()   --> 0.0
 ---Example: `(mr.normal({2}) - mr.normal({2})):abs():sum():item() > 0   --> true`
 function M.seed(n)
-  if math.type(n) ~= "integer" then check.fail("mr.seed: n is %s, expected an integer", tostring(n)) end
+  check.expect(math.type(n) == "integer", "mr.seed", "n", n, "an integer")
   scope = { seed = n, name = "", calls = 0, rows_before = 0 }
 end
 

@@ -77,13 +77,13 @@ local function names_of(store) return store:columns("SELECT name FROM studies OR
 ---results:counts().done, means.rows[2][2], #best.rows   --> 4, 2.0, 2
 ---```
 function M.results(path, name)
-  if type(path) ~= "string" then check.fail("mr.results: path is a %s, expected the name of a store", type(path)) end
+  check.expect(type(path) == "string", "mr.results", "path", path, "the name of a store")
   local store = stores.open(path, "read")
   local names = names_of(store)
   if name == nil and #names == 1 then name = names[1] end
   if name == nil then
-    check.fail("mr.results: %s has %d studies%s. Name one", path, #names,
-      #names > 0 and " (" .. table.concat(names, ", ") .. ")" or "")
+    check.expect(false, "mr.results", "name", name, "the name of one of the %d studies (%s)", #names,
+      table.concat(names, ", "))
   end
   local study = store:study(name)
   if not study then check.unknown("study in " .. path, name, names) end
@@ -120,10 +120,8 @@ end
 ---if the file `path` exists.
 ---@param path string
 function Results:copy(path)
-  if type(path) ~= "string" or path == "" then
-    check.fail("results:copy: path is %s, expected the name of a file", tostring(path))
-  end
-  if core.file_exists(path) then check.fail("results:copy: %s exists already. Pass another path", path) end
+  check.path("results:copy", path)
+  check.expect(not core.file_exists(path), "results:copy", "path", path, "the name of a new file")
   self._store:copy(path)
 end
 
@@ -147,9 +145,7 @@ end
 ---study:to_optuna(journal), study:to_optuna(journal)   --> 2, 0
 ---```
 function Results:to_optuna(path)
-  if type(path) ~= "string" or path == "" then
-    check.fail("results:to_optuna: path is %s, expected the name of a file", tostring(path))
-  end
+  check.path("results:to_optuna", path)
   paths.check("results:to_optuna", "new file", path)
   local journal <close> = require("moonrank.sweep.optuna").open(path, self._store, self.study)
   return journal:add()
@@ -205,7 +201,7 @@ function Results:trials(options)
 end
 
 local pivot_options = declare("mr.PivotOptions", {
-  { "rows", "string|string[]", help = "parameters with a row for each of their values" },
+  { "rows", "string|string[]", required_without = "columns", help = "parameters with a row for each of their values" },
   { "columns", "string|string[]", help = "parameters with a column for each of their values" },
   { "aggregate", "string|fun(values: number[]): number", default = "mean", choices = check.names(pivot.aggregates),
     help = "how the numbers of a cell's trials are combined" },
@@ -220,9 +216,6 @@ local pivot_options = declare("mr.PivotOptions", {
 ---@return mr.Table
 function Results:pivot(options)
   local o = pivot_options:read("results:pivot", options)
-  if o.rows == nil and o.columns == nil then
-    check.fail("results:pivot: rows and columns are missing. Pass at least one")
-  end
   local data, where = self:columns(), "results:pivot"
   local note, made = left_out.note(self, where, o.where), pivot.make(data, o)
   if o.aggregate ~= "count" and o.aggregate ~= "sd" then
@@ -325,9 +318,7 @@ end
 ---@param direction? string  "maximize" or "minimize", used instead; required if no direction is known
 ---@return integer
 function Results:sign(name, direction)
-  if type(name) ~= "string" then
-    check.fail("results:sign: name is a %s, expected the name of a column: results:sign(\"value\")", type(name))
-  end
+  check.expect(type(name) == "string", "results:sign", "name", name, "the name of a column: results:sign(\"value\")")
   local metric = text.metric_of(self.study)
   local counts = name == "value" or name == metric
   local own = direction or metrics.direction(counts and metric or name) or counts and self.study.direction

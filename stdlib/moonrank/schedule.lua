@@ -51,7 +51,7 @@ local rates_options = declare("mr.schedule.RatesOptions", {
 ---@return number[]
 ---Example: `mr.schedule.step{every = 1, factor = 0.5}:rates(8, {steps = 6, per_epoch = 2})[5]   --> 2.0`
 function Schedule:rates(lr, plan)
-  if not check.is_finite(lr) then check.fail("rates: lr is %s, expected a finite number", tostring(lr)) end
+  check.expect(check.is_finite(lr), "rates", "lr", lr, "a finite number")
   local o = rates_options:read("rates", plan)
   local made, rates = self:begin{ lr = lr, steps = o.steps, per_epoch = o.per_epoch }, {}
   for step = 1, o.steps do rates[step] = lr * made.factor(step) end
@@ -126,8 +126,9 @@ function M.step(options)
 end
 
 local warmup_options = declare("mr.schedule.WarmupOptions", {
-  { "steps", "integer", least = 1, help = "length of the warmup in steps; or give epochs" },
-  { "epochs", "integer", least = 1, help = "length of the warmup in epochs; or give steps" },
+  { "steps", "integer", least = 1, excludes = { epochs = true }, required_without = "epochs",
+    help = "length of the warmup in steps" },
+  { "epochs", "integer", least = 1, help = "length of the warmup in epochs" },
   { "after", "mr.Schedule", class = "mr.Schedule", expected = "a schedule", shown = "lr stays constant",
     help = "schedule that follows the warmup" },
 })
@@ -143,7 +144,6 @@ local warmup_options = declare("mr.schedule.WarmupOptions", {
 function M.warmup(options)
   local where = "mr.schedule.warmup"
   local o = warmup_options:read(where, options)
-  if (o.steps == nil) == (o.epochs == nil) then check.fail("%s: expected exactly one of steps and epochs", where) end
   return schedule("warmup", o, function(at, plan)
     local n = at.steps or at.epochs * plan.per_epoch
     local rest = { lr = plan.lr, steps = math.max(1, plan.steps - n), per_epoch = plan.per_epoch, metric = plan.metric }

@@ -120,9 +120,8 @@ function M.bootstrap(x, options) return require("moonrank.stats.bootstrap")(x, o
 local function keys_by_p(ps)
   local keys = {}
   for key, p in pairs(ps) do
-    if type(p) ~= "number" or p < 0 or p > 1 then
-      check.fail("mr.stats.holm: p-value %s is %s, expected a number from 0 to 1", tostring(key), tostring(p))
-    end
+    check.expect(type(p) == "number" and not (p < 0 or p > 1), "mr.stats.holm", "p-value " .. tostring(key), p,
+      "a number from 0 to 1")
     if p == p then keys[#keys + 1] = key end
   end
   table.sort(keys, function(i, j) return ps[i] < ps[j] end)
@@ -137,9 +136,7 @@ end
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`
 function M.holm(ps)
   if type(ps) == "userdata" then ps = core.numbers(ps) end
-  if type(ps) ~= "table" then
-    check.fail("mr.stats.holm: a tensor or a table of p-values expected, got a %s", type(ps))
-  end
+  check.expect(type(ps) == "table", "mr.stats.holm", "ps", ps, "a tensor or a table of p-values")
   local adjusted, largest = {}, 0
   for key, p in pairs(ps) do adjusted[key] = p end
   local keys = keys_by_p(ps)
@@ -191,7 +188,7 @@ function M.kde(x, options)
   local where = "mr.stats.kde"
   local o = kde_options:read(where, options)
   local values, skipped = core.without_nan(input.moderate(where, "x", x))
-  if #values == 0 then check.fail("%s: x has no values, expected at least one", where) end
+  check.expect(#values > 0, where, "x", x, "at least one number other than NaN")
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule) return core.kde_bandwidth(values, rule) end)
   local at = input.points(where, o, -(-values):max():item() - 3 * h, values:max():item() + 3 * h)
   return record("kde", { x = at, density = core.kde(values, at, h), bandwidth = h, at_edge = at_edge, n = #values,
@@ -254,11 +251,9 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
 function M.kernel_regression(x, y, options)
   local where = "mr.stats.kernel_regression"
   local o = regression_options:read(where, options)
-  if o.least ~= nil and type(o.bandwidth) == "number" then
-    check.fail("%s: least has no effect if bandwidth is a number. Pass one of them", where)
-  end
+  if type(o.bandwidth) == "number" then check.leave_out(where, "least", o.least, "bandwidth is a number") end
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 2 then check.fail("%s: x and y have %d pairs without NaN, expected at least two", where, #a) end
+  check.expect(#a >= 2, where, "the number of pairs of x and y without NaN", #a, "at least 2")
   local h, at_edge = input.bandwidth(o.bandwidth, function(rule)
     local least = o.least and input.bandwidth(o.least, function(name) return core.kde_bandwidth(a, name) end) or 0
     return core.regression_bandwidth(a, b, o.degree, rule, o.nearest, least)
@@ -300,14 +295,13 @@ function M.spline(x, y, options)
   local where = "mr.stats.spline"
   local o = spline_options:read(where, options)
   local a, b, skipped = core.complete_pairs(input.moderate(where, "x", x), input.moderate(where, "y", y))
-  if #a < 3 then check.fail("%s: x and y have %d pairs without NaN, expected at least three", where, #a) end
+  check.expect(#a >= 3, where, "the number of pairs of x and y without NaN", #a, "at least 3")
   local lambda, at_edge = o.lambda, false
   if not lambda then lambda, at_edge = core.spline_penalty(a, b) end
   local low, high = -(-a):max():item(), a:max():item()
   local at = input.points(where, o, low, high)
-  if o.range and (o.range[1] < low or o.range[2] > high) then
-    check.fail("%s: range reaches beyond the values of x, expected a range within them", where)
-  end
+  check.expect(not o.range or o.range[1] >= low and o.range[2] <= high, where, "range", o.range,
+    "a range within the values of x, from %g to %g", low, high)
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
   if df ~= df then
     check.fail("%s: values of x are too near to each other for a curve between %g and %g", where, low, high)

@@ -86,13 +86,11 @@ local function set_direction(o)
   local own = o.metric and metrics.direction(o.metric)
   if not o.direction then o.direction = metrics.usual_direction(o.metric or "value") end
   if not o.direction then
-    check.fail("mr.sweep: direction is missing, and that of '%s' is not known. Pass direction = \"maximize\" or "
-      .. "direction = \"minimize\"", o.metric)
+    check.expect(false, "mr.sweep", "direction", nil, "'maximize' or 'minimize', because that of '%s' is not known",
+      o.metric)
   end
-  if own and own ~= o.direction then
-    check.fail("mr.sweep: direction is '%s', but %s values of %s are better", o.direction,
-      own == "minimize" and "lower" or "higher", o.metric)
-  end
+  check.expect(not own or own == o.direction, "mr.sweep", "direction", o.direction, "'%s', as for metric %s", own,
+    o.metric)
 end
 
 -- Returns the options in the description of a sampler or pruner, such as "tpe(generation = 10, good = 0.15)", as a
@@ -136,9 +134,8 @@ local function checked(options)
   o.pruner = o.pruner and pruners.make(o.pruner, o.direction, pruner) or nil
   if o.first ~= nil then o.sampler:begin_with(o.first) end
   if not o.sampler:count() then o.trials = o.trials or o.pruner and o.pruner:count() end
-  if not o.trials and not o.sampler:count() then
-    check.fail("mr.sweep: trials is missing, and the sampler %s has no end. Pass trials = n", o.sampler.name)
-  end
+  check.expect(o.trials or o.sampler:count(), "mr.sweep", "trials", o.trials,
+    "an integer, because the sampler %s has no end", o.sampler.name)
   return o
 end
 

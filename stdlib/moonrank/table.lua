@@ -36,18 +36,16 @@ end
 
 local function check_rows(o)
   for i, row in ipairs(o.rows) do
-    if type(row) ~= "table" then check.fail("mr.table: row %d is a %s, expected a table", i, type(row)) end
+    if type(row) ~= "table" then check.expect(false, "mr.table", ("row %d"):format(i), row, "a table") end
     for key in next, row do
       if math.type(key) ~= "integer" then
-        check.fail("mr.table: row %d has the field '%s' beside its values", i, tostring(key))
+        check.expect(false, "mr.table", ("a key of row %d"):format(i), key, "values alone")
       end
     end
   end
   for c, name in ipairs(o.columns) do
     local format = o.formats[name]
-    if format ~= nil and type(format) ~= "string" then
-      check.fail("mr.table: format of %s is a %s, expected a text", name, type(format))
-    end
+    check.expect(format == nil or type(format) == "string", "mr.table", "format of " .. name, format, "a text")
     for _, row in ipairs(format and o.rows or {}) do
       if type(row[c]) == "number" and row[c] == row[c] then formatted(format, row[c], name) end
     end
@@ -57,18 +55,14 @@ end
 local function check_columns(o)
   check.sequence("mr.table", "columns", o.columns)
   for i, name in ipairs(o.columns) do
-    if type(name) ~= "string" then
-      check.fail("mr.table: the name of column %d is a %s, expected a text", i, type(name))
-    end
+    check.expect(type(name) == "string", "mr.table", ("the name of column %d"):format(i), name, "a text")
   end
   for name in pairs(o.formats) do check.choice("mr.table", "format", name, o.columns) end
   for _, name in ipairs(o.within) do check.choice("mr.table", "within", name, o.columns) end
   for name, mark in pairs(o.mark) do
     check.choice("mr.table", "mark", name, o.columns)
-    if mark ~= "max" and mark ~= "min" and not check.is_finite(mark) then
-      check.fail("mr.table: mark of %s is %s, expected 'max', 'min' or a number, such as 0.05 for p", name,
-        tostring(mark))
-    end
+    check.expect(mark == "max" or mark == "min" or check.is_finite(mark), "mr.table", "mark of " .. name, mark,
+      "'max', 'min' or a number, such as 0.05 for p")
   end
   for name, better in pairs(o.better) do
     check.choice("mr.table", "better", name, o.columns)

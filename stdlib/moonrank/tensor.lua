@@ -26,14 +26,12 @@ local function sizes_of(where, ...)
   local given = { ... }
   local options = {}
   if type(given[1]) == "table" then
-    if given[3] ~= nil then
-      check.fail("%s: argument 3 is %s, expected only sizes and options", where, tostring(given[3]))
-    end
+    check.expect(given[3] == nil, where, "argument 3", given[3], "only sizes and options")
     return given[1], given[2]
   end
   if type(given[#given]) == "table" then options = table.remove(given) end
   for i, n in ipairs(given) do
-    if math.type(n) ~= "integer" then check.fail("%s: size %d is %s, expected an integer", where, i, tostring(n)) end
+    if math.type(n) ~= "integer" then check.expect(false, where, ("size %d"):format(i), n, "an integer") end
   end
   return given, options
 end
@@ -43,7 +41,7 @@ end
 local function check_sizes(where, sizes, rest, second)
   if type(sizes) == "table" then return end
   local list = type(sizes) ~= "number" and "{2, 3}" or ("{%s%s}"):format(sizes, second and ", " .. second or "")
-  check.fail("%s: sizes is %s, expected a list of integers: %s(%s%s)", where, tostring(sizes), where, list, rest or "")
+  check.expect(false, where, "sizes", sizes, "a list of integers: %s(%s%s)", where, list, rest or "")
 end
 
 -- If `dtype` is int64: raises an error unless the value is a whole number below 2^53 in absolute value. The core
@@ -134,14 +132,9 @@ local arange_options = declare("mr.ArangeOptions", {
 function M.arange(first, last, options)
   options = arange_options:read("mr.arange", options)
   for _, each in ipairs{ { "first", first }, { "last", last } } do
-    if type(each[2]) ~= "number" then
-      check.fail("mr.arange: %s is %s, expected a number: mr.arange(first, last), which includes both", each[1],
-        each[2] == nil and "nil" or "a " .. check.kind(each[2]))
-    end
-    if each[2] - each[2] ~= 0 then
-      check.fail("mr.arange: %s is %s, expected a finite number", each[1],
-        each[2] ~= each[2] and "NaN" or tostring(each[2]))
-    end
+    check.expect(type(each[2]) == "number", "mr.arange", each[1], each[2],
+      "a number: mr.arange(first, last), which includes both")
+    check.expect(check.is_finite(each[2]), "mr.arange", each[1], each[2], "a finite number")
   end
   check_int64("mr.arange", "first", first, options.dtype)
   check_int64("mr.arange", "step", options.step, options.dtype)
@@ -186,14 +179,12 @@ local uniform_options = declare("mr.UniformOptions", {
 ---Example: `mr.uniform(0, 0.5)   --> uniform(0, 0.5)`
 function M.uniform(sizes, options, part_options)
   if type(sizes) == "number" and options == nil then
-    check.fail("mr.uniform: high is a nil, expected a number: mr.uniform(low, high). "
-      .. "Random numbers are mr.uniform({%s})", sizes)
+    check.expect(false, "mr.uniform", "high", nil,
+      "a number: mr.uniform(low, high). Random numbers are mr.uniform({%s})", sizes)
   end
   if type(sizes) == "number" then return require("moonrank.sweep.parts").uniform(sizes, options, part_options) end
   check_sizes("mr.uniform", sizes)
-  if part_options ~= nil then
-    check.fail("mr.uniform: argument 3 is %s, expected only sizes and options", tostring(part_options))
-  end
+  check.expect(part_options == nil, "mr.uniform", "argument 3", part_options, "only sizes and options")
   options = seeded(uniform_options:read("mr.uniform", options), "uniform")
   sizes = room.take("mr.uniform", sizes)
   return core.uniform(sizes, options.low, options.high, options.seed, options.stream, options.dtype, options.device)
@@ -231,7 +222,7 @@ function M.device(name) return core.device(name) end
 ---@return any
 ---Example: `mr.no_grad(function() return mr.ones(2):requires_grad():sum().tracked end)   --> false`
 function M.no_grad(f)
-  check.runs("mr.no_grad", f)
+  check.expect(type(f) == "function", "mr.no_grad", "f", f, "a function: mr.no_grad(function() ... end)")
   local _ <close> = scope.recording("mr.no_grad", false)
   local results = table.pack(f())
   return table.unpack(results, 1, results.n)
@@ -393,10 +384,10 @@ local expected_list = "a tensor or a list"
 local lists_options = declare("mr.ListsOptions", {
   { "relevance", "mr.Tensor|number[]", required = true, accept = is_list, expected = expected_list,
     help = "[rows] grade of each row, list after list", also = { "grades", "labels" } },
-  { "sizes", "mr.Tensor|integer[]", accept = is_list, expected = expected_list,
-    help = "[lists] number of rows of each list; or give ids", also = { "group" } },
+  { "sizes", "mr.Tensor|integer[]", accept = is_list, expected = expected_list, excludes = { ids = true },
+    required_without = "ids", help = "[lists] number of rows of each list", also = { "group" } },
   { "ids", "mr.Tensor|any[]", accept = is_list, expected = expected_list,
-    help = "[rows] id of each row's list, with the rows of a list together; or give sizes", also = { "qid", "qids" } },
+    help = "[rows] id of each row's list, with the rows of a list together", also = { "qid", "qids" } },
   { "documents", "string[]", default = {}, help = "[rows] name of each row" },
 })
 
@@ -409,20 +400,15 @@ local lists_options = declare("mr.ListsOptions", {
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
 function M.lists(t)
   if type(t) ~= "table" then
-    check.fail("mr.lists: a table expected, got a %s: mr.lists{{1, 0}, {0, 1, 0}} or "
-      .. "mr.lists{relevance = t, sizes = {2, 3}}", check.kind(t))
+    check.expect(false, "mr.lists", "the argument", t,
+      "a table: mr.lists{{1, 0}, {0, 1, 0}} or mr.lists{relevance = t, sizes = {2, 3}}")
   end
   if t.relevance ~= nil then
     local options = lists_options:read("mr.lists", t)
     local sizes, names = options.sizes, {}
-    if sizes ~= nil and options.ids ~= nil then
-      check.fail("mr.lists: sizes and ids are given, expected one of them")
-    end
-    if sizes == nil and options.ids ~= nil then
+    if sizes == nil then
       local ids = type(options.ids) == "userdata" and options.ids:totable() or options.ids
       sizes, names = sizes_of_ids(ids)
-    elseif sizes == nil then
-      check.fail("mr.lists: relevance is given without sizes or ids, expected one of them")
     end
     if type(sizes) == "userdata" then sizes = core.integers(sizes) end
     return core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
@@ -431,8 +417,7 @@ function M.lists(t)
   check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
   for i, list in ipairs(t) do
     if type(list) ~= "table" then
-      check.fail("mr.lists: list %d is a %s, expected a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}", i,
-        type(list))
+      check.expect(false, "mr.lists", ("list %d"):format(i), list, "a table of relevances: mr.lists{{1, 0}, {0, 1, 0}}")
     end
     check.sequence("mr.lists", ("list %d"):format(i), list)
     sizes[i] = #list
@@ -543,7 +528,7 @@ for name, class in pairs(core.classes) do
   class.meta.__missing = function(_, field)
     local known = check.names(class.methods)
     for getter in pairs(class.getters) do known[#known + 1] = getter ~= "[]" and getter or nil end
-    check.no_field(name, field, known)
+    require("moonrank.check.calls").no_field(name, field, known)
   end
 end
 for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot", "pairs" } do

@@ -145,7 +145,7 @@ return {
     runs = "mr.metrics.ndcg(scores, lists, {k = 2})", gives = "mr.metrics.parse('ndcg@2')(scores, lists)" },
 
   -- lists and data
-  { code = "local l = mr.lists{1, 0, 0}", says = { "list 1", "number", "mr.lists{{1, 0}" } },
+  { code = "local l = mr.lists{1, 0, 0}", says = { "list 1 is 1", "mr.lists{{1, 0}" } },
   { code = "local l = mr.lists(mr.tensor{1, 0})", says = { "mr.Tensor", "relevance = t" } },
   { code = "local grades = lists.labels", says = { "labels" }, instead = "lists.relevance", gives = "{1, 0, 0, 0, 1}" },
   { code = "local sizes = lists:sizes()", says = { "sizes", "without parentheses" }, runs = "lists.sizes",
@@ -211,9 +211,9 @@ return {
     runs = "(function() local n = 0 for _ in ipairs(study:trials().rows) do n = n + 1 end return n end)()",
     gives = "2" },
   { code = "mr.sweep{name = 'a', metric = 'ndcg', space = {seed = mr.range(1, 3)}, run = print}",
-    says = { "seed", "Rename" } },
+    says = { "seed", "another name" } },
   { code = "mr.sweep{name = 'a', metric = 'ndcg', space = {lr = {0.1, 0.2}}, run = function() return {ndcg = 1} end}",
-    says = { "lr", "table", "mr.choice" } },
+    says = { "lr", "{0.1, 0.2}", "mr.choice" } },
   { code = "local best = study.best_params", says = { "best_params" }, instead = "study:best()" },
   { code = "local first = study.trials[1]", says = { "trials" , "parentheses" } },
   { code = "local c = mr.choice('a', 'b')", says = { "argument 2", "'b'" } },

@@ -337,7 +337,7 @@ end
 function M.check(what, options)
   local o = check_options:read("mr.bounds.check", options)
   for _, name in ipairs{ "metrics", "nsr" } do
-    if #o[name] == 0 then check.fail("mr.bounds.check: %s is empty, expected at least one entry", name) end
+    check.not_empty("mr.bounds.check", name, o[name], "entry")
   end
   local bound = require("moonrank.bounds").resolve(what)
   local report = { name = bound.name, problems = {}, cautions = {}, metrics = {}, order = {}, nsr = o.nsr }

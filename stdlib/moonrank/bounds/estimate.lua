@@ -255,10 +255,8 @@ end
 -- Returns the grades that the script gave, or p grades of 1 and n - p grades of 0.
 local function grades_of(where, o)
   if #o.grades > 0 then return o.grades end
-  if not o.n or not o.p or o.p > o.n or o.n > most_rows then
-    check.fail("%s: n = %s and p = %s, expected integers with 0 <= p <= n and n from 1 to %d, or grades", where,
-      tostring(o.n), tostring(o.p), most_rows)
-  end
+  check.expect(o.n and o.n <= most_rows, where, "n", o.n, "an integer from 1 to %d, or grades instead", most_rows)
+  check.expect(o.p and o.p <= o.n, where, "p", o.p, "an integer from 0 to n, which is %d", o.n)
   local grades = {}
   for i = 1, o.n do grades[i] = i <= o.p and 1 or 0 end
   return grades

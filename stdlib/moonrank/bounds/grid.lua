@@ -34,14 +34,11 @@ end
 function M.sizes(relevant, nsr)
   local sizes = {}
   for _, p in ipairs(relevant) do
-    if math.type(p) ~= "integer" or p < 1 or p > most_rows then
-      check.fail("bounds of lists: relevant has %s, expected integers from 1 to %d", tostring(p), most_rows)
-    end
+    check.expect(math.type(p) == "integer" and p > 0 and p <= most_rows, "bounds of lists", "a number in relevant", p,
+      "an integer from 1 to %d", most_rows)
     for _, ratio in ipairs(nsr) do
-      if type(ratio) ~= "number" or not (ratio >= 0 and p * ratio <= most_rows) then
-        check.fail("bounds of lists: nsr has %s, expected numbers from 0 to %d for %d relevant rows", tostring(ratio),
-          most_rows // p, p)
-      end
+      check.expect(type(ratio) == "number" and ratio >= 0 and p * ratio <= most_rows, "bounds of lists",
+        "a number in nsr", ratio, "a number from 0 to %d for %d relevant rows", most_rows // p, p)
     end
   end
   for _, ratio in ipairs(nsr) do

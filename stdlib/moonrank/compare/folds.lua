@@ -33,9 +33,7 @@ function M.count(o, given, names)
         where, first, count, name, own)
     end
   end
-  if M.is_list(o.qrels) and #o.qrels ~= count then
-    check.fail("%s: qrels has %d entries, but the systems have %d runs each, expected as many", where, #o.qrels, count)
-  end
+  if M.is_list(o.qrels) then check.length(where, "qrels", #o.qrels, count, "one for each run of a system") end
   return count or 0
 end
 

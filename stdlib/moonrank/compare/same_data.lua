@@ -14,24 +14,28 @@ local function ranked(evaluation, counted)
   return candidates and ("%s; %s"):format(rawget(evaluation, "part"), candidates) or "the rows of given lists"
 end
 
+-- Raises an error about two systems that cannot be compared. `what` says how they differ.
+local function refuse(names, what)
+  check.fail("%s: systems '%s' and '%s' %s. Compare systems on the same lists", where, names[1], names[2], what)
+end
+
 -- Raises an error if two evaluations ranked different candidate rows or different users. A paired test needs the same
 -- lists in both evaluations.
 local function check_ranked(names, a, b, counted)
   local one, other = ranked(a, counted), ranked(b, counted)
   if one ~= other then
-    check.fail("%s: systems '%s' and '%s' ranked different candidates:\n  %s\n  %s", where, names[1], names[2], one,
-      other)
+    refuse(names, ("ranked different candidates ('%s' and '%s')"):format(one, other))
   end
   local x, y = rawget(a, "users"), rawget(b, "users")
   if x and y and (#x ~= #y or x:double():eq(y:double()):sum():item() < #x) then
-    check.fail("%s: systems '%s' and '%s' were evaluated for different users", where, names[1], names[2])
+    refuse(names, "were evaluated for different users")
   end
 end
 
 local function check_lists(names, a, b)
   local p, q = rawget(a, "_lists"), rawget(b, "_lists")
   if p and q and p ~= q and fingerprint.combined(p) ~= fingerprint.combined(q) then
-    check.fail("%s: systems '%s' and '%s' were evaluated on different lists", where, names[1], names[2])
+    refuse(names, "were evaluated on different lists")
   end
 end
 
@@ -48,22 +52,18 @@ function M.check(systems, names, o)
     if system.evaluation then
       first = first or name
       local e, f = system.evaluation, systems[first].evaluation
-      check_ranked({ first, name }, f, e)
-      if e.count ~= f.count then
-        check.fail("%s: system '%s' has %d lists and '%s' has %d", where, first, f.count, name, e.count)
-      end
-      local data, other = system.data, systems[first].data
-      if data and other and data ~= other then
-        check.fail("%s: systems '%s' and '%s' were tested on different data", where, first, name)
-      end
-      check_lists({ first, name }, f, e)
-      check_ranked({ first, name }, f, e, true)
+      local pair, data, other = { first, name }, system.data, systems[first].data
+      check_ranked(pair, f, e)
+      if e.count ~= f.count then refuse(pair, ("have %d and %d lists"):format(f.count, e.count)) end
+      if data and other and data ~= other then refuse(pair, "were tested on different data") end
+      check_lists(pair, f, e)
+      check_ranked(pair, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
         check.fail("%s: system '%s' was tested on other data than qrels", where, name)
       end
       local a, b = rawget(e, "ids"), rawget(f, "ids")
       if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then
-        check.fail("%s: systems '%s' and '%s' have different queries", where, first, name)
+        refuse(pair, "have different queries")
       end
     end
   end

@@ -56,9 +56,8 @@ function M.scores(model, made, device)
   }
   local scores = tensors.no_grad(function() return model(batch) end)
   if not check.is_tensor(scores) or scores.dims ~= 1 or #scores ~= made.lists.rows then
-    check.fail("the model returned %s, expected a tensor of %d scores, one for each row of the batch",
-      check.is_tensor(scores) and ("sizes {%s}"):format(table.concat(scores:shape(), ", ")) or "a " .. type(scores),
-      made.lists.rows)
+    check.expect(false, "model", "the result", check.is_tensor(scores) and scores:shape() or scores,
+      "a tensor of %d scores, one for each row of the batch", made.lists.rows)
   end
   return scores:detach()
 end
@@ -103,8 +102,8 @@ local evaluate_options = declare("mr.data.FoldEvaluateOptions", {}, candidate_op
 
 local function check_sampling(where, o)
   for name, default in pairs{ negatives = 100, by = "uniform", seed = 1 } do
-    if o.candidates == "catalogue" and o[name] ~= nil then
-      check.fail("%s: candidates = 'catalogue' takes no %s, because nothing is sampled", where, name)
+    if o.candidates == "catalogue" then
+      check.leave_out(where, name, o[name], "candidates = 'catalogue' samples nothing")
     end
     if o[name] == nil then o[name] = default end
   end
@@ -118,18 +117,17 @@ local function check_correction(where, o)
   if o.gamma ~= nil and not (correction and correction.gamma) then
     local takers = {}
     for name, each in pairs(corrections.all) do takers[name] = each.gamma end
-    check.fail("%s: gamma is %.14g, which only correct = '%s' takes. Leave it out", where, o.gamma,
-      table.concat(check.names(takers), "' or '"))
+    local names = table.concat(check.names(takers), "' or '")
+    check.leave_out(where, "gamma", o.gamma, "only correct = '%s' takes it", names)
   end
   if not correction then return end
   if o.candidates ~= "one" or o.by ~= "uniform" then
     check.fail("%s: correct = '%s' needs candidates = 'one' and by = 'uniform', found candidates = '%s' and by = '%s'",
       where, o.correct, o.candidates, o.by)
   end
-  if o.negatives > (correction.most_sampled or math.huge) then
-    check.fail("%s: negatives is %d, expected at most %d for correct = '%s'", where, o.negatives,
-      correction.most_sampled, o.correct)
-  end
+  local most = correction.most_sampled
+  check.expect(not most or o.negatives <= most, where, "negatives", o.negatives, "at most %s for correct = '%s'", most,
+    o.correct)
   o.gamma = o.gamma or correction.gamma or 0
 end
 
@@ -308,11 +306,8 @@ end
 -- Raises an error unless `model` is a function, or a model with at least as many users and items as the fold.
 local function check_model(where, model, fold)
   if type(model) == "function" then return end
-  if type(model) ~= "table" or type(check.field(model, "parameters")) ~= "function" then
-    check.fail(
-      "%s: model is a %s, expected a model of users and items, or a function from a batch to one score for each row",
-      where, check.is_tensor(model) and "tensor" or type(model))
-  end
+  check.expect(type(model) == "table" and type(check.field(model, "parameters")) == "function", where, "model", model,
+    "a model of users and items, or a function from a batch to one score for each row")
   local config = check.field(model, "config") or {}
   if config.inputs then
     check.fail("%s: the model scores features (%s), expected a model of users and items", where, model.kind)
@@ -337,7 +332,7 @@ function M.evaluate(fold, model, metrics, options)
   local self = new(where, fold, o)
   check_model(where, model, fold)
   metrics = self:named(evaluate.metrics_of(metrics, said, where))
-  if #metrics == 0 then check.fail("%s: metrics is empty, expected at least one metric, as in {\"ndcg@10\"}", where) end
+  check.not_empty(where, "metrics", metrics, 'metric, as in {"ndcg@10"}')
   seen.note("other", self)
   local _ <close> = phase.begin("evaluation", true)
   return self:measure(model, metrics)

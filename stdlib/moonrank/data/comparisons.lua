@@ -112,9 +112,7 @@ end
 ---@param set mr.Dataset
 ---@return mr.Dataset
 function ItemFeatures:join(set)
-  if not dataset.is(set) or not set.items then
-    check.fail("item features: join expects a dataset with items, such as fold.train")
-  end
+  check.expect(dataset.is(set) and set.items, "join", "set", set, "a dataset with items, such as fold.train")
   local ids = set.ids and set.ids.items or nil
   if not ids or #ids == 0 then
     check.fail("item features: the dataset has no names of its items, expected them in ids.items")
@@ -138,8 +136,8 @@ local function numbers_of(path, line, text, delimiter)
       id = field:match "^%s*(.-)%s*$"
     else
       local x = tonumber(field)
-      if not x or x - x ~= 0 then
-        check.fail("%s:%d: number %d is '%s', expected a finite number", path, line, #row + 1, core.safe_text(field))
+      if not check.is_finite(x) then
+        check.expect(false, ("%s:%d"):format(path, line), ("number %d"):format(#row + 1), field, "a finite number")
       end
       row[#row + 1] = x
     end
@@ -207,7 +205,7 @@ function M.item_features(path, options)
     if line % rows_at_once == 0 then core.check_interrupt() end
   end
   if #found.rows > 0 then found.parts[#found.parts + 1] = core.tensor(found.rows, "float32", "cpu") end
-  if #found.parts == 0 then check.fail("%s: the file has no items", file) end
+  check.not_empty(file, "the file", found.parts, "item")
   return setmetatable({ ids = found.ids, features = core.cat(found.parts, 1), _row = found.row_of }, ItemFeatures)
 end
 

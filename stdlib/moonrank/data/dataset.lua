@@ -58,18 +58,10 @@ local dataset_options = declare("mr.data.DatasetOptions", {
 })
 
 local function made_of(o)
-  if o.features and #o.features ~= o.lists.rows then
-    check.fail("mr.data.dataset: features have %d rows but lists have %d", #o.features, o.lists.rows)
+  for _, name in ipairs{ "features", "items", "categories" } do
+    if o[name] then check.length("mr.data.dataset", name, #o[name], o.lists.rows, "one for each row of lists") end
   end
-  if o.items and #o.items ~= o.lists.rows then
-    check.fail("mr.data.dataset: items has %d entries but lists have %d rows", #o.items, o.lists.rows)
-  end
-  if o.users and #o.users ~= o.lists.count then
-    check.fail("mr.data.dataset: users has %d entries, expected one for each of %d lists", #o.users, o.lists.count)
-  end
-  if o.categories and #o.categories ~= o.lists.rows then
-    check.fail("mr.data.dataset: categories have %d rows but lists have %d", #o.categories, o.lists.rows)
-  end
+  if o.users then check.length("mr.data.dataset", "users", #o.users, o.lists.count, "one for each list") end
   o.count, o.missing = o.lists.count, nil
   return setmetatable(absent_as_false(o,
     { "features", "users", "items", "categories", "levels", "ids", "_rated" }), Dataset)
@@ -234,7 +226,7 @@ local function length_of(self, o, order)
 end
 
 local batches_options = declare("mr.data.BatchesOptions", {
-  { "size", "integer", least = 1, shown = "32", also = { "batch_size", "batch" },
+  { "size", "integer", least = 1, shown = "32", excludes = { rows = true }, also = { "batch_size", "batch" },
     help = "number of lists of a batch; alternative to rows" },
   { "rows", "integer", least = 1, shown = "by size",
     help = "approximate number of rows of a batch, which has whole lists; alternative to size" },
@@ -276,12 +268,9 @@ local batches_options = declare("mr.data.BatchesOptions", {
 ---```
 function Dataset:batches(options)
   local o = batches_options:read("batches", options)
-  if o.rows and o.size then check.fail("batches: size and rows are given, expected one of them") end
   o.size = o.size or 32
   for _, name in ipairs(o.shuffle == false and options and options.shuffle == nil and { "seed", "epoch" } or {}) do
-    if options[name] ~= nil then
-      check.fail("batches: %s is given without shuffle = true, and without shuffling it has no effect", name)
-    end
+    check.leave_out("batches", name, options[name], "it has no effect without shuffle = true")
   end
   seen.note("other", self)
   return M.pass(self, o)
@@ -351,8 +340,9 @@ function Dataset:binarize(threshold)
     threshold = lists.rows > 0 and lists.relevance:max():item() or 1
   elseif threshold == "top_of_list" then
     threshold = lists:spread(lists:max(lists.relevance))
-  elseif type(threshold) ~= "number" or threshold ~= threshold then
-    check.fail("binarize: threshold is %s, expected a number, 'top' or 'top_of_list'", tostring(threshold))
+  else
+    check.expect(type(threshold) == "number" and threshold == threshold, "binarize", "threshold", threshold,
+      "a number, 'top' or 'top_of_list'")
   end
   return M.with(self, { lists = lists:with_relevance(lists.relevance:ge(threshold)) })
 end
@@ -400,9 +390,7 @@ end
 function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
   if not self.features then check.fail("standardize: the dataset has no features") end
-  if self.features:size(2) ~= #scaling.mean then
-    check.fail("standardize: the dataset has %d features but the scaling has %d", self.features:size(2), #scaling.mean)
-  end
+  check.length("standardize", "scaling.mean", #scaling.mean, self.features:size(2), "one for each feature")
   local x = (self.features:double() - scaling.mean) / scaling.sd
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end

@@ -162,10 +162,8 @@ local drawn_faces_options = declare("mr.data.DrawnFacesOptions", {
 function M.options(where, options)
   local o = drawn_faces_options:read(where, options)
   local each = 3 * o.size ^ 2 + 20  -- numbers in memory per face: the pixels of 3 colours, and about 20 traits
-  if o.count * each > most_numbers then
-    check.fail("%s: count is %d, expected at most %d faces of size %d (8 GiB)", where, o.count, most_numbers // each,
-      o.size)
-  end
+  check.expect(o.count * each <= most_numbers, where, "count", o.count, "at most %d faces of size %d (8 GiB)",
+    most_numbers // each, o.size)
   return o
 end
 

@@ -15,17 +15,8 @@ local function columns_of(where, self, columns)
   if not self.features then check.fail("%s: the dataset has no features", where) end
   local width = self.features:size(2)
   if columns == nil then return core.arange(1, width, 1, "int64", "cpu") end
-  if type(columns) ~= "table" then
-    check.fail("%s: columns is a %s, expected a table of numbers", where, type(columns))
-  end
-  local known = {}
-  for i, c in ipairs(columns) do
-    if math.type(c) ~= "integer" or c < 1 or c > width then
-      check.fail("%s: columns contains %s, expected column numbers from 1 to %d", where, tostring(c), width)
-    end
-    if known[c] then check.fail("%s: column %d is given twice", where, c) end
-    known[c] = i
-  end
+  check.indices(where, "columns", columns, width, "column number")
+  local known = check.distinct(where, "columns", columns)
   return core.tensor(columns, "int64", "cpu"), known
 end
 
@@ -89,7 +80,7 @@ function Dataset:log1p(columns)
 end
 
 local clip_options = declare("mr.data.ClipOptions", {
-  { "min", "number", infinite = true, shown = "none", help = "smallest value" },
+  { "min", "number", infinite = true, not_above = "max", shown = "none", help = "smallest value" },
   { "max", "number", infinite = true, shown = "none", help = "largest value" },
   { "columns", "integer[]", shown = "all", help = "numbers of the columns that are limited" },
 })
@@ -105,9 +96,6 @@ local clip_options = declare("mr.data.ClipOptions", {
 ---```
 function Dataset:clip(options)
   local o = clip_options:read("clip", options)
-  if o.min and o.max and o.min > o.max then
-    check.fail("clip: min is %g and max is %g, expected min to be at most max", o.min, o.max)
-  end
   return changed("clip", self, o.columns, function(x) return x:eq(x):where(x:clamp{ min = o.min, max = o.max }, x) end)
 end
 
@@ -139,13 +127,13 @@ function Dataset:fill(with, columns)
   elseif type(with) == "string" then
     with = self:typical(with, columns)
   elseif not check.is_tensor(with) then
-    check.fail("fill: with is %s, expected a finite number, 'mean', 'median' or a tensor", tostring(with))
+    check.expect(false, "fill", "with", with, "a finite number, 'mean', 'median' or a tensor")
   end
   return dataset.with(self, { features = core.fill_missing(self.features, numbers, with) })
 end
 
 local select_options = declare("mr.data.SelectOptions", {
-  { "ids", "string[]", shown = "all", help = "names of the lists; alternative to lists" },
+  { "ids", "string[]", shown = "all", excludes = { lists = true }, help = "names of the lists; alternative to lists" },
   { "lists", "integer[]", shown = "all", help = "numbers of the lists; alternative to ids" },
   { "columns", "integer[]", shown = "all", help = "numbers of the columns of the features" },
 })
@@ -160,20 +148,15 @@ function Dataset:select(options)
   local o = select_options:read("select", options)
   local set, numbers = self, o.lists
   if o.ids then
-    if numbers then check.fail "select: ids and lists given, expected one of them" end
     local place = {}
     for i, id in ipairs(self.lists.ids) do place[id] = i end
     numbers = {}
     for i, id in ipairs(o.ids) do
       numbers[i] = place[tostring(id)]
-        or check.fail("select: ids contains '%s', which is not the name of a list", core.safe_text(tostring(id)))
+      check.expect(numbers[i], "select", ("ids[%d]"):format(i), id, "the name of a list")
     end
   end
-  for _, number in ipairs(numbers or {}) do
-    if math.type(number) ~= "integer" or number < 1 or number > self.count then
-      check.fail("select: lists contains %s, expected list numbers from 1 to %d", tostring(number), self.count)
-    end
-  end
+  check.indices("select", "lists", numbers or {}, self.count, "list number")
   if numbers then set = dataset.chosen(self, numbers, self.name) end
   if not o.columns then return set end
   return dataset.with(set, { features = core.take_columns(set.features, (columns_of("select", set, o.columns))) })
@@ -192,7 +175,7 @@ function Dataset:concat(...)
   local parts = table.pack(self, ...)
   for i = 1, parts.n do
     local part = parts[i]
-    if not dataset.is(part) then check.fail("concat: argument %d is a %s, expected a dataset", i - 1, type(part)) end
+    check.expect(dataset.is(part), "concat", ("argument %d"):format(i - 1), part, "a dataset")
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
       if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
@@ -215,16 +198,14 @@ end
 ---```
 function Dataset:with_features(features)
   if dataset.is(features) then features = features.features end
-  if not check.is_tensor(features) then
-    check.fail("with_features: features is a %s, expected a tensor or a dataset with features", type(features))
-  end
+  check.expect(check.is_tensor(features), "with_features", "features", features, "a tensor or a dataset with features")
   if features.dims == 1 then features = features:reshape(#features, 1) end
   local here = self.features
   if not here then
     return dataset.with(self, { features = features.dtype == "float64" and features or features:float() })
   end
   features = (here.dtype == "float64" and features:double() or features:float()):to(here.device)
-  if #features ~= #here then check.fail("with_features: features has %d rows, expected %d", #features, #here) end
+  check.length("with_features", "features", #features, #here, "one for each row")
   return dataset.with(self, { features = core.cat({ here, features }, 2) })
 end
 

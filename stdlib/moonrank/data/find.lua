@@ -13,7 +13,7 @@ local M = {}
 ---@return string
 function M.path(name, hint)
   if type(name) ~= "string" or name == "" then
-    check.fail("path is %s, expected the path of a file or folder", name == "" and "empty" or "a " .. type(name))
+    check.fail("path is %s, expected the path of a file or folder", check.found(name))
   end
   local tried = {}
   for _, folder in ipairs(name:sub(1, 1) == "/" and { "" } or core.data_folders()) do

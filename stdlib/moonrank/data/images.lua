@@ -68,20 +68,15 @@ local function labelled(path, folder, columns)
     names[i] = name
     local shown, number, short = core.safe_text(name), decimal(texts[i]), shortest(name)
     local outside = name:sub(1, 1) == "/" or ("/" .. name .. "/"):find("/../", 1, true)
-    if short == "" or outside then
-      check.fail("%s: row %d: file '%s', expected a name within the folder", path, i, shown)
-    end
-    if name:find "%c" then
-      check.fail("%s: row %d: file '%s', expected a name without control characters", path, i, shown)
-    end
+    local where = ("%s: row %d"):format(path, i)
+    check.expect(short ~= "" and not outside, where, "file", name, "a name within the folder")
+    check.expect(not name:find "%c", where, "file", name, "a name without control characters")
     if seen[short] then check.fail("%s: rows %d and %d name the same file '%s'", path, seen[short], i, shown) end
-    if not number or number - number ~= 0 or math.abs(number) > 1e30 then
-      check.fail("%s: row %d: label of '%s' is '%s', expected a finite number", path, i, shown,
-        core.safe_text(texts[i]))
-    end
+    check.expect(number and math.abs(number) <= 1e30, where, ("label of '%s'"):format(shown), texts[i],
+      "a finite number")
     paths[i], labels[i], seen[short] = folder .. "/" .. name, number, i
   end
-  if #paths == 0 then check.fail("%s: the table names no images, expected a row for each image", path) end
+  check.not_empty(path, "the table", paths, "row of images")
   return names, paths, labels
 end
 
@@ -112,7 +107,7 @@ function M.images(folder, options)
   local columns = image_columns:read(where .. " columns", o.columns)
   local sides = type(o.size) == "table" and o.size or { o.size, o.size }
   local found = find.path(folder)
-  if not find.is_folder(found) then check.fail("%s: %s is a file, expected a folder of images", where, found) end
+  check.expect(find.is_folder(found), where, "folder", found, "a folder of images, not a file")
   local path = find.file(found, { o.labels })
   if not path then
     check.fail("%s: no %s in %s, expected a table of files and labels", where, core.safe_text(o.labels), found)
@@ -163,17 +158,8 @@ end
 ---@return mr.Images
 ---Example: `mr.data.drawn_faces{count = 5}:select{5, 2}.files[1]   --> 00005.png`
 function Images:select(numbers)
-  if type(numbers) ~= "table" then
-    check.fail("select: numbers is a %s, expected a table of images' numbers", type(numbers))
-  end
-  for i = 1, #numbers do
-    local number = numbers[i]
-    if math.type(number) ~= "integer" or number < 1 or number > self.count then
-      check.fail("select: numbers contains %s, expected image numbers from 1 to %d", tostring(number), self.count)
-    end
-  end
-  if #numbers == 0 then check.fail "select: numbers is empty, expected at least one image number" end
-  return chosen(self, numbers)
+  check.indices("select", "numbers", numbers, self.count, "image number")
+  return chosen(self, check.not_empty("select", "numbers", numbers, "image number"))
 end
 
 ---Returns a matrix with one row per image, which has all pixels of the image: one colour plane
@@ -220,10 +206,8 @@ end
 -- images' pixels.
 local function features_of(self, where, features)
   if features == nil then return self:features() end
-  if features.dims ~= 2 or #features ~= self.count then
-    local found = table.concat(features:shape(), ", ")
-    check.fail("%s: features are {%s}, expected a tensor {%d, width}", where, found, self.count)
-  end
+  check.expect(features.dims == 2 and #features == self.count, where, "shape of features", features:shape(),
+    "{%d, width}", self.count)
   return features
 end
 
@@ -338,9 +322,7 @@ local function names_of(files)
   local names, seen = {}, {}
   for i, name in ipairs(files) do
     local stem = name:match "([^/]+)%.%w+$"
-    if not stem then
-      check.fail("save: image %d is called '%s', expected a name with an extension", i, core.safe_text(name))
-    end
+    check.expect(stem, "save", ("name of image %d"):format(i), name, "a name with an extension")
     names[i] = stem .. ".png"
     if seen[names[i]] then
       check.fail("save: images %d and %d ('%s' and '%s') would both be saved as %s, expected names that differ before "
@@ -358,9 +340,7 @@ end
 ---an error.
 ---@param folder string
 function Images:save(folder)
-  if type(folder) ~= "string" or folder == "" then
-    check.fail("save: folder is %s, expected its name", folder == "" and "empty" or "a " .. type(folder))
-  end
+  check.path("save", folder, "folder")
   local names, rows = names_of(self.files), {}
   core.make_folder(folder .. "/labels.csv")
   for i, name in ipairs(names) do

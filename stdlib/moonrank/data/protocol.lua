@@ -47,10 +47,8 @@ local fold_options = declare("mr.FoldOptions", {
 
 local function check_folds(by, k)
   local least = (by == "share" or by == "one") and 1 or 2
-  if k < least or by ~= "user" and k > most_folds then
-    check.fail("folds: k is %d, expected an integer of at least %d%s", k, least,
-      by ~= "user" and (" and at most %d"):format(most_folds) or "")
-  end
+  check.expect(k >= least and (by == "user" or k <= most_folds), "folds", "k", k, "an integer of at least %d%s", least,
+    by ~= "user" and (" and at most %d"):format(most_folds) or "")
 end
 
 ---Checks the options of ratings:folds and returns them with defaults filled in. A wrong option
@@ -62,7 +60,7 @@ function M.options(ratings, options)
   local o = fold_options:read("folds", options)
   local by, own = o.by, ways[o.by]
   for _, name in ipairs{ "k", "test", "n", "at" } do
-    if o[name] ~= nil and own[name] == nil then check.fail("folds: by = '%s' takes no %s. Leave it out", by, name) end
+    if own[name] == nil then check.leave_out("folds", name, o[name], "by = '%s' takes no %s", by, name) end
     o[name] = o[name] or own[name] or nil
   end
   if own.k then check_folds(by, o.k) end

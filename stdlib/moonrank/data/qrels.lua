@@ -13,7 +13,7 @@ local qrels_options = declare("mr.data.QrelsOptions", {
 -- Returns a name as a word of the file. Names with blanks, and names that begin like escaped ones, become "%%" and the
 -- name with blanks and % as hexadecimal bytes (runtime/data/trec.cpp).
 local function word_of(where, what, name, escape)
-  if name == "" then check.fail("%s: the name of a %s is empty, expected a text", where, what) end
+  check.expect(name ~= "", where, "the name of a " .. what, name, "a text")
   if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
   if not escape then
     check.fail("%s: the name of a %s is '%s', which has blanks or begins with %%%%. Rename it, or pass escape = true",
@@ -29,9 +29,7 @@ end
 ---@param options? mr.data.QrelsOptions
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
-  if type(path) ~= "string" or path == "" then
-    check.fail("%s: path is %s, expected the name of a file", where, path == "" and "empty" or "a " .. type(path))
-  end
+  check.path(where, path)
   local lists, row, lines = scored.named(set), 0, {}
   local grades, ids, documents = lists.relevance:totable(), lists.ids, lists.documents
   for list, size in ipairs(core.integers(lists.sizes)) do
@@ -43,10 +41,7 @@ function M.write(where, set, path, options)
         check.fail("%s: list '%s' has the document '%s' twice, expected it once", where, core.safe_text(ids[list]),
           core.safe_text(name))
       end
-      if not grade then
-        check.fail("%s: the grade of row %d is %s, expected an integer: judgments have integer grades", where, row,
-          tostring(grades[row]))
-      end
+      if not grade then check.expect(false, where, ("grade of row %d"):format(row), grades[row], "an integer") end
       seen[name] = true
       lines[row] = ("%s 0 %s %d\n"):format(query, word_of(where, "row", name, o.escape), grade)
     end

@@ -93,7 +93,7 @@ local titles_options = declare("mr.data.TitlesOptions", {
 function Ratings:titles(path, options)
   local where, own = "ratings:titles", self._titles
   local o = titles_options:read(where, options)
-  if path == nil and not own then check.fail("%s: path is nil, expected the path of a table with titles", where) end
+  check.expect(path ~= nil or own, where, "path", path, "the path of a table with titles")
   local file = path ~= nil and find.path(path) or own and find.file(own.folder, { own.name })
   if not file then
     check.fail("%s: found no %s in %s, which has the titles. Pass the path of a table", where, own.name, own.folder)
@@ -127,9 +127,7 @@ end
 ---@return mr.Ratings
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4).users   --> 30`
 function Ratings:binarize(threshold)
-  if type(threshold) ~= "number" or threshold ~= threshold then
-    check.fail("binarize: threshold is %s, expected a number", tostring(threshold))
-  end
+  check.expect(type(threshold) == "number" and threshold == threshold, "binarize", "threshold", threshold, "a number")
   local before = threshold
   if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
@@ -147,9 +145,7 @@ end
 ---r:min_relevant(5).users <= r.users   --> true
 ---```
 function Ratings:min_relevant(n)
-  if math.type(n) ~= "integer" or n < 0 then
-    check.fail("min_relevant: n is %s, expected an integer of 0 or more", tostring(n))
-  end
+  check.expect(math.type(n) == "integer" and n >= 0, "min_relevant", "n", n, "an integer of 0 or more")
   return changed(self, { least = n })
 end
 

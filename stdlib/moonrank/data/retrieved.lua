@@ -249,7 +249,7 @@ end
 ---@return mr.Evaluation
 ---@return integer found   rows of the run with at least the grade `relevant`
 function M.evaluate(where, called, run, judgments, queries, metrics, given)
-  if type(metrics) ~= "table" then check.fail("evaluate: a table of metrics expected, got a %s", type(metrics)) end
+  check.expect(type(metrics) == "table", "evaluate", "metrics", metrics, "a table of metrics")
   seen.note("other", judgments)
   local r = core.judge(run.lists, run.scores, judgments, queries)
   check_documents(where, called, r)

@@ -72,8 +72,7 @@ end
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
   if dataset.is(qrels) or check.is_lists(qrels) then return M.named(qrels) end
-  check.fail("%s: qrels is %s, expected the path of a file, lists or a dataset", where,
-    qrels == nil and "missing" or "a " .. type(qrels))
+  check.expect(false, where, "qrels", qrels, "the path of a file, lists or a dataset")
 end
 
 local trec_run_options = declare("mr.data.TrecRunOptions", {
@@ -97,7 +96,7 @@ local trec_run_options = declare("mr.data.TrecRunOptions", {
 ---```
 function Scored:to_trec_run(path, options)
   local o = trec_run_options:read("to_trec_run", options)
-  if type(path) ~= "string" then check.fail("to_trec_run: path is a %s, expected a text", type(path)) end
+  check.expect(type(path) == "string", "to_trec_run", "path", path, "a text")
   core.make_folder(path)
   core.write_trec_run(path, self.lists, self.scores, o.tag, o.escape)
 end

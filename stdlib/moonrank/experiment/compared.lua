@@ -54,22 +54,19 @@ end
 
 -- Raises an error unless `by` is an array of parameters with their values, each value once.
 local function check_by(where, by)
-  if #by == 0 then check.fail("mr.experiment.%s: by is empty, expected {{'loss', {'ap', 'rr'}}, ...}", where) end
-  local named = {}
+  where = "mr.experiment." .. where
+  check.not_empty(where, "by", by, "parameter with its values: {'loss', {'ap', 'rr'}}")
+  local names = {}
   for i, each in ipairs(by) do
-    if type(each) ~= "table" or type(each[1]) ~= "string" or type(each[2]) ~= "table" then
-      check.fail("mr.experiment.%s: by[%d] is not a parameter's name and values, expected {'loss', {'ap', 'rr'}}",
-        where, i)
-    end
-    if named[each[1]] then check.fail("mr.experiment.%s: by has the parameter %s twice", where, each[1]) end
-    named[each[1]] = true
-    local seen = {}
+    check.expect(type(each) == "table" and type(each[1]) == "string" and type(each[2]) == "table", where,
+      ("by[%d]"):format(i), each, "a parameter's name and values: {'loss', {'ap', 'rr'}}")
+    names[i] = each[1]
     for _, value in ipairs(each[2]) do
-      if value ~= value then check.fail("mr.experiment.%s: by has %s = NaN, expected values", where, each[1]) end
-      if seen[value] then check.fail("mr.experiment.%s: by has %s = %s twice", where, each[1], tostring(value)) end
-      seen[value] = true
+      check.expect(value == value, where, "a value of " .. each[1], value, "values")
     end
+    check.distinct(where, each[1], each[2])
   end
+  check.distinct(where, "by", names)
 end
 
 ---Returns every combination of the values of parameters as a table of values by name. The values of
@@ -119,11 +116,8 @@ end
 
 local function printed_of(where, o)
   local printed = o.printed and o.printed(where) or nil
-  if printed ~= nil and type(printed) ~= "number" then
-    check.fail("mr.experiment.compared: printed returned %s for %s, expected a number or nil", tostring(printed),
-      said_of(where))
-  end
-  return printed
+  return check.expect(printed == nil or type(printed) == "number", "mr.experiment.compared", "the result of printed",
+    printed, "a number or nil")
 end
 
 -- Returns the row of a setting without its change, and the values of the metric by list for the comparison.
@@ -263,15 +257,14 @@ lists without one.]]
 local function check_against(o)
   local name, value = next(o.against)
   if name == nil or next(o.against, name) ~= nil then
-    check.fail("mr.experiment.compared: against has %s, expected one parameter and its value: {loss = 'ap'}",
-      name == nil and "nothing" or "several parameters")
+    check.expect(false, "mr.experiment.compared", "against", o.against, "one parameter and its value: {loss = 'ap'}")
   end
   for _, each in ipairs(o.by) do
     for _, own in ipairs(each[1] == name and each[2] or {}) do
       if own == value then return end
     end
   end
-  check.fail("mr.experiment.compared: against is %s = %s, which is not in by", name, value)
+  check.expect(false, "mr.experiment.compared", "against." .. tostring(name), value, "a parameter and a value of by")
 end
 
 ---Makes the main table of an experiment: a row for each combination of parameters, with the mean of a

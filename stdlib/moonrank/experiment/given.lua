@@ -10,9 +10,7 @@ local M = {}
 ---@param kind string      "table", "string", ...
 ---@param expected string  in words: "option values, as from mr.experiment.args"
 function M.need(where, name, value, kind, expected)
-  if type(value) ~= kind then
-    check.fail("mr.experiment.%s: %s is a %s, expected %s", where, name, type(value), expected)
-  end
+  check.expect(type(value) == kind, "mr.experiment." .. where, name, value, expected)
 end
 
 ---Raises an error if `args` is not a table of option values that names a store.
@@ -28,10 +26,8 @@ end
 ---@param value any
 function M.results(where, value)
   local meta = type(value) == "table" and debug.getmetatable(value)
-  if type(meta) ~= "table" or rawget(meta, "__name") ~= "mr.Results" then
-    check.fail("mr.experiment.%s: results is a %s, expected what mr.experiment.study or mr.results returns", where,
-      type(value))
-  end
+  check.expect(type(meta) == "table" and rawget(meta, "__name") == "mr.Results", "mr.experiment." .. where, "results",
+    value, "what mr.experiment.study or mr.results returns")
 end
 
 ---Raises an error if a value is not an array whose elements have the type `kind`.
@@ -43,10 +39,8 @@ end
 function M.array(where, name, value, kind, expected)
   M.need(where, name, value, "table", "an array of " .. expected)
   for i = 1, #value do
-    if type(rawget(value, i)) ~= kind then
-      check.fail("mr.experiment.%s: %s[%d] is a %s, expected an array of %s", where, name, i, type(rawget(value, i)),
-        expected)
-    end
+    local each = rawget(value, i)
+    if type(each) ~= kind then M.need(where, ("%s[%d]"):format(name, i), each, kind, "an array of " .. expected) end
   end
 end
 

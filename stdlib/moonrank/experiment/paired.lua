@@ -21,9 +21,7 @@ function M.paired(pairs_of)
   given.array("paired", "pairs_of", pairs_of, "table", "pairs of lists of values")
   local found, ps = {}, {}
   for i, pair in ipairs(pairs_of) do
-    if #pair ~= 2 then
-      check.fail("mr.experiment.paired: pairs_of[%d] has %d lists, expected two", i, #pair)
-    end
+    check.length("mr.experiment.paired", ("pairs_of[%d]"):format(i), #pair, 2, "a pair of lists")
     local a, b = pair[1], pair[2]
     local test, interval = stats.permutation(a, b, { orders = 100000 }), stats.bootstrap{ a, b }
     found[i] = { change = test.mean_difference, low = interval.low, high = interval.high, p = test.p, n = test.n }

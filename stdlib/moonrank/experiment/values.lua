@@ -127,7 +127,7 @@ function M.means_by(ids, values)
   given.array("means_by", "ids", ids, "number", "numbers")
   given.array("means_by", "values", values, "number", "numbers, one for each of ids")
   if #ids ~= #values then
-    check.fail("mr.experiment.means_by: ids has %d numbers and values has %d, expected equally many", #ids, #values)
+    check.length("mr.experiment.means_by", "ids", #ids, #values, "one for each value")
   end
   local sum, count, order = {}, {}, {}
   for i, id in ipairs(ids) do

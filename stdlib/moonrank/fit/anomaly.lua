@@ -25,7 +25,7 @@ local anomaly_options = declare("mr.DetectAnomalyOptions", {
 ---```
 function M.detect_anomaly(f, options)
   local o = anomaly_options:read("mr.detect_anomaly", options)
-  if type(f) ~= "function" then check.fail("mr.detect_anomaly: f is a %s, expected a function", type(f)) end
+  check.expect(type(f) == "function", "mr.detect_anomaly", "f", f, "a function")
   local wanted, was = o.infinite and "infinite" or "nan", nil
   local _ <close> = scope.open("mr.detect_anomaly", function() was = core.detect_anomalies(wanted) end,
     function() core.detect_anomalies(was) end)

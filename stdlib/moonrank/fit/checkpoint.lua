@@ -7,6 +7,7 @@ local choices = require "moonrank.fit.choice"
 local declare = require("moonrank.options").declare
 local fingerprint = require "moonrank.data.fingerprint"
 local kept_steps = require "moonrank.fit.kept_steps"
+local parameters = require "moonrank.models.parameters"
 local paths = require "moonrank.system.paths"
 local runs = require "moonrank.fit.run"
 local script_code = require "moonrank.fit.script_code"
@@ -34,10 +35,7 @@ local checkpoint_options = declare("mr.FitCheckpoint", {
 function M.options(given, trial)
   if given == nil or given == false then return nil end
   if given == true then
-    if not trial then
-      check.fail("mr.fit: checkpoint is true, which writes to the folder of a trial, but trial is missing. "
-        .. "Pass trial, or a path")
-    end
+    check.expect(trial, "mr.fit", "checkpoint", given, "a path, because the option trial is missing")
     given = files.of_fit(trial.checkpoint)
   end
   local o = checkpoint_options:read("mr.fit's checkpoint", type(given) == "string" and { path = given } or given)
@@ -111,13 +109,8 @@ local function history_rows(measured, history)
 end
 
 -- Returns the history (a table of epochs) from a tensor that `history_rows` made. A tensor of another size is an error.
-local function read_history(measured, x, epoch)
-  if not x then check.fail("no tensor 'history' in the file") end
-  if x.dtype ~= "float64" or x.dims ~= 2 or x:size(1) ~= epoch or x:size(2) ~= 3 + #measured then
-    local found = ("{%s} %s"):format(table.concat(x:shape(), ", "), x.dtype)
-    check.fail("tensor 'history' is %s, expected {%d, %d} float64", found, epoch, 3 + #measured)
-  end
-  local history = {}
+local function read_history(measured, by_name, epoch)
+  local x, history = parameters.saved(by_name, "history", { epoch, 3 + #measured }, "float64"), {}
   for i, row in ipairs(x:totable()) do
     local entry = runs.epoch{ epoch = i, loss = row[1], metrics = {} }
     if row[2] ~= 0 then
@@ -135,10 +128,8 @@ local Keeper = check.class("mr.fit.Keeper")
 
 local function integer_in(texts, name, most)
   local number = math.tointeger(tonumber(texts[name]))
-  if not number or number < 0 or number > most then
-    check.fail("%s is '%s', expected an integer from 0 to %d", name, core.safe_text(tostring(texts[name])), most)
-  end
-  return number
+  return check.expect(number and number >= 0 and number <= most, "the file", name, texts[name],
+    "an integer from 0 to %d", most) and number
 end
 
 -- Returns true if a training may resume from the checkpoint with a larger option `epochs` than before. It may not if
@@ -191,7 +182,7 @@ local function resume(self, names, tensors, texts)
   if plan.is_first then compare(self, texts) end
   local epoch = integer_in(texts, "epoch", plan.epochs)
   for i, name in ipairs(names) do by_name[name] = tensors[i] end
-  local history = read_history(plan.selection.measured, by_name.history, epoch)
+  local history = read_history(plan.selection.measured, by_name, epoch)
   local best, first = read_choices(#run.choices, texts, epoch)
   local snapshots, take = self._kept:read(by_name, epoch, best)
   take()

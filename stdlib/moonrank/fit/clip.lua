@@ -17,8 +17,8 @@ local Clip = check.class("mr.Clip")
 function Clip:__call(parameters)
   if check.is_tensor(parameters) then parameters = { parameters } end
   if type(parameters) ~= "table" then
-    check.fail("%s: parameters is a %s, expected a model or a table of tensors: clip(model), clip{x, y}",
-      tostring(self), type(parameters))
+    check.expect(false, tostring(self), "parameters", parameters,
+      "a model or a table of tensors: clip(model), clip{x, y}")
   end
   if getmetatable(parameters) then parameters = parameters:parameters() end
   return core.clip_gradients(parameters, self.norm)

@@ -1,6 +1,7 @@
 -- Writes and reads the tensors of a checkpoint file that optimizer steps change: the model's parameters now and after
 -- the chosen epochs, and the optimizer's state. trees.lua writes and reads checkpoints of trees.
 local check = require "moonrank.check"
+local parameters = require "moonrank.models.parameters"
 
 local M = {}
 
@@ -15,13 +16,7 @@ end
 -- Returns the tensor with the name `name` from a checkpoint file. Raises an error if it has another shape or dtype than
 -- the tensor `like`.
 local function taken(by_name, name, like)
-  local x = by_name[name]
-  if not x then check.fail("no tensor '%s' in the file", name) end
-  local found, expected = table.concat(x:shape(), ", "), table.concat(like:shape(), ", ")
-  if found ~= expected or x.dtype ~= like.dtype then
-    check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, like.dtype)
-  end
-  return x:to(like.device)
+  return parameters.saved(by_name, name, like:shape(), like.dtype):to(like.device)
 end
 
 -- Returns a snapshot (copy of the model's parameters and buffers) from a checkpoint file. `like` is a snapshot of the

@@ -14,8 +14,7 @@ local whole_of = setmetatable({}, { __mode = "k" })
 -- Returns a dataset with the lists of `data` whose user has a relevant row in train.
 local function known_lists(train, role, data)
   if not dataset.is(data) or not data.users or not dataset.is(train) or not train.users then
-    check.fail("mr.fit: users is 'known', but train or %s is not a dataset with users. Leave users out, or pass parts "
-      .. "of a fold", role)
+    check.leave_out("mr.fit", "users", "known", "train or %s is not a dataset with users", role)
   end
   local seen, numbers = {}, {}
   local relevant = core.integers(train.lists.relevant)
@@ -23,7 +22,7 @@ local function known_lists(train, role, data)
   for l, user in ipairs(core.integers(data.users)) do numbers[#numbers + 1] = seen[user] and l or nil end
   if #numbers == data.count then return data end
   if #numbers == 0 then
-    check.fail("mr.fit: users is 'known', but none of the %d users of %s has a relevant row in train. Leave users out",
+    check.leave_out("mr.fit", "users", "known", "none of the %d users of %s has a relevant row in train",
       data.count, role)
   end
   return dataset.chosen(data, numbers, data.name)
@@ -40,7 +39,7 @@ function M.kept(o, role)
   if not data or o.users ~= "known" then return data end
   if candidates.is(data) then
     if data.ranked_users == "known" then return data end
-    check.fail("mr.fit: users is 'known', but %s ranks for all users. Pass fold:candidates{part = '%s', users = "
+    check.leave_out("mr.fit", "users", "known", "%s ranks for all users. Pass fold:candidates{part = '%s', users = "
       .. "'known'}", role, role)
   end
   local known = known_lists(o.train, role, data)

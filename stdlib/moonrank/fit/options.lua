@@ -76,7 +76,7 @@ return declare("mr.FitOptions", {
     shown = "no limit", also = { "clip_norm", "grad_clip", "max_grad_norm", "gradient_clip_val" },
     help = "largest norm of all gradients of a step together (mr.clip_gradients)" },
   { "batch", "integer", default = 32, least = 1, also = { "batch_size" }, help = "lists per step" },
-  { "batch_rows", "integer", least = 1,
+  { "batch_rows", "integer", least = 1, excludes = { batch = true },
     help = "approximate rows per step, instead of batch; a step takes whole lists (mr.Dataset's batches{rows = ...})" },
   { "epochs", "integer", default = 50, least = 0, also = { "n_epochs", "num_epochs", "max_epochs" },
     help = "largest number of passes over train" },

@@ -53,14 +53,13 @@ local function check_parallel(o)
   if not o.parallel then return end
   local first = check.field(o.model, "penalty") and o.train:batches{ size = 1 }()
   if first and o.model:penalty(first) then
-    check.fail("mr.fit: parallel is true, but model %s has a penalty, which needs the whole batch. Leave parallel out",
-      o.model.kind)
+    check.leave_out("mr.fit", "parallel", true, "model %s has a penalty, which needs the whole batch", o.model.kind)
   end
   local buffers = check.field(o.model, "buffers")
   local name = type(buffers) == "function" and next(buffers(o.model)) or nil
   if name then
-    check.fail("mr.fit: parallel is true, but model %s has the buffer '%s', which is not summed over processes. Leave "
-      .. "parallel out", o.model.kind, name)
+    check.leave_out("mr.fit", "parallel", true, "model %s has the buffer '%s', which is not summed over processes",
+      o.model.kind, name)
   end
 end
 
@@ -69,12 +68,9 @@ end
 local function check_candidates(o)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = o[role]
-    if candidates.is(data) and role == "train" then
-      check.fail("mr.fit: train is a set of candidates, expected a dataset: fold.train")
-    end
-    if candidates.is(data) and data.part ~= role then
-      check.fail("mr.fit: %s is a set of candidates for %s, expected fold:candidates{part = '%s'}", role, data.part,
-        role)
+    if candidates.is(data) then
+      check.expect(role ~= "train", "mr.fit", "train", data, "a dataset: fold.train")
+      check.expect(data.part == role, "mr.fit", "part of " .. role, data.part, "fold:candidates{part = '%s'}", role)
     end
   end
 end
@@ -92,18 +88,17 @@ local function check_trial(o, selection)
     .. "of: %s", wanted, table.concat(names, ", "))
 end
 
-local function check_batch(o, given)
+local function check_batch(o)
   if not o.batch_rows then return end
-  if given.batch ~= nil then check.fail("mr.fit: batch and batch_rows are given, expected one of them") end
   if not dataset.is(o.train) then
-    check.fail("mr.fit: batch_rows takes a dataset of the library, and train is the script's own. Pass batch instead")
+    check.leave_out("mr.fit", "batch_rows", o.batch_rows, "train is the script's own, which takes batch instead")
   end
 end
 
 local function check_loss(o)
-  if o.loss == nil then check.fail("mr.fit: loss is missing, expected one of mr.losses, as mr.losses.ndcg{}") end
+  check.expect(o.loss ~= nil, "mr.fit", "loss", o.loss, "one of mr.losses, as mr.losses.ndcg{}")
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
-    check.fail("mr.fit: reduction is 'rows', but the loss is %s, expected a pointwise loss (%s)", tostring(o.loss),
+    check.expect(false, "mr.fit", "loss", tostring(o.loss), "a pointwise loss (%s) because of reduction = 'rows'",
       table.concat(check.names(require "moonrank.losses.pointwise"), ", "))
   end
 end
@@ -141,7 +136,7 @@ function M.of(given)
   check_loss(o)
   local learner = learner_of(o, trainer)
   check_parallel(o)
-  check_batch(o, given)
+  check_batch(o)
   local selection = selections.of(o)
   check_trial(o, selection)
   local data = seen.note_fit(o)

@@ -41,14 +41,12 @@ end
 
 -- Returns the metric objects for the names in the option `option` of mr.fit. A metric that is named twice is an error.
 local function metrics_of(o, data, names, option)
-  local plain, known = {}, {}
+  local plain, names_of = {}, {}
   check.sequence("mr.fit", option, names, 'one metric gets options as mr.metrics.rr{ties = "worst"}')
   for i, name in ipairs(names) do plain[i] = uncorrected(o, data, name) end
   local metrics = evaluate.metrics_of(plain, nil, "mr.fit")
-  for _, each in ipairs(metrics) do
-    if known[each.name] then check.fail("mr.fit: %s has '%s' twice", option, each.name) end
-    known[each.name] = true
-  end
+  for i, each in ipairs(metrics) do names_of[i] = each.name end
+  check.distinct("mr.fit", option, names_of)
   return metrics
 end
 
@@ -56,22 +54,18 @@ end
 local function part_of(o)
   local by_recipe = o.recipe and M.recipes[o.recipe]
   if o.choose_on and by_recipe and by_recipe ~= o.choose_on then
-    check.fail("mr.fit: choose_on is '%s', but recipe '%s' chooses on %s. Pass one of the two options", o.choose_on,
-      o.recipe, by_recipe)
+    check.leave_out("mr.fit", "choose_on", o.choose_on, "recipe '%s' chooses on %s", o.recipe, by_recipe)
   end
   local part = o.choose_on or by_recipe or "valid"
-  if part == "test" and not o.test then
-    check.fail("mr.fit: %s chooses the epoch on test, but test is missing",
-      o.recipe and "recipe 'published'" or "choose_on = 'test'")
-  end
+  check.expect(part ~= "test" or o.test, "mr.fit", "test", o.test, "test data, on which %s chooses the epoch",
+    o.recipe and "recipe 'published'" or "choose_on = 'test'")
   return part
 end
 
 -- Raises an error if options of the validation (`patience`, `every`) are given although valid is missing.
 local function check_without_data(o)
-  local text = "mr.fit: %s is %d, which counts %s, but valid is missing. Pass valid or leave %s out"
-  if o.patience then check.fail(text, "patience", o.patience, "validations", "patience") end
-  if o.every ~= 1 then check.fail(text, "every", o.every, "epochs between validations", "every") end
+  check.leave_out("mr.fit", "patience", o.patience, "valid is missing")
+  check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")
 end
 
 -- Returns the metrics under the names that they have on `data`: candidates that correct metrics add a suffix. `plain`
@@ -107,10 +101,7 @@ function M.of(o)
   if o.select ~= nil then
     local several = type(o.select) == "table" and o.select.bound == nil and not evaluate.is_bounded(o.select)
     chief = metrics_of(o, data, several and o.select or { o.select }, "select")
-    if not data then
-      check.fail("mr.fit: select is given, which chooses the epoch on valid, but valid is missing. Pass valid or leave "
-        .. "select out")
-    end
+    if not data then check.leave_out("mr.fit", "select", o.select, "valid, on which it chooses, is missing") end
   end
   local judged = named(data, metrics, plain)
   chief = named(data, chief, plain)

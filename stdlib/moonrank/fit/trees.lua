@@ -18,11 +18,11 @@ local without = { "optimizer", "batch", "batch_rows", "shuffle", "schedule", "cl
 -- XGBoost's state of random numbers cannot be saved.
 local drawn = { "subsample", "colsample_bytree", "colsample_bynode" }
 
-local function check_drawn(config)
+local function check_drawn(config, checkpoint)
   for _, name in ipairs(drawn) do
     if config[name] < 1 then
-      check.fail("mr.fit: checkpoint is given, but the trees have %s = %g. XGBoost's random numbers cannot be saved. "
-        .. "Leave checkpoint out", name, config[name])
+      check.leave_out("mr.fit", "checkpoint", checkpoint,
+        "XGBoost's random numbers for %s = %g cannot be saved", name, config[name])
     end
   end
 end
@@ -34,29 +34,20 @@ end
 function M.prepare(o, given)
   local config = o.model.config
   for _, name in ipairs(without) do
-    if given[name] then
-      check.fail("mr.fit: %s does not apply to trees, which are grown on all lists at once. Leave it out", name)
-    end
+    check.leave_out("mr.fit", name, given[name] or nil, "trees are grown on all lists at once")
   end
-  if given.epochs ~= nil then
-    check.fail("mr.fit: epochs does not apply to trees. Pass rounds to the model: mr.models.trees{rounds = %s}",
-      tostring(given.epochs))
-  end
-  if given.checkpoint then check_drawn(config) end
-  if given.parallel then check.fail "mr.fit: parallel is true, which does not apply to trees. Leave it out" end
+  check.leave_out("mr.fit", "epochs", given.epochs, "trees take rounds: mr.models.trees{rounds = %s}", given.epochs)
+  if given.checkpoint then check_drawn(config, given.checkpoint) end
+  check.leave_out("mr.fit", "parallel", given.parallel or nil, "trees are grown in one process")
   if o.model.rounds > 0 then
     check.fail("mr.fit: model has %d rounds of trees already. Make another model", o.model.rounds)
   end
   if config.objective == "loss" then
-    if given.loss == nil then
-      check.fail("mr.fit: loss is missing. Pass one of mr.losses, or choose an objective of XGBoost: "
-        .. "mr.models.trees{objective = 'rank:ndcg'}")
-    end
+    check.expect(given.loss ~= nil, "mr.fit", "loss", given.loss,
+      "one of mr.losses, or an objective of XGBoost: mr.models.trees{objective = 'rank:ndcg'}")
   else
-    if given.loss ~= nil then
-      check.fail("mr.fit: loss is given, but the trees' objective is '%s'. Leave loss out, or make the trees with "
-        .. "objective = 'loss'", config.objective)
-    end
+    check.leave_out("mr.fit", "loss", given.loss,
+      "the trees' objective is '%s', and only trees with objective = 'loss' take a loss", config.objective)
     o.loss = tree_options.objectives[config.objective].shown()
   end
   o.epochs, o.batch = config.rounds, math.max(1, math.tointeger(check.field(o.train, "count")) or 1)
@@ -65,10 +56,8 @@ end
 -- Raises an error if the dataset `data` has no features, or another number of features than the trees.
 local function check_features(role, data, columns)
   local features = check.field(data, "features")
-  if not features then check.fail("mr.fit: trees score features, but %s has none", role) end
-  if features:size(2) ~= columns then
-    check.fail("mr.fit: the trees have %d features, but %s has %d", columns, role, features:size(2))
-  end
+  check.expect(features, "mr.fit", "features of " .. role, nil, "features, which trees score")
+  check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
 -- Returns the number of classes of a classification objective; nil for other objectives. Grades in train that the

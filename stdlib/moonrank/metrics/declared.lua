@@ -15,10 +15,8 @@ local declared_options = declare("mr.metrics.Declared", {
 
 local function number_of(name, what, f, x)
   local value = f(x)
-  if type(value) ~= "number" or value - value ~= 0 then
-    check.fail("metric '%s': its %s of %g is %s, expected a finite number", name, what, x, tostring(value))
-  end
-  return value
+  if check.is_finite(value) then return value end
+  check.expect(false, "metric " .. name, ("%s of %g"):format(what, x), value, "a finite number")
 end
 
 ---Makes the functions of a declared metric. `values(ranks, lists)` gives one value per list.

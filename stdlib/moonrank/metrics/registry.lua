@@ -144,7 +144,7 @@ end)
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
   for _, value in pairs{ a, b } do  -- pairs, because a or b may be nil
-    if type(value) ~= "number" then check.fail("better: value is a %s, expected a number or nil", type(value)) end
+    check.expect(type(value) == "number", "better", "value", value, "a number or nil")
   end
   if a == nil or a ~= a then return false end
   if b == nil or b ~= b then return true end
@@ -189,9 +189,7 @@ end
 -- Returns the metric's name at the beginning of a text such as "ndcg@10". Raises an error that proposes other names
 -- if there is none.
 local function base_of(text)
-  if type(text) ~= "string" then
-    check.fail("mr.metrics.parse: text is a %s, expected the name of a metric", type(text))
-  end
+  check.expect(type(text) == "string", "mr.metrics.parse", "text", text, "the name of a metric")
   local zero = text:find("\0", 1, true)
   if zero then
     check.fail("metric '%s': found a zero byte after the name, expected @k or (p)", text:sub(1, zero - 1))
@@ -249,8 +247,7 @@ local function check_options(text, metric, options)
     local said = metric[name == metric.parameter_name and "parameter" or name]
     local in_name = name == "k" and text:find "@" or name == metric.parameter_name and text:find "%("
     if in_name and said ~= value then
-      check.fail("metric '%s': the option %s is %s, and the name says another value. Leave one of them out", text, name,
-        tostring(value))
+      check.leave_out(where, name, value, "the name says another value (%s)", said)
     end
   end
 end
@@ -280,7 +277,7 @@ end
 ---Example: `require "moonrank.metrics.registry".parse("mrr@10").name   --> rr@10`
 function M.parse(text, options)
   if M.is(text) then
-    if options then check.fail("metric '%s' has its options already. Pass its name to give others", text.name) end
+    check.leave_out("mr.metrics.parse", "options", options, "metric '%s' has its options already", text.name)
     return text
   end
   base_of(text)
@@ -342,8 +339,7 @@ function M.check_read(where, options, metrics)
       names[i] = each.name
     end
     if options[option] ~= nil and not reads and #metrics > 0 then
-      check.fail("%s: %s is %s, which none of the metrics reads (%s). Leave it out", where, option,
-        tostring(options[option]), table.concat(names, ", "))
+      check.leave_out(where, option, options[option], "none of the metrics reads it (%s)", table.concat(names, ", "))
     end
   end
 end
@@ -378,12 +374,7 @@ end
 ---@param lists mr.Lists
 ---@return mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
-  local values = f(ranks, lists:to(ranks.dtype))
-  if type(values) ~= "userdata" or values.dims ~= 1 or #values ~= lists.count then
-    check.fail("metric '%s': its function of ranks returned %s, expected one value per list (%d)", name,
-      type(values) == "userdata" and "a tensor of another shape" or "a " .. type(values), lists.count)
-  end
-  return values
+  return check.per_list("metric " .. name, f(ranks, lists:to(ranks.dtype)), lists.count)
 end
 
 ---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if

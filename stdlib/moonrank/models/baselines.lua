@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local models = require "moonrank.models.model"
 local declarations = require "moonrank.options"
+local parameters = require "moonrank.models.parameters"
 local recommend = require "moonrank.models.recommend"
 
 local M = {}
@@ -168,21 +169,15 @@ function M.kinds.random(options)
 end
 
 -- Returns the tensor with the name `name` from a baseline's file, after checking that it has `count` integers.
-local function counts_in(by_name, name, what, count)
-  local x = by_name[name]
-  if not x then check.fail("the file has no tensor '%s'", name) end
-  if x.dtype ~= "int64" or x.dims ~= 1 or #x ~= count then
-    check.fail("tensor '%s' is {%s} %s, expected {%s} int64: one for each of the %s", name,
-      table.concat(x:shape(), ", "), x.dtype, tostring(count), what)
-  end
-  return x
+local function counts_in(by_name, name, count)
+  return parameters.saved(by_name, name, { count }, "int64")
 end
 
 -- Functions by kind of baseline. Each checks the tensors of a saved file and makes the baseline from them.
 local read = {}
 
 function read.popularity(o, by_name)
-  local counts = counts_in(by_name, "counts", "items", o.items):double()
+  local counts = counts_in(by_name, "counts", o.items):double()
   if #counts > 0 and (counts:min():item() < 0 or counts:max():item() > o.users) then
     check.fail("tensor 'counts' has entries outside of 0 to %d, the number of users", o.users)
   end
@@ -190,12 +185,11 @@ function read.popularity(o, by_name)
 end
 
 function read.item_knn(o, by_name)
-  counts_in(by_name, "known_counts", "users", o.users)
-  counts_in(by_name, "counts", "items", o.items)
+  counts_in(by_name, "known_counts", o.users)
+  counts_in(by_name, "counts", o.items)
   local parts = {}
   for i, name in ipairs{ "known_counts", "known_items", "counts", "items", "cosines" } do
-    parts[i] = by_name[name]
-    if not parts[i] then check.fail("the file has no tensor '%s'", name) end
+    parts[i] = parameters.saved(by_name, name)
   end
   local neighbours = core.neighbours_of(table.unpack(parts))
   return made.item_knn(o, neighbours:state(), neighbours)

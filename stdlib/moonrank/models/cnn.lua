@@ -21,10 +21,7 @@ end
 
 local function check_sizes(o)
   local where = "mr.models.cnn"
-  if #o.filters == 0 then
-    check.fail("%s: filters is empty, expected one number or more. Use mr.models.mlp for a network without "
-      .. "convolutions", where)
-  end
+  check.not_empty(where, "filters", o.filters, "number; mr.models.mlp has no convolutions")
   local height, width = sizes_after(o)
   if height < 1 or width < 1 then
     check.fail("%s: images of %d x %d pixels are too small for %d convolutions of %d x %d with pooling, expected "

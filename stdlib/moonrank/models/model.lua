@@ -94,9 +94,7 @@ end
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
 function M.check_batch(kind, batch, needed)
-  if type(batch) ~= "table" then
-    check.fail("a model scores a batch, {lists = ..., features = ...}, found a %s", type(batch))
-  end
+  check.expect(type(batch) == "table", "model " .. kind, "batch", batch, "{lists = ..., features = ...}")
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
     if not is_there(rawget(batch, name)) and not is_there(check.field(batch, name)) then
@@ -109,17 +107,13 @@ end
 -- parameters' dtype.
 local function check_scores(self, scores, batch)
   local where, rows = "model " .. self.kind, batch.lists.rows
-  if not check.is_tensor(scores) then
-    check.fail("%s: forward returned a %s, expected a tensor of one score per row", where, type(scores))
-  end
+  check.expect(check.is_tensor(scores), where, "the result of forward", scores, "a tensor of one score per row")
   local found, first = scores:shape(), self._parameters[1]
   if #found ~= 1 or found[1] ~= rows then
     check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "),
       rows, scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
-  if scores.dtype ~= first.dtype then
-    check.fail("%s: forward returned scores of type %s, expected %s", where, scores.dtype, first.dtype)
-  end
+  check.expect(scores.dtype == first.dtype, where, "type of the result of forward", scores.dtype, first.dtype)
   if batch.training and not scores.tracked then
     check.fail("%s: the scores do not depend on the model's parameters, so training would change nothing", where)
   end

@@ -103,9 +103,7 @@ function M.of_definition(where, definition)
   local rows, names = {}, { seed = true, dtype = true }
   for _, part in ipairs{ "required", "options" } do
     for name in pairs(definition[part]) do
-      if type(name) ~= "string" then
-        check.fail("%s: %s contains the name %s, expected a text", where, part, tostring(name))
-      end
+      check.expect(type(name) == "string", where, "a name in " .. part, name, "a text")
       names[name] = true
     end
   end

@@ -9,9 +9,7 @@ local M = {}
 local function ordered(where, tensors, order)
   local known, names = {}, order or {}
   for name in pairs(tensors) do
-    if type(name) ~= "string" then
-      check.fail("%s: the name of a tensor is %s, expected a text", where, tostring(name))
-    end
+    check.expect(type(name) == "string", where, "the name of a tensor", name, "a text")
     known[name] = true
     if not order then names[#names + 1] = name end
   end
@@ -37,7 +35,7 @@ end
 ---@return string[] names
 ---@return mr.Tensor[] values
 function M.listed(where, tensors, order)
-  if type(tensors) ~= "table" then check.fail("%s returned a %s, expected tensors by name", where, type(tensors)) end
+  check.expect(type(tensors) == "table", where, "the result", tensors, "tensors by name")
   local names, values, called = ordered(where, tensors, order), {}, {}
   for i, name in ipairs(names) do
     local x = tensors[name]
@@ -45,10 +43,26 @@ function M.listed(where, tensors, order)
       check.fail("%s: '%s' and '%s' are the same tensor, expected one name for each tensor", where, called[x], name)
     end
     called[x] = name
-    if not check.is_tensor(x) then check.fail("%s: '%s' is a %s, expected a tensor", where, name, type(x)) end
+    check.expect(check.is_tensor(x), where, ("'%s'"):format(name), x, "a tensor")
     values[i] = x
   end
   return names, values
+end
+
+---Returns a tensor of a file. Raises an error if the file lacks it, or if it has another shape or type.
+---@param by_name table<string, mr.Tensor>  tensors of the file
+---@param name string
+---@param shape? integer[]  (default: any shape and type)
+---@param dtype? string
+---@return mr.Tensor
+function M.saved(by_name, name, shape, dtype)
+  local x = by_name[name]
+  if not x then check.fail("the file has no tensor '%s'", name) end
+  local found, expected = table.concat(x:shape(), ", "), shape and table.concat(shape, ", ")
+  if shape and (found ~= expected or x.dtype ~= dtype) then
+    check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, dtype)
+  end
+  return x
 end
 
 ---Raises an error unless there is at least one tensor, and all tensors have the same floating point
@@ -59,9 +73,9 @@ end
 ---@param dtype? string  type that the model's option `dtype` requires
 function M.check_leaves(where, names, values, dtype)
   local first = values[1]
-  if not first then check.fail("%s returned no tensor, expected one or more by name", where) end
+  check.not_empty(where, "the result", values, "tensor by name")
   for i, x in ipairs(values) do
-    if x.dtype == "int64" then check.fail("%s: tensor '%s' is int64, expected float32 or float64", where, names[i]) end
+    check.expect(x.dtype ~= "int64", where, ("the type of '%s'"):format(names[i]), x.dtype, "float32 or float64")
     if dtype and x.dtype ~= dtype then
       check.fail("%s: tensor '%s' is %s, but the model's option dtype is %s. Pass {dtype = options.dtype} to the "
         .. "function that makes the tensor", where, names[i], x.dtype, dtype)

@@ -93,11 +93,8 @@ end
 -- the number in the model's config.
 local function number_of(model, o, name)
   local value = o[name] or model.config[name]
-  if math.type(value) ~= "integer" or value < 1 then
-    check.fail("recommend: %s is %s, expected a positive integer, because the model does not have this number", name,
-      value and tostring(value) or "missing")
-  end
-  return value
+  return check.expect(math.type(value) == "integer" and value > 0, "recommend", name, value,
+    "a positive integer, because the model does not have this number")
 end
 
 -- Returns the ratings or the dataset whose items a user already knows: `given` itself, or its training part if `given`
@@ -106,9 +103,8 @@ local function part_of(given, what)
   if known_items.is_ratings(given) or type(given) == "table" and check.field(given, "lists") then return given end
   local train = type(given) == "table" and check.field(given, "train")
   if type(train) == "table" and check.field(train, "lists") then return train end
-  local meta = type(given) == "table" and getmetatable(given)
-  check.fail("recommend: %s is a %s, expected ratings, a dataset of users and items such as fold.train, a fold, or a "
-    .. "table of these", what, meta and rawget(meta, "__name") or type(given))
+  check.expect(false, "recommend", what, given,
+    "ratings, a dataset of users and items such as fold.train, a fold, or a table of these")
 end
 
 -- Returns the option `seen` as a table of ratings and datasets. A script may pass one dataset, ratings or fold, or a
@@ -116,12 +112,7 @@ end
 local function parts_of(seen)
   if seen == nil then return {} end
   if type(seen) ~= "table" or getmetatable(seen) or check.field(seen, "lists") then return { part_of(seen, "seen") } end
-  for key in pairs(seen) do
-    if math.type(key) ~= "integer" or key < 1 or key > #seen then
-      check.fail("recommend: seen has the field '%s', expected a fold, a part, ratings or a list of them, as "
-        .. "{fold.train, fold.valid}", tostring(key))
-    end
-  end
+  check.sequence("recommend", "seen", seen, "expected a fold, a part, ratings or a list, {fold.train, fold.valid}")
   local parts = {}
   for i, each in ipairs(seen) do parts[i] = part_of(each, ("entry %d of seen"):format(i)) end
   return parts
@@ -156,12 +147,8 @@ local function check_options(o, users, items)
   end
   o.known = o.known or "rated"
   if type(o.user) == "string" then o.user = user_of(o) end
-  if o.user ~= nil and o.user > users then
-    check.fail("recommend: user is %d, expected an integer from 1 to %d", o.user, users)
-  end
-  if o.names and #o.names < items then
-    check.fail("recommend: names has %d entries, expected one for each of %d items", #o.names, items)
-  end
+  check.expect(o.user == nil or o.user <= users, "recommend", "user", o.user, "an integer from 1 to %d", users)
+  if o.names and #o.names < items then check.length("recommend", "names", #o.names, items, "one for each item") end
 end
 
 -- Returns a sentence with the number of user-item pairs that were not recommended because the user already knows the

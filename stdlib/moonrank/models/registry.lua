@@ -37,7 +37,8 @@ local definition_options = declare("mr.models.Definition", {
   { "penalty", "fun(self: table, batch: mr.Batch): mr.Tensor?",
     help = "returns a number that mr.fit adds to the loss of each batch, reduced (mean or sum) like that loss" },
   { "repeats", "boolean|fun(options: table): boolean", shown = "false",
-    help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch; not with buffers" },
+    excludes = { buffers = "buffers change from batch to batch", constrain = "constrain changes parameters" },
+    help = "scores depend on batch and parameters alone, so that a GPU may replay an epoch" },
 })
 
 -- Raises an error if a script passes an option to a model that it defined without any options. The error shows how to
@@ -80,9 +81,7 @@ local function make(definition, given)
       listed.check_leaves(("mr.models.%s: buffers"):format(definition.name), { name }, { buffers[name] }, o.dtype)
     end
     for _, other in ipairs(names) do
-      if name == other then
-        check.fail("mr.models.%s: '%s' is the name of a parameter and of a buffer", definition.name, name)
-      end
+      check.expect(name ~= other, "mr.models." .. definition.name, "name of a buffer", name, "none of a parameter")
     end
   end
   return model.new(definition, o, names, values, buffers)
@@ -90,21 +89,8 @@ end
 
 local function checked(name, given)
   local where = "mr.models.define"
-  if type(name) ~= "string" or not name:match "^[%a_][%w_]*$" then
-    check.fail("%s: name is %s, expected letters, digits and _", where, tostring(name))
-  end
-  if known[name] and known[name].built_in then
-    check.fail("%s: name is '%s', which is a model of the library. Choose another name", where, name)
-  end
+  check.new_name(where, name, known[name] and known[name].built_in and "a model of the library" or nil)
   local definition = definition_options:read(where, given)
-  if definition.buffers and definition.repeats then
-    check.fail("%s: '%s' has buffers and repeats, but buffers change from batch to batch. Leave out repeats", where,
-      name)
-  end
-  if definition.constrain and definition.repeats then
-    check.fail("%s: '%s' has constrain and repeats, but constrain changes parameters after each step. Leave out "
-      .. "repeats", where, name)
-  end
   definition.name, definition.built_in = name, false
   return definition
 end
@@ -146,12 +132,7 @@ function M.of_script(name) return known[name] ~= nil and not known[name].built_i
 local function fill(made, by_name)
   local names, values = made:state()
   for i, name in ipairs(names) do
-    local x, to = by_name[name], values[i]
-    if not x then check.fail("the file has no tensor '%s'", name) end
-    local found, expected = table.concat(x:shape(), ", "), table.concat(to:shape(), ", ")
-    if found ~= expected or x.dtype ~= to.dtype then
-      check.fail("tensor '%s' is {%s} %s, expected {%s} %s", name, found, x.dtype, expected, to.dtype)
-    end
+    listed.saved(by_name, name, values[i]:shape(), values[i].dtype)
   end
   made:put(by_name)
   return made

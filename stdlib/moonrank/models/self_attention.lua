@@ -20,9 +20,8 @@ local attention_options = declare("mr.models.SelfAttentionOptions", {
 
 local function checked(o)
   o.inner = o.inner or 2 * o.width
-  if o.width % o.heads ~= 0 then
-    check.fail("mr.models.self_attention: heads is %d, expected a divisor of width, which is %d", o.heads, o.width)
-  end
+  check.expect(o.width % o.heads == 0, "mr.models.self_attention", "heads", o.heads, "a divisor of width, which is %d",
+    o.width)
 end
 
 local function parameters(o)

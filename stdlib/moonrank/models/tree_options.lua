@@ -118,12 +118,9 @@ local passed = { "depth", "eta", "subsample", "colsample_bytree", "colsample_byn
 ---@return table
 function M.checked(options)
   local o = tree_options:read(where, options)
-  if o.bins and o.method == "exact" then
-    check.fail("%s: bins is %d, but method = 'exact' has no bins. Leave out bins", where, o.bins)
-  end
-  if o.classes and o.objective ~= "multi:softprob" then
-    check.fail("%s: classes is %d, but objective is '%s'. Only 'multi:softprob' takes classes", where, o.classes,
-      o.objective)
+  if o.method == "exact" then check.leave_out(where, "bins", o.bins, "method = 'exact' has no bins") end
+  if o.objective ~= "multi:softprob" then
+    check.leave_out(where, "classes", o.classes, "only objective = 'multi:softprob' takes classes")
   end
   return o
 end
@@ -165,8 +162,8 @@ function M.read(texts)
     end
   end
   local o = M.checked(options)
-  if not o.features then check.fail "the file lacks the number of features" end
-  if o.objective == "multi:softprob" and not o.classes then check.fail "the file lacks the number of classes" end
+  check.expect(o.features, "the file", "the number of features", nil, "an integer")
+  check.expect(o.classes or o.objective ~= "multi:softprob", "the file", "the number of classes", nil, "an integer")
   return o
 end
 

@@ -102,9 +102,7 @@ function Trees:importances(options)
   local o = importance_options:read("importances", options)
   if self._rounds == 0 then check.fail "importances: these trees are not grown yet. Call mr.fit{model = ...} before" end
   local count = self.config.features
-  if #o.names ~= 0 and #o.names ~= count then
-    check.fail("importances: names has %d entries, expected %d, one for each feature", #o.names, count)
-  end
+  if #o.names > 0 then check.length("importances", "names", #o.names, count, "one for each feature") end
   local by_feature, rows = {}, {}
   for k, kind in ipairs{ "gain", "cover", "weight" } do
     local features, values = self._booster:importance(kind, self._rounds)

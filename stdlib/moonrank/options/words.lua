@@ -2,7 +2,7 @@
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+local found = check.found
 
 local M = {}
 
@@ -18,22 +18,6 @@ local function written(value)
   if math.type(value) ~= "float" then return tostring(value) end
   local short = ("%.15g"):format(value)
   return tonumber(short) == value and short or ("%.17g"):format(value)
-end
-
--- Returns a value that is not allowed as text for an error. An array of at most 4 elements is written with its
--- elements.
-local function found(value)
-  local kind = type(value)
-  if kind == "string" then return ("'%s'"):format(core.safe_text(value)) end
-  if kind == "number" or kind == "boolean" or kind == "nil" then return tostring(value) end
-  local meta = getmetatable(value)
-  local name = type(meta) == "table" and rawget(meta, "__name")
-  if kind == "table" and not name and #value > 0 and #value <= 4 then
-    local parts = {}
-    for i = 1, #value do parts[i] = type(value[i]) == "table" and "a table" or found(value[i]) end
-    return "{" .. table.concat(parts, ", ") .. "}"
-  end
-  return "a " .. (type(name) == "string" and name ~= "" and name or kind)
 end
 
 -- Returns the limits of a numeric option as text: "at least 1", "from 0 to 1", "above 0 and below 1"; nil if the option
@@ -92,7 +76,10 @@ end
 ---Raises an error because a required option was not given.
 ---@param where string  name of the called function
 ---@param row mr.options.Row
-function M.missing(where, row) check.fail("%s: %s is missing, expected %s", where, row[1], expected_of(row)) end
+---@param instead? string  option that may be given instead
+function M.missing(where, row, instead)
+  check.fail("%s: %s is missing, expected %s%s", where, row[1], expected_of(row), instead and ", or " .. instead or "")
+end
 
 ---Raises an error because a function got something else than a table as its argument `options`. The
 ---error shows an example of such a table.
@@ -129,6 +116,33 @@ function M.both_names(where, row)
   local name, former = row[1], row.formerly
   check.fail("%s: %s and %s are both given, but %s is the former name of %s. Leave out %s", where, name, former, former,
     name, former)
+end
+
+---Raises an error because two options were given of which only one is allowed.
+---@param where string  name of the called function
+---@param name string
+---@param other string
+---@param why string|true  the reason, if it is a text
+function M.excluded(where, name, other, why)
+  check.fail("%s: %s and %s are given, expected one of them%s", where, name, other,
+    why == true and "" or ", because " .. why)
+end
+
+---Raises an error because an option has no effect without another option, which is missing.
+---@param where string  name of the called function
+---@param name string
+---@param needed string
+function M.lacks(where, name, needed)
+  check.fail("%s: %s is given, but %s is missing. Pass %s, or leave out %s", where, name, needed, needed, name)
+end
+
+---Raises an error because an option is larger than the option that limits it.
+---@param where string  name of the called function
+---@param row mr.options.Row
+---@param o table       values of the options
+function M.above(where, row, o)
+  check.fail("%s: %s is %s, expected at most %s, which is %s", where, row[1], found(o[row[1]]), row.not_above,
+    found(o[row.not_above]))
 end
 
 local warned = {}  -- former names of options for which this process has printed a warning
@@ -178,6 +192,10 @@ function M.fields(rows)
     local parts = { limits_of(row) }
     parts[#parts + 1] = default and "default " .. default
     parts[#parts + 1] = row.formerly and "formerly " .. row.formerly
+    parts[#parts + 1] = row.excludes and "not with " .. table.concat(check.names(row.excludes), " or ")
+    parts[#parts + 1] = row.required_without and "required without " .. row.required_without
+    parts[#parts + 1] = row.requires and "with " .. row.requires
+    parts[#parts + 1] = row.not_above and "at most " .. row.not_above
     if #parts > 0 then text = ("%s (%s)"):format(text, table.concat(parts, "; ")) end
     entries[i] = { name = row[1], type = shown_type(row), text = text, optional = not row.required, group = row.group,
       also = row.also }

@@ -183,9 +183,9 @@ function Figure:to_svg() return corrected(core.gnuplot(self:script "svg")) end
 ---@param path string
 ---@return mr.Figure
 function Figure:save(path)
-  if type(path) ~= "string" then check.fail("save: path is a %s, expected a string", type(path)) end
+  check.expect(type(path) == "string", "save", "path", path, "the name of a file")
   local extension = path:match("%.(%w+)$")
-  if not extension then check.fail("save: '%s' has no extension, expected .svg, .png or .pdf", path) end
+  check.expect(extension, "save", "path", path, "a name with the extension .svg, .png or .pdf")
   local kind = check.choice("save", "extension", extension:lower(), { "svg", "png", "pdf" })
   local picture = kind == "svg" and self:to_svg() or core.gnuplot(self:script(kind))
   core.make_folder(path)

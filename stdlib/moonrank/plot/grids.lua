@@ -13,19 +13,22 @@ local M = {}
 local values_options = declare("mr.plot.Values", {
   "Series",
   { "values", "number[]|mr.Tensor", help = "one number per category; NaN leaves a place empty" },
-  { "low", "number[]|mr.Tensor", help = "lower ends of intervals with caps, such as those of means" },
-  { "high", "number[]|mr.Tensor", help = "upper ends of intervals with caps" },
+  { "low", "number[]|mr.Tensor", requires = "high",
+    help = "lower ends of intervals with caps, such as those of means" },
+  { "high", "number[]|mr.Tensor", requires = "low", help = "upper ends of intervals with caps" },
 }, series.look)
 
 local bar_series = declare("mr.plot.Bar", {
   "Series",
-  { "errors", "number[]|mr.Tensor", help = "half the lengths of symmetric intervals, instead of low and high" },
+  { "errors", "number[]|mr.Tensor", excludes = { low = true, high = true },
+    help = "half the lengths of symmetric intervals, instead of low and high" },
 }, values_options)
 
 local interval_series = declare("mr.plot.Interval", {
   "Series",
-  { "wide_low", "number[]|mr.Tensor", help = "lower ends of long intervals without caps, as of single runs" },
-  { "wide_high", "number[]|mr.Tensor", help = "upper ends of long intervals without caps" },
+  { "wide_low", "number[]|mr.Tensor", requires = "wide_high",
+    help = "lower ends of long intervals without caps, as of single runs" },
+  { "wide_high", "number[]|mr.Tensor", requires = "wide_low", help = "upper ends of long intervals without caps" },
 }, values_options)
 
 -- Options that bar charts and figures of intervals share: the categories and their direction.
@@ -65,12 +68,10 @@ local heatmap_options = declare("mr.plot.Heatmap", {
   { "diverging", "boolean", default = false, help = "two colours around 0, if values lie on both sides of it" },
 }, marks.common)
 
-local function what_is(value) return value == nil and "missing" or "a " .. type(value) end
-
 local function names_of(where, name, list)
   if type(list) == "userdata" then list = series.numbers(where, name, list) end
-  if type(list) ~= "table" then check.fail("%s: %s is %s, expected a table of names", where, name, what_is(list)) end
-  if #list == 0 then check.fail("%s: %s is empty, nothing to draw", where, name) end
+  check.expect(type(list) == "table", where, name, list, "a table of names")
+  check.not_empty(where, name, list, "name")
   local names = {}
   for i, each in ipairs(list) do
     names[i] = math.type(each) == "float" and ("%.4g"):format(each) or tostring(each)
@@ -87,13 +88,10 @@ end
 local ends = { { "low", "high" }, { "wide_low", "wide_high" } }
 
 local function check_interval(where, one, who, low, high)
-  if (one[low] == nil) ~= (one[high] == nil) then
-    check.fail("%s: %s has only one edge of an interval, expected %s and %s", where, who, low, high)
-  end
   for c, from in ipairs(one[low] or {}) do
     local to = one[high][c]
     if from > to then
-      check.fail("%s: %s has an interval from %g to %g, expected the lower edge first", where, who, from, to)
+      check.expect(false, where, ("%s[%d] of %s"):format(low, c, who), from, "at most %s[%d], which is %g", high, c, to)
     end
   end
 end
@@ -105,16 +103,11 @@ local function read_series(where, o, declaration)
   local list = {}
   for i, each in ipairs(series.list(where, o, declaration)) do
     local one, who = series.one(where, each, i, declaration)
-    if one.values == nil then check.fail("%s: %s has no values", where, who) end
+    check.expect(one.values, where, "values of " .. who, nil, "numbers or a tensor")
     for _, field in ipairs{ "values", "errors", "low", "high", "wide_low", "wide_high" } do
       local values = one[field] ~= nil and series.numbers(where, field .. " of " .. who, one[field]) or nil
-      if values and #values ~= #o.categories then
-        check.fail("%s: %s has %d %s for %d categories, expected as many", where, who, #values, field, #o.categories)
-      end
+      if values then check.length(where, field .. " of " .. who, #values, #o.categories, "one for each category") end
       one[field] = values
-    end
-    if one.errors and (one.low or one.high) then
-      check.fail("%s: %s has errors beside low and high, expected errors alone, or low and high", where, who)
     end
     for _, names in ipairs(ends) do check_interval(where, one, who, names[1], names[2]) end
     if one.errors then
@@ -301,16 +294,14 @@ local function rows_of(where, values)
     for r = 1, #values do rows[r] = table.move(flat, (r - 1) * columns + 1, r * columns, 1, {}) end
     values = rows
   end
-  if type(values) ~= "table" then check.fail("%s: values is %s, expected rows of numbers", where, what_is(values)) end
+  check.expect(type(values) == "table", where, "values", values, "rows of numbers")
   local rows = {}
   for r, row in ipairs(values) do
-    rows[r] = series.numbers(where, ("row %d of values"):format(r), row)
-    if #rows[r] ~= #rows[1] then
-      check.fail("%s: row %d of values has %d entries, the first has %d, expected as many", where, r, #rows[r],
-        #rows[1])
-    end
+    local name = ("row %d of values"):format(r)
+    rows[r] = series.numbers(where, name, row)
+    check.length(where, name, #rows[r], #rows[1], "as row 1 has")
   end
-  if #rows == 0 or #rows[1] == 0 then check.fail("%s: values is empty, nothing to draw", where) end
+  check.not_empty(where, "values", rows[1] or rows, "number")
   return rows
 end
 
@@ -333,10 +324,7 @@ local function grid_axis(where, name, names, count, label, down)
   local list = {}
   for i = 1, count do list[i] = tostring(i) end
   if names ~= nil then list = names_of(where, name, names) end
-  if #list ~= count then
-    check.fail("%s: %s has %d entries for %d %s of values, expected as many", where, name, #list, count,
-      name == "x" and "columns" or "rows")
-  end
+  check.length(where, name, #list, count, ("one for each %s of values"):format(name == "x" and "column" or "row"))
   local axis = category_axis(list, label, down and not numeric)
   axis.numeric = numeric
   return axis

@@ -113,9 +113,8 @@ local function references(where, name, list)
   for i, each in ipairs(list) do
     local at, text = each, nil
     if type(each) == "table" then at, text = each[1], each[2] end
-    if math.type(at) == nil or not scale.finite(at) then
-      check.fail("%s: entry %d of %s is %s, expected a number or {number, \"text\"}", where, i, name, tostring(at))
-    end
+    check.expect(math.type(at) and scale.finite(at), where, ("entry %d of %s"):format(i, name), at,
+      'a finite number or {number, "text"}')
     found[i] = { at = at, text = text ~= nil and tostring(text) or nil }
   end
   return found
@@ -126,10 +125,7 @@ local function regions(where, list)
   check_list(where, "shade", list)
   for i, each in ipairs(list) do
     local o = region_options:read(where .. " (shade)", each)
-    if o.from >= o.to then
-      check.fail("%s: entry %d of shade is from %s to %s, expected the lower one first", where, i, tostring(o.from),
-        tostring(o.to))
-    end
+    check.expect(o.from < o.to, where, ("from of entry %d of shade"):format(i), o.from, "less than its to, %s", o.to)
     found[i] = { from = o.from, to = o.to, text = o.name ~= nil and tostring(o.name) or nil }
   end
   return found
@@ -310,12 +306,11 @@ function M.ecdf(given)
   local panel, list, all = M.panel(where, "ecdf", o), {}, {}
   for i, each in ipairs(series.list(where, o, ecdf_series)) do
     local one, who = series.one(where, each, i, ecdf_series)
-    if one.values == nil then check.fail("%s: %s has no values", where, who) end
     one.sorted = {}
     for _, v in ipairs(series.numbers(where, "values of " .. who, one.values)) do
       if scale.finite(v) then one.sorted[#one.sorted + 1] = v end
     end
-    if #one.sorted == 0 then check.fail("%s: %s has no values but NaN and infinite ones", where, who) end
+    check.expect(#one.sorted > 0, where, "values of " .. who, one.values, "at least one finite number")
     table.sort(one.sorted)
     table.move(one.sorted, 1, #one.sorted, #all + 1, all)
     list[i] = one

@@ -89,7 +89,8 @@ local function read_axis(given, i)
   local each = coordinate_options:read(("%s (axis %d)"):format(where, i), given)
   local who = each.name ~= nil and ("axis '%s'"):format(tostring(each.name)) or "axis " .. i
   if type(each.values) == "userdata" then each.values = series.numbers(where, "values of " .. who, each.values) end
-  if type(each.values) ~= "table" or #each.values == 0 then check.fail("%s: %s has no values", where, who) end
+  check.expect(type(each.values) == "table", where, "values of " .. who, each.values, "a list of numbers or of texts")
+  check.not_empty(where, "values of " .. who, each.values, "number or text")
   local names, numbers, found = {}, {}, {}
   for k, value in ipairs(each.values) do
     if type(value) == "string" then names[value] = true
@@ -218,19 +219,13 @@ end
 
 local function check_lengths(o, positions)
   for i, found in ipairs(positions) do
-    if #found ~= #positions[1] then
-      check.fail("%s: axis %d has %d values, the first has %d, expected as many", where, i, #found, #positions[1])
-    end
+    check.length(where, ("values of axis %d"):format(i), #found, #positions[1], "as axis 1 has")
   end
   for k, name in ipairs(o.groups or {}) do
-    if type(name) ~= "string" then
-      check.fail("%s: entry %d of groups is a %s, expected a text", where, k, type(name))
-    end
+    check.expect(type(name) == "string", where, ("entry %d of groups"):format(k), name, "a text")
   end
   for _, name in ipairs{ "color", "groups" } do
-    if o[name] and #o[name] ~= #positions[1] then
-      check.fail("%s: %s has %d entries for %d lines, expected as many", where, name, #o[name], #positions[1])
-    end
+    if o[name] then check.length(where, name, #o[name], #positions[1], "one for each line") end
   end
 end
 
@@ -240,7 +235,7 @@ end
 ---@return table o
 function M.parallel(given)
   local o = parallel_options:read(where, given)
-  if #o.axes == 0 then check.fail("%s: axes is empty. Give axes = {{name = ..., values = ...}, ...}", where) end
+  check.not_empty(where, "axes", o.axes, "{name = ..., values = ...}")
   o.width = o.width or math.max(640, math.min(10000, 120 * #o.axes + 120))
   local panel = marks.panel(where, "parallel", o)
   local positions = {}

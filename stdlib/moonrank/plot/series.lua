@@ -31,8 +31,8 @@ M.points_options = declare("mr.plot.Series", {
 
 local band = declare("mr.plot.Band", {
   "Series",
-  { "low", "number[]|mr.Tensor", help = "lower edge of a shaded band" },
-  { "high", "number[]|mr.Tensor", help = "upper edge of a shaded band" },
+  { "low", "number[]|mr.Tensor", requires = "high", help = "lower edge of a shaded band" },
+  { "high", "number[]|mr.Tensor", requires = "low", help = "upper edge of a shaded band" },
 })
 
 M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
@@ -47,7 +47,7 @@ M.line_options = declare("mr.plot.Line", {}, M.points_options, band, M.style)
 function M.is_tensor(where, name, value, dims)
   if type(value) ~= "userdata" then return false end
   local class = not io.type(value) and tostring(value):match("^mr%.%w+") or io.type(value) and "file"
-  if class then check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, class) end
+  check.expect(not class, where, name, value, "numbers or a tensor")
   if value.dims ~= dims then
     check.fail("%s: %s is a tensor with %d dimensions, expected %d", where, name, value.dims, dims)
   end
@@ -62,22 +62,12 @@ end
 ---@return number[]
 function M.numbers(where, name, values)
   if M.is_tensor(where, name, values, 1) then return core.numbers(values) end
-  if type(values) ~= "table" then
-    check.fail("%s: %s is a %s, expected numbers or a tensor", where, name, type(values))
-  end
-  for i = 1, #values do
-    if math.type(values[i]) == nil then
-      check.fail("%s: entry %d of %s is a %s, expected a number", where, i, name, type(values[i]))
-    end
-  end
-  return values
+  return check.numbers(where, name, values)
 end
 
-local function same_length(where, who, name, values, other_name, other)
-  if #values ~= #other then
-    check.fail("%s: %s has %d %s values and %d %s values, expected as many", where, who, #values, name, #other,
-      other_name)
-  end
+-- Raises an error if the numbers `name` of a series are not as many as its y.
+local function same_length(where, who, name, one)
+  check.length(where, name .. " of " .. who, #one[name], #one.y, "one for each y")
 end
 
 -- Returns the colour and the line style of series i. The first eight series have eight colours and solid lines, the
@@ -105,13 +95,11 @@ function M.list(where, o, declaration)
   end
   if flat and o.series ~= nil then check.fail("%s: give one series flat or several as series, not both", where) end
   local list = flat and { flat } or o.series
-  if not list then
-    local main = declaration.by_name.y and "y" or "values"
-    check.fail("%s: series is missing. Give series = {{%s = ...}, ...}, or %s", where, main, main)
-  end
-  if #list == 0 then check.fail("%s: series is empty, nothing to draw", where) end
+  local main = declaration.by_name.y and "y" or "values"
+  check.expect(list, where, "series", list, "{{%s = ...}, ...}, or %s instead of series", main, main)
+  check.not_empty(where, "series", list, "table with " .. main)
   for i, one in ipairs(list) do
-    if type(one) ~= "table" then check.fail("%s: series %d is a %s, expected a table", where, i, type(one)) end
+    check.expect(type(one) == "table", where, ("series %d"):format(i), one, "a table")
   end
   return list
 end
@@ -140,23 +128,18 @@ end
 ---@return table
 function M.points(where, given, i, declaration)
   local one, who = M.one(where, given, i, declaration)
-  if one.y == nil then check.fail("%s: %s has no y", where, who) end
-  one.y = M.numbers(where, "y of " .. who, one.y)
-  if #one.y == 0 then check.fail("%s: %s has no points", where, who) end
+  one.y = check.not_empty(where, "y of " .. who, M.numbers(where, "y of " .. who, one.y), "number")
   if one.x == nil then
     one.x = {}
     for k = 1, #one.y do one.x[k] = k end
   else
     one.x = M.numbers(where, "x of " .. who, one.x)
-    same_length(where, who, "x", one.x, "y", one.y)
-  end
-  if (one.low == nil) ~= (one.high == nil) then
-    check.fail("%s: %s has only one edge of its band, expected low and high", where, who)
+    same_length(where, who, "x", one)
   end
   for _, edge in ipairs{ "low", "high" } do
     if one[edge] ~= nil then
       one[edge] = M.numbers(where, edge .. " of " .. who, one[edge])
-      same_length(where, who, edge, one[edge], "y", one.y)
+      same_length(where, who, edge, one)
     end
   end
   return one

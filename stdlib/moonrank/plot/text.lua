@@ -57,9 +57,7 @@ end
 ---Example: `require("moonrank.plot.text").number_format("mr.plot.bars", "%.1f s")(0.25)   --> 0.2 s`
 function M.number_format(where, labels)
   local format = type(labels) == "string" and labels or "%.3g"
-  if not pcall(string.format, format, 0.5) then
-    check.fail("%s: labels is %s, expected true or a format such as \"%%.2f\"", where, format)
-  end
+  check.expect(pcall(string.format, format, 0.5), where, "labels", format, "true or a format such as \"%.2f\"")
   -- a negative number that is rounded to 0 is written without its minus sign
   return function(value) return (format:format(value):gsub("^%-([0.]+)$", "%1")) end
 end

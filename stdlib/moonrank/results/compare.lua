@@ -111,9 +111,9 @@ end
 -- trial.
 local function part_of(results, number, metric, by_position)
   local values, ids = results:per_list(number, metric):totable(), not by_position and results:list_ids(number) or nil
-  if ids and #ids ~= #values then
-    check.fail("results:compare: trial %d returned %d values per list and %d numbers of lists, expected as many",
-      number, #values, #ids)
+  if ids then
+    local name = ("the list numbers of trial %d"):format(number)
+    check.length("results:compare", name, #ids, #values, "one for each value per list")
   end
   local units = {}
   for i = 1, #values do units[i] = ids and ("%.17g"):format(ids[i]) or ("%d"):format(i) end
@@ -201,7 +201,7 @@ function M.make(results, o)
   local data = results:columns()
   check.choice(where, "by", o.by, data.params)
   local groups = data:groups(where, { o.by }, data:rows(where, o.where))
-  if #groups < 2 then check.fail("%s: %s has %d value in the trials, expected two or more", where, o.by, #groups) end
+  check.expect(#groups >= 2, where, "the number of values of " .. o.by, #groups, "two or more")
   local rows, p, levels, notes, left = {}, {}, {}, {}, left_out.note(results, where, o.where)
   local number, numbers, compared, cells = data:column(where, "number"), {}, {}, 0
   local column, said = data:shown(where, o.value), choose.said()

@@ -194,12 +194,9 @@ end
 ---@return mr.Importance
 function M.of(dimensions, y, o)
   local where = "results:importance"
-  if #y == 0 then check.fail("%s: no trial has %s, expected at least %d", where, o.metric, least_trials) end
   local needed = math.max(least_trials, trials_each * #dimensions)
-  if #y < needed then
-    check.fail("%s: %d trial%s %s, expected at least %d for %d parameters", where, #y, #y == 1 and " has" or "s have",
-      o.metric, needed, #dimensions)
-  end
+  check.expect(#y >= needed, where, "the number of trials with " .. o.metric, #y, "at least %d for %d parameters",
+    needed, #dimensions)
   local standard = standardised(y)
   if not standard then
     check.fail("%s: %s is %.6g in all %d trials, so there is no variance to divide", where, o.metric, y[1], #y)

@@ -48,9 +48,7 @@ end
 function M.names_of(where, option, value)
   if value == nil then return {} end
   if type(value) == "string" then return { value } end
-  if type(value) ~= "table" then
-    check.fail("%s: %s is a %s, expected a name or a list of names", where, option, type(value))
-  end
+  check.expect(type(value) == "table", where, option, value, "a name or a list of names")
   check.sequence(where, option, value, "options are the argument after it")
   return value
 end
@@ -75,9 +73,7 @@ function M.values_at(where, name, column, rows)
   local values = {}
   for _, row in ipairs(rows) do
     local value = column[row]
-    if value ~= nil and type(value) ~= "number" then
-      check.fail("%s: value %s is %s in some trials, expected numbers", where, name, tostring(value))
-    end
+    if value ~= nil then check.expect(type(value) == "number", where, "a value of " .. name, value, "numbers") end
     values[#values + 1] = value
   end
   return values

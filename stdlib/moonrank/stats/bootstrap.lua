@@ -24,7 +24,7 @@ local function values_of(x)
     local values, skipped = core.without_nan(input.moderate(where, "x", x))
     return { values }, skipped
   end
-  if #x ~= 2 then check.fail("%s: a table of %d, expected numbers, a tensor or a pair {a, b}", where, #x) end
+  check.expect(#x == 2, where, "x", x, "numbers, a tensor or a pair {a, b}")
   local a, b, skipped = core.complete_pairs(input.moderate(where, "a", x[1]), input.moderate(where, "b", x[2]))
   return { a, b }, skipped
 end
@@ -37,15 +37,10 @@ local function value_of(f, columns, draw)
   local value = f(table.unpack(drawn))
   if type(value) == "userdata" then
     local entries = core.numbers(value)
-    if #entries ~= 1 then
-      check.fail("%s: the statistic returned a tensor of %d entries, expected a number", where, #entries)
-    end
+    check.length(where, "the result of statistic", #entries, 1, "a number")
     value = entries[1]
   end
-  if type(value) ~= "number" then
-    check.fail("%s: the statistic returned a %s, expected a number", where, type(value))
-  end
-  return value
+  return check.expect(type(value) == "number", where, "the result of statistic", value, "a number")
 end
 
 -- Calls the script's statistic function f. Returns its value on all rows, on each bootstrap sample, and (for "bca") on

@@ -7,7 +7,7 @@ local M = {}
 
 local function vector(where, name, x)
   local values = input.moderate(where, name, x)
-  if values.dims ~= 1 then check.fail("%s: %s has %d dimensions, expected 1", where, name, values.dims) end
+  check.expect(values.dims == 1, where, "the number of dimensions of " .. name, values.dims, "1")
   return values:detach():to("cpu"):double()
 end
 
@@ -15,8 +15,8 @@ end
 -- are empty.
 local function both(where, predicted, truth)
   local a, b = vector(where, "predicted", predicted), vector(where, "truth", truth)
-  if #a ~= #b then check.fail("%s: %d predictions, but %d true values", where, #a, #b) end
-  if #a == 0 then check.fail("%s: no values, expected at least one", where) end
+  check.length(where, "predicted", #a, #b, "one for each true value")
+  check.not_empty(where, "predicted", a, "number")
   return a, b
 end
 
@@ -65,7 +65,7 @@ end
 function M.pairwise_accuracy(scores, lists)
   local where = "mr.stats.pairwise_accuracy"
   local grades = check.field(lists, "relevance")
-  if not grades then check.fail("%s: lists is a %s, expected lists, as mr.lists makes them", where, type(lists)) end
+  check.expect(grades, where, "lists", lists, "lists, as mr.lists makes them")
   local values
   values, grades = both(where, scores, grades)
   if values:isnan():double():sum():item() > 0 then return 0 / 0 end

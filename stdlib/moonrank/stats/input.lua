@@ -24,8 +24,7 @@ M.level_options = declare("mr.stats.LevelOptions", {
 ---@return mr.Tensor
 function M.tensor(where, x)
   if type(x) == "table" then return core.tensor(x, "float64", "cpu") end
-  if type(x) ~= "userdata" then check.fail("%s: a tensor or a table of numbers expected, got a %s", where, type(x)) end
-  return x
+  return check.expect(type(x) == "userdata", where, "x", x, "a tensor or a table of numbers")
 end
 
 ---Returns a tensor from a tensor or a table of numbers. Values beyond 1e100 in size, also infinite
@@ -38,7 +37,7 @@ function M.moderate(where, name, x)
   local values = M.tensor(where, x)
   local at, value = core.first_beyond(values, M.largest)
   if at then
-    check.fail("%s: entry %d of %s is %g, expected numbers up to %g in size", where, at, name, value, M.largest)
+    check.expect(false, where, ("entry %d of %s"):format(at, name), value, "a number of at most %g in size", M.largest)
   end
   return values
 end
@@ -51,19 +50,7 @@ end
 ---@return number[]
 function M.numbers(where, name, x)
   if type(x) == "userdata" then x = core.numbers(x) end
-  if type(x) ~= "table" then
-    check.fail("%s: %s is a %s, expected a tensor or a table of numbers", where, name, type(x))
-  end
-  for i = 1, #x do
-    local each = x[i]
-    if type(each) ~= "number" then
-      check.fail("%s: row %d of %s is a %s, expected a number", where, i, name, type(each))
-    end
-    if math.abs(each) > M.largest then
-      check.fail("%s: row %d of %s is %g, expected numbers up to %g in size", where, i, name, each, M.largest)
-    end
-  end
-  return x
+  return check.numbers(where, name, x, M.largest)
 end
 
 ---Returns the names of a table's columns, sorted. Raises an error if a column's key is not a
@@ -74,9 +61,7 @@ end
 ---@return string[]
 function M.column_names(where, option, columns)
   for name in pairs(columns) do
-    if type(name) ~= "string" then
-      check.fail("%s: %s has a column under the %s %s, expected a name", where, option, type(name), tostring(name))
-    end
+    check.expect(type(name) == "string", where, "name of a column of " .. option, name, "a text")
   end
   return check.names(columns)
 end
@@ -91,12 +76,12 @@ end
 ---@return any[] levels
 ---@return any[] rows
 function M.levels(where, name, values, count, other)
-  if type(values) ~= "table" then check.fail("%s: %s is a %s, expected a table of names", where, name, type(values)) end
-  if #values ~= count then check.fail("%s: %s has %d rows, %s has %d", where, name, #values, other, count) end
+  check.expect(type(values) == "table", where, name, values, "a table of names")
+  check.length(where, name, #values, count, "as " .. other .. " has")
   local levels, at, rows = {}, {}, {}
   for i = 1, count do
     local value = values[i]
-    if value == nil then check.fail("%s: row %d of %s is nil, expected a name", where, i, name) end
+    if value == nil then check.expect(false, where, ("row %d of %s"):format(i, name), value, "a name") end
     if value == value and not at[value] then
       levels[#levels + 1] = value
       at[value] = #levels
@@ -122,9 +107,7 @@ function M.is_range(value) return check.is_range(value, M.largest) end
 ---@return mr.Tensor
 function M.points(where, o, low, high)
   local range = o.range or { low, high }
-  if not M.is_range(range) then
-    check.fail("%s: range is {%s, %s}, expected {lowest, highest}", where, tostring(range[1]), tostring(range[2]))
-  end
+  check.expect(M.is_range(range), where, "range", range, "{lowest, highest}")
   local points, step = {}, (range[2] - range[1]) / (o.points - 1)
   for i = 1, o.points do points[i] = range[1] + step * (i - 1) end
   points[o.points] = range[2]

@@ -39,17 +39,10 @@ end
 -- Returns the names of a factor's levels in the order in which they first appear, and the index of each row's level.
 local function levels_of(name, values, count)
   local levels, rows = input.levels(where, "factor " .. name, values, count, "y")
-  if #levels < 2 then
-    check.fail("%s: factor %s has the level %s only, expected at least two", where, name, tostring(levels[1]))
-  end
-  local seen = {}
-  for _, level in ipairs(levels) do
-    local text = tostring(level)
-    if seen[text] then
-      check.fail("%s: factor %s has two levels with the name %s, expected different names", where, name, text)
-    end
-    seen[text] = true
-  end
+  check.expect(#levels >= 2, where, "the only level of factor " .. name, levels[1], "at least two levels")
+  local names = {}
+  for i, level in ipairs(levels) do names[i] = tostring(level) end
+  check.distinct(where, "factor " .. name, names)
   return levels, rows
 end
 
@@ -92,19 +85,17 @@ end
 
 -- Raises an error if an interaction has fewer than two different names, or if the same interaction was given before.
 local function check_interaction(names, columns, seen)
-  if type(names) ~= "table" then
-    check.fail("%s: an interaction is a %s, expected a table of names", where, type(names))
-  end
-  local sorted, found = {}, {}
+  check.expect(type(names) == "table", where, "an interaction", names, "a table of names")
+  local sorted = {}
   for i, name in ipairs(names) do
     if not columns[name] then check.unknown("factor or covariate of " .. where, name, check.names(columns)) end
-    if found[name] then check.fail("%s: an interaction has '%s' twice, expected different names", where, name) end
-    sorted[i], found[name] = name, true
+    sorted[i] = name
   end
-  if #names < 2 then check.fail("%s: an interaction has %d names, expected at least two", where, #names) end
+  check.distinct(where, "an interaction", names)
+  check.expect(#names >= 2, where, "an interaction", names, "at least two names")
   table.sort(sorted)
   local key = table.concat(sorted, " and ")
-  if seen[key] then check.fail("%s: the interaction of %s is there twice, expected once", where, key) end
+  check.expect(not seen[key], where, "an interaction", names, "each interaction once")
   seen[key] = true
 end
 
@@ -120,16 +111,10 @@ local function read(self, o)
   for _, name in ipairs(input.column_names(where, "covariates", o.covariates)) do
     if columns[name] then check.fail("%s: '%s' is a factor and a covariate, expected one of the two", where, name) end
     columns[name] = input.numbers(where, "covariate " .. name, o.covariates[name])
-    if #columns[name] ~= #y then
-      check.fail("%s: covariate %s has %d rows, y has %d", where, name, #columns[name], #y)
-    end
+    check.length(where, "covariate " .. name, #columns[name], #y, "as y has")
     self._terms[#self._terms + 1] = { name }
   end
-  for key in pairs(o.interactions) do
-    if math.type(key) ~= "integer" then
-      check.fail("%s: interactions has the name %s, expected a list of tables of names", where, tostring(key))
-    end
-  end
+  check.sequence(where, "interactions", o.interactions, "expected a list of tables of names")
   local seen = {}
   for _, names in ipairs(o.interactions) do
     check_interaction(names, columns, seen)
@@ -189,7 +174,7 @@ end
 local function level_of(method, options)
   local level = input.level_options:read(method, options).level
   if 0.5 + 0.5 * level == 1 then
-    check.fail("%s: level is %.17g, expected less, because its quantile is infinite", method, level)
+    check.expect(false, method, "level", level, "less, because its quantile is infinite")
   end
   return level
 end
@@ -230,11 +215,11 @@ end
 -- marginal mean.
 local function marginal_weights(self, method, wanted)
   local others, found, values, is_wanted = {}, {}, {}, {}
-  if wanted.n == 0 then check.fail("%s: no factor is given, expected the name of at least one", method) end
+  check.expect(wanted.n > 0, method, "the name of a factor", nil, "at least one")
   for i = 1, wanted.n do
     local name = wanted[i]
-    if name == nil then check.fail("%s: name %d is nil, expected the name of a factor", method, i) end
-    if is_wanted[name] then check.fail("%s: factor '%s' is there twice, expected different names", method, name) end
+    check.expect(name ~= nil, method, ("name %d"):format(i), name, "the name of a factor")
+    check.expect(not is_wanted[name], method, "a factor", name, "different factors")
     if not self._levels[name] then check.unknown("factor of mr.LinearModel", name, check.names(self._levels)) end
     is_wanted[name] = true
   end
@@ -297,13 +282,13 @@ local function value_of(self, method, name, column, i)
   for k, each in ipairs(levels) do
     if each == value then return k end
   end
-  check.fail("%s: row %d of column %s is %s, expected one of the model's levels: %s", method, i, name, tostring(value),
+  check.expect(false, method, ("row %d of column %s"):format(i, name), value, "one of the model's levels: %s",
     name_of(levels))
 end
 
 -- Checks the rows for which predictions are wanted. Returns their columns by name, and the number of rows.
 local function read_rows(self, method, rows)
-  if type(rows) ~= "table" then check.fail("%s: rows is a %s, expected a table of columns", method, type(rows)) end
+  check.expect(type(rows) == "table", method, "rows", rows, "a table of columns")
   local columns, names, numbers, count, first = {}, check.names(self._levels), check.names(self._means), nil, nil
   table.move(numbers, 1, #numbers, #names + 1, names)
   for name in pairs(rows) do
@@ -313,13 +298,10 @@ local function read_rows(self, method, rows)
   end
   for _, name in ipairs(names) do
     local column = rows[name]
-    if column == nil then check.fail("%s: column %s is missing", method, name) end
     if self._means[name] then column = input.numbers(method, "column " .. name, column) end
-    if type(column) ~= "table" then
-      check.fail("%s: column %s is a %s, expected a table of levels", method, name, type(column))
-    end
+    check.expect(type(column) == "table", method, ("column %s"):format(name), column, "a table of levels")
     count, first = count or #column, first or name
-    if #column ~= count then check.fail("%s: column %s has %d rows, %s has %d", method, name, #column, first, count) end
+    check.length(method, "column " .. name, #column, count, "as column " .. first .. " has")
     columns[name] = column
   end
   return columns, count or 0

@@ -11,7 +11,8 @@ local hyperband_options = declare("mr.sweep.HyperbandOptions", {
   { "max_resource", "integer", required = true, least = 1, most = 2 ^ 31,
     help = "step at which a trial is complete (R in the paper)" },
   { "factor", "integer", default = 3, least = 2, help = "one in `factor` continues, to `factor` times the step (eta)" },
-  { "min_resource", "integer", default = 1, least = 1, help = "smallest step of a first rung" },
+  { "min_resource", "integer", default = 1, least = 1, not_above = "max_resource",
+    help = "smallest step of a first rung" },
 })
 
 ---@class mr.sweep.Bracket
@@ -54,10 +55,6 @@ local Hyperband = check.class("mr.sweep.Hyperband")
 function M.new(options, sign)
   local where = "pruner hyperband"
   local o = hyperband_options:read(where, options)
-  if o.min_resource > o.max_resource then
-    check.fail("%s: min_resource is %d, expected at most max_resource, which is %d", where, o.min_resource,
-      o.max_resource)
-  end
   return setmetatable({ name = "hyperband", _options = o, _sign = sign,
     brackets = M.brackets(o.max_resource, o.factor, o.min_resource) }, Hyperband)
 end

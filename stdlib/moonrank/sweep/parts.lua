@@ -21,15 +21,6 @@ local When = check.class("mr.sweep.When")
 function M.is_part(value) return getmetatable(value) == Part end
 function M.is_when(value) return getmetatable(value) == When end
 
----Returns a text for an error message that describes a value of an unexpected type: the printed
----object, or "a" and the Lua type.
----@param value any
----@return string
-function M.found_text(value)
-  if type(value) == "table" and getmetatable(value) then return tostring(value) end
-  return "a " .. type(value)
-end
-
 local is_plain = { number = true, string = true, boolean = true }
 
 -- Returns a number, string or boolean as text. Numbers have all their digits; the integer 1 and the float 1.0 give the
@@ -62,40 +53,32 @@ local function table_text(value, seen)
 end
 
 local function finite(where, name, value)
-  if type(value) ~= "number" then check.fail("%s: %s is a %s, expected a number", where, name, type(value)) end
-  if value ~= value or value - value ~= 0 then
-    check.fail("%s: %s is %s, expected a finite number", where, name, value)
-  end
+  check.expect(type(value) == "number", where, name, value, "a number")
+  check.expect(value == value and value - value == 0, where, name, value, "a finite number")
   return value
 end
 
 local function whole(where, name, value)
   local found = math.tointeger(finite(where, name, value))
-  if not found or found > 2 ^ 53 or found < -2 ^ 53 then
-    check.fail("%s: %s is %s, expected an integer up to 2^53", where, name, scalar_text(value))
-  end
+  check.expect(found and found <= 2 ^ 53 and found >= -2 ^ 53, where, name, value, "an integer up to 2^53")
   return found
 end
 
 local function ordered(where, low, high)
-  if low >= high then
-    check.fail("%s: low is %s and high is %s, expected low < high", where, scalar_text(low), scalar_text(high))
-  end
+  check.expect(low < high, where, "low", low, "less than high, which is %s", scalar_text(high))
 end
 
 local function positive(where, low)
-  if low <= 0 then check.fail("%s: low is %s, expected a number above 0 for a logarithm", where, scalar_text(low)) end
+  check.expect(low > 0, where, "low", low, "a number above 0 for a logarithm")
 end
 
 local function add_choice(part, where, key, value)
   local kind = type(key)
-  if not is_plain[kind] then
-    check.fail("%s: value %d is a %s, expected a string, number or boolean. Give others a name: name = value", where,
-      #part.keys + 1, kind)
-  end
+  check.expect(is_plain[kind], where, ("value %d"):format(#part.keys + 1), key,
+    "a string, number or boolean. Give others a name: name = value")
   if kind == "number" then finite(where, ("value %d"):format(#part.keys + 1), key) end
-  if kind == "string" and not utf8.len(key) then check.fail("%s: value %s is not UTF-8", where, scalar_text(key)) end
-  if part.index[key] then check.fail("%s: value %s is there twice", where, scalar_text(key)) end
+  if kind == "string" then check.utf8(where, "a value", key) end
+  check.expect(not part.index[key], where, ("value %d"):format(#part.keys + 1), key, "different values")
   part.keys[#part.keys + 1] = key
   part.index[key], part.named[key] = #part.keys, value
 end
@@ -108,21 +91,20 @@ end
 ---Example: `mr.choice{"ndcg", "ap"}   --> choice("ndcg", "ap")`
 function M.choice(values)
   local where = "mr.choice"
-  if type(values) ~= "table" or getmetatable(values) then
-    check.fail("%s: values is %s, expected a table of values", where, M.found_text(values))
-  end
+  check.expect(type(values) == "table" and not getmetatable(values), where, "values", values, "a table of values")
   local part = setmetatable({ kind = "choice", keys = {}, index = {}, named = {}, log = false }, Part)
   local named = {}
   for key, value in pairs(values) do
     if type(key) == "string" then
       named[key] = value
-    elseif math.type(key) ~= "integer" or key < 1 or key > #values then
-      check.fail("%s: key %s, expected a list without gaps, or names", where, tostring(key))
+    else
+      check.expect(math.type(key) == "integer" and key > 0 and key <= #values, where, "a key", key,
+        "a list without gaps, or names")
     end
   end
   for _, value in ipairs(values) do add_choice(part, where, value) end
   for _, name in ipairs(check.names(named)) do add_choice(part, where, name, named[name]) end
-  if #part.keys == 0 then check.fail("%s: no values, expected at least one", where) end
+  check.not_empty(where, "values", part.keys, "value")
   return part
 end
 
@@ -136,8 +118,8 @@ function M.range(first, last, step)
   local where = "mr.range"
   first, last, step = whole(where, "first", first), whole(where, "last", last),
     whole(where, "step", step == nil and 1 or step)
-  if step < 1 then check.fail("%s: step is %d, expected 1 or more", where, step) end
-  if last < first then check.fail("%s: last is %d, expected at least first, which is %d", where, last, first) end
+  check.expect(step >= 1, where, "step", step, "1 or more")
+  check.expect(last >= first, where, "last", last, "at least first, which is %d", first)
   return setmetatable({ kind = "range", low = first, high = first + (last - first) // step * step, step = step,
     log = false }, Part)
 end
@@ -148,9 +130,8 @@ end
 ---@return mr.sweep.Part
 ---Example: `mr.seeds(3)   --> choice(1, 2, 3)`
 function M.seeds(count)
-  if math.type(count) ~= "integer" or count < 1 or count > 1000 then
-    check.fail("mr.seeds: count is %s. Pass how many seeds, an integer from 1 to 1000", M.found_text(count))
-  end
+  check.expect(math.type(count) == "integer" and count > 0 and count <= 1000, "mr.seeds", "count", count,
+    "how many seeds, an integer from 1 to 1000")
   local seeds = {}
   for i = 1, count do seeds[i] = i end
   return M.choice(seeds)
@@ -218,12 +199,10 @@ end
 ---Example: `mr.when("model", "mlp", {hidden = mr.choice{46, 92}})   --> when model is "mlp"`
 function M.when(name, value, parts)
   local where = "mr.when"
-  if type(name) ~= "string" then check.fail("%s: name is a %s, expected the name of a parameter", where, type(name)) end
+  check.expect(type(name) == "string", where, "name", name, "the name of a parameter")
   local values = type(value) == "table" and value or { value }
-  if #values == 0 then check.fail("%s: no value of '%s' is given, expected one or a list", where, name) end
-  if type(parts) ~= "table" or getmetatable(parts) then
-    check.fail("%s: parts is %s, expected a table of parameters", where, M.found_text(parts))
-  end
+  check.not_empty(where, ("value of '%s'"):format(name), values, "value")
+  check.expect(type(parts) == "table" and not getmetatable(parts), where, "parts", parts, "a table of parameters")
   return setmetatable({ name = name, values = values, parts = parts }, When)
 end
 

@@ -66,16 +66,12 @@ function Sampler:begin_with(points)
   local parts = {}
   for _, entry in ipairs(self.space:entries()) do parts[entry.name] = entry.part end
   for key, point in pairs(points) do
-    if math.type(key) ~= "integer" or key > #points or type(point) ~= "table" then
-      check.fail("%s holds a %s under the key %s. Pass a list of points: first = {{lr = 0.01}}", where, type(point),
-        tostring(key))
-    end
+    check.expect(math.type(key) == "integer" and key <= #points and type(point) == "table", where,
+      ("[%s]"):format(key), point, "a list of points: first = {{lr = 0.01}}")
     for _, name in ipairs(check.names(point)) do
       if not parts[name] then check.unknown("parameter of the space for first", name, self.space:names()) end
-      if not parts[name]:contains(point[name]) then
-        check.fail("%s[%d].%s is %s, expected a value of %s", where, key, name, tostring(point[name]),
-          tostring(parts[name]))
-      end
+      check.expect(parts[name]:contains(point[name]), where, ("[%d].%s"):format(key, name), point[name],
+        "a value of %s", parts[name])
     end
   end
   self.first = points

@@ -16,19 +16,13 @@ local Space = check.class("mr.sweep.Space")
 
 local most = 2 ^ 53  -- largest number of combinations in a grid
 
-local found_text = parts.found_text
-
 local function check_named(where, key, value)
-  if not key:match "^[%a_][%w_]*$" then
-    check.fail("%s: parameter '%s', expected a name of letters, digits and _", where, key)
-  end
+  check.expect(key:match "^[%a_][%w_]*$", where, "the name of a parameter", key, "letters, digits and _")
   if parts.is_when(value) then
     check.fail("%s.%s is a mr.when, which has no name. Write it without '%s ='", where, key, key)
   end
-  if not parts.is_part(value) then
-    check.fail("%s.%s is %s, expected mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform", where, key,
-      found_text(value))
-  end
+  check.expect(parts.is_part(value), where, key, value,
+    "mr.choice{...}, mr.range, mr.integer, mr.uniform or mr.loguniform")
 end
 
 local build
@@ -47,12 +41,9 @@ local function add_condition(where, entries, condition, slots)
   local label = ("%s (%s)"):format(where, tostring(condition))
   local set = {}
   for _, value in ipairs(condition.values) do
-    if entry.part.kind == "uniform" or entry.part.kind == "loguniform" then
-      check.fail("%s: %s is %s, expected a choice or an integer", label, entry.name, tostring(entry.part))
-    end
-    if not entry.part:contains(value) then
-      check.fail("%s: %s is never %s, it is %s", label, entry.name, parts.scalar_text(value), tostring(entry.part))
-    end
+    check.expect(entry.part.kind ~= "uniform" and entry.part.kind ~= "loguniform", label, entry.name,
+      tostring(entry.part), "a choice or an integer")
+    check.expect(entry.part:contains(value), label, "a value of " .. entry.name, value, "a value of %s", entry.part)
     set[value] = true
   end
   table.insert(entry.branches, { values = set, label = tostring(condition),
@@ -67,14 +58,12 @@ function build(where, t, slots)
       names[#names + 1] = key
     else
       if parts.is_part(value) then check.fail("%s[%s] is %s without a name", where, tostring(key), tostring(value)) end
-      if not parts.is_when(value) then
-        check.fail("%s[%s] is %s, expected name = mr.choice{...} or the like, or mr.when", where, tostring(key),
-          found_text(value))
-      end
+      check.expect(parts.is_when(value), where, ("[%s]"):format(tostring(key)), value,
+        "name = mr.choice{...} or the like, or mr.when")
       conditions[#conditions + 1] = { key = key, condition = value }
     end
   end
-  if #names == 0 then check.fail("%s: no parameters", where) end
+  check.not_empty(where, "the space", names, "parameter")
   table.sort(names)
   for i, name in ipairs(names) do
     slots.count = slots.count + 1
@@ -126,9 +115,7 @@ end
 ---Example: `require("moonrank.sweep.space").new{a = mr.choice{1, 2}, b = mr.range(1, 3)}:count()   --> 6`
 function M.new(t)
   if getmetatable(t) == Space then return t end
-  if type(t) ~= "table" or getmetatable(t) then
-    check.fail("space is %s, expected a table of parameters", found_text(t))
-  end
+  check.expect(type(t) == "table" and not getmetatable(t), "mr.sweep", "space", t, "a table of parameters")
   local slots = { count = 0 }
   local entries = build("space", t, slots)
   return setmetatable({ _entries = entries, _slots = slots, _names = check.names(names_below(entries)) }, Space)
@@ -255,9 +242,8 @@ function Space:grid(i)
   elseif not count then
     check.fail("space has more than 2^53 combinations, too many for a grid")
   end
-  if math.type(i) ~= "integer" or i < 1 or i > count then
-    check.fail("space: combination %s, expected an integer from 1 to %d", tostring(i), count)
-  end
+  check.expect(math.type(i) == "integer" and i > 0 and i <= count, "space", "combination", i, "an integer from 1 to %d",
+    count)
   local params = {}
   decode(self._entries, i - 1, params)
   return params

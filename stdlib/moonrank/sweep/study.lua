@@ -31,9 +31,8 @@ local function data_text(data)
   local lines = {}
   for i, each in ipairs((type(data) == "string" or fingerprint.of(data)) and { data } or data or {}) do
     local sum, words = fingerprint.of(each), tostring(each):match "[^\n]*"
-    if not sum and type(each) ~= "string" then
-      check.fail("mr.sweep: data holds a %s, expected paths of files, datasets, folds or ratings", type(each))
-    end
+    check.expect(sum or type(each) == "string", "mr.sweep", ("data[%d]"):format(i), each,
+      "paths of files, datasets, folds or ratings")
     if not sum then sum, words = core.sha256_file(each), each:match "[^/]*$" end
     lines[i] = sum .. " " .. words
   end

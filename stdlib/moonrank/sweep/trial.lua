@@ -26,9 +26,8 @@ local own_fields = { number = true, params = true, seed = true, attempt = true, 
 ---@param names string[]  of all parameters of the space
 function M.check_names(names)
   for _, name in ipairs(names) do
-    if own_fields[name] then
-      check.fail("mr.sweep: space.%s has the name of a field that every trial has. Rename the parameter", name)
-    end
+    check.expect(not own_fields[name], "mr.sweep", "the name of a parameter", name,
+      "another name, because every trial has a field of this name")
   end
 end
 
@@ -39,9 +38,7 @@ end
 ---@return string?
 function M.pruned_by(trial, epochs)
   local state = type(trial) == "table" and rawget(trial, "_state")
-  if not state then
-    check.fail("mr.fit: trial is a %s, expected the trial that mr.sweep gives to `run`", type(trial))
-  end
+  check.expect(state, "mr.fit", "trial", trial, "the trial that mr.sweep gives to `run`")
   state.epochs = epochs
   return state.pruner and (state.metric or "value") or nil
 end
@@ -91,20 +88,16 @@ end
 function methods:report(step, values)
   local state = rawget(self, "_state")
   local reports = state.reports
-  if math.type(step) ~= "integer" then check.fail("trial:report: step is %s, expected an integer", tostring(step)) end
-  if #reports > 0 and step <= reports[#reports].step then
-    check.fail("trial:report: step %d after step %d, expected a growing one", step, reports[#reports].step)
-  end
+  check.expect(math.type(step) == "integer", "trial:report", "step", step, "an integer")
+  local last = #reports > 0 and reports[#reports].step
+  check.expect(not last or step > last, "trial:report", "step", step, "more than the step before, %s", last)
   local metric = state.metric or "value"
   if type(values) == "number" then values = { [metric] = values } end
-  if type(values) ~= "table" then
-    check.fail("trial:report: values is a %s, expected a number or numbers by name", type(values))
-  end
+  check.expect(type(values) == "table", "trial:report", "values", values, "a number or numbers by name")
   local copy = {}
   for name, value in pairs(values) do
-    if type(name) ~= "string" or type(value) ~= "number" then
-      check.fail("trial:report: values holds a %s named %s, expected numbers by name", type(value), tostring(name))
-    end
+    check.expect(type(name) == "string", "trial:report", "a key of values", name, "a name")
+    check.expect(type(value) == "number", "trial:report", "values." .. name, value, "a number")
     check.utf8("trial:report", "a name", name)
     copy[name] = value + 0.0
   end

@@ -13,7 +13,7 @@ local endings <const> = "'.safetensors', '.npz' (several tensors) or '.npy' (one
 
 -- Returns the ending of a path: "safetensors", "npz" or "npy".
 local function ending_of(where, path)
-  if type(path) ~= "string" then check.fail("%s: path is a %s, expected a text", where, check.kind(path)) end
+  check.expect(type(path) == "string", where, "path", path, "a text")
   local ending = path:match "%.(%w+)$"
   if ending == "safetensors" or ending == "npz" or ending == "npy" then return ending end
   local pickled = ending == "pt" or ending == "pth" or ending == "pkl" or ending == "pickle"
@@ -55,34 +55,24 @@ end
 function M.save_tensors(path, tensors)
   local ending = ending_of("mr.save_tensors", path)
   if ending == "npy" then
-    if not check.is_tensor(tensors) then
-      check.fail("mr.save_tensors: an .npy file has one tensor, found a %s. Several tensors fit into .npz or "
-        .. ".safetensors", check.kind(tensors))
-    end
+    check.expect(check.is_tensor(tensors), "mr.save_tensors", "tensors", tensors,
+      "one tensor for an .npy file. Several tensors fit into .npz or .safetensors")
     return core.write_npy(path, tensors)
   end
-  if type(tensors) ~= "table" or getmetatable(tensors) then
-    check.fail("mr.save_tensors: tensors is a %s, expected a table of tensors by name: {scores = scores}",
-      check.kind(tensors))
-  end
+  check.expect(type(tensors) == "table" and not getmetatable(tensors), "mr.save_tensors", "tensors", tensors,
+    "a table of tensors by name: {scores = scores}")
   local names, list = {}, {}
   for name, each in pairs(tensors) do
-    if type(name) ~= "string" or not check.is_tensor(each) then
-      check.fail("mr.save_tensors: the table has a %s at the key %s, expected tensors by name", check.kind(each),
-        core.safe_text(tostring(name)))
-    end
+    check.expect(type(name) == "string", "mr.save_tensors", "a key of tensors", name, "a name")
+    check.expect(check.is_tensor(each), "mr.save_tensors", "tensors." .. core.safe_text(name), each, "a tensor")
   end
-  if next(tensors) == nil then check.fail("mr.save_tensors: tensors is empty, expected one or more tensors") end
-  for i, name in ipairs(check.names(tensors)) do
+  for i, name in ipairs(check.not_empty("mr.save_tensors", "tensors", check.names(tensors), "tensor")) do
     check.utf8("mr.save_tensors", "name of a tensor", name)
-    if #name > longest then
-      check.fail("mr.save_tensors: a name has %d bytes, expected at most %d", #name, longest)
-    end
+    check.expect(#name <= longest, "mr.save_tensors", "the number of bytes of a name", #name, "at most %d", longest)
     local as_path = "/" .. name .. "/"
-    if name:find "[%z\1-\31\\]" or as_path:find "//" or as_path:find "/%.%.?/" then
-      check.fail("mr.save_tensors: the name is '%s', expected one without control characters, '\\', and parts that "
-        .. "are empty, '.' or '..'", core.safe_text(name))
-    end
+    local is_wrong = name:find "[%z\1-\31\\]" or as_path:find "//" or as_path:find "/%.%.?/"
+    check.expect(not is_wrong, "mr.save_tensors", "the name of a tensor", name,
+      "no control characters, no '\\', and no parts that are empty, '.' or '..'")
     names[i], list[i] = name, tensors[name]
   end
   if ending == "npz" then return core.write_npz(path, names, list) end

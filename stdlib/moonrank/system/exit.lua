@@ -10,10 +10,9 @@ local M = {}
 ---@param message string
 ---Example: `pcall(mr.exit, 2, "--sets: no such set")   --> false, --sets: no such set`
 function M.exit(status, message)
-  if math.type(status) ~= "integer" or status < 1 or status > 255 then
-    check.fail("mr.exit: status is %s, expected an integer from 1 to 255", tostring(status))
-  end
-  if type(message) ~= "string" then check.fail("mr.exit: message is a %s, expected a text", type(message)) end
+  check.expect(math.type(status) == "integer" and status >= 1 and status <= 255, "mr.exit", "status", status,
+    "an integer from 1 to 255")
+  check.expect(type(message) == "string", "mr.exit", "message", message, "a text")
   error(core.exit(status, message), 0)
 end
 

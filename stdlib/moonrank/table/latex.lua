@@ -7,7 +7,8 @@ local M = {}
 
 local latex_options = declare("mr.LatexOptions", {
   { "caption", "string", help = "plain text above the table, which is then in a table environment" },
-  { "label", "string", help = "name for \\ref; needs a caption" },
+  { "label", "string", requires = "caption", help = "name for \\ref",
+    accept = function(text) return text:find "^[%w:_./+-]+$" ~= nil end, expected = "letters, digits and : _ . / + -" },
   { "order", "string|any[]", default = "given",
     help = "order of the rows: given; mean, the best mean first; the name of a column of results, its best number "
       .. "first; or a list of values of the first column (of systems, in a comparison)" },
@@ -19,12 +20,7 @@ local latex_options = declare("mr.LatexOptions", {
 ---@param options? mr.LatexOptions
 ---@return table
 function M.read(where, options)
-  local o = latex_options:read(where, check.export_options(where, options))
-  if o.label and not o.caption then check.fail("%s: label is '%s', but there is no caption", where, o.label) end
-  if o.label and not o.label:find "^[%w:_./+-]+$" then
-    check.fail("%s: label is '%s', expected letters, digits and : _ . / + -", where, o.label)
-  end
-  return o
+  return latex_options:read(where, require("moonrank.check.calls").export_options(where, options))
 end
 
 ---Returns a tabular in a table environment if the options have a caption, else unchanged.
@@ -54,9 +50,7 @@ function M.by_list(where, what, values, first)
     for i, value in ipairs(values) do
       if value == wanted and not taken[i] then order[#order + 1], taken[i], found = i, true, true end
     end
-    if not found and wanted_before[tostring(wanted)] then
-      check.fail("%s: order has '%s' twice", where, wanted)
-    end
+    check.expect(found or not wanted_before[tostring(wanted)], where, "order", first, "each value once")
     wanted_before[tostring(wanted)] = true
     if not found then check.unknown(what .. " in the option order of " .. where, wanted, values) end
   end

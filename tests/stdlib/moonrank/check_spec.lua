@@ -56,6 +56,48 @@ describe("checks of options", function()
   end)
 end)
 
+describe("checks of arguments", function()
+  it("return the value if it is allowed", function()
+    equal(options.expect(true, "f", "x", 3, "a number"), 3)
+    equal(options.not_empty("f", "x", { 1 }, "number"), { 1 })
+    equal(options.distinct("f", "x", { "a", "b" }), { a = 1, b = 2 })
+    equal(options.numbers("f", "x", { 1, 2.5 }, 3), { 1, 2.5 })
+    options.length("f", "x", 2, 2, "one for each list")
+    options.indices("f", "x", { 1, 3 }, 3, "row number")
+    options.leave_out("f", "x", nil, "it has no effect")
+  end)
+
+  it("name the function, the argument and the value otherwise", function()
+    for _, case in ipairs{
+      { "expect", { false, "f", "x", "a", "at least %d", 3 }, "'a'", "at least 3" },
+      { "not_empty", { "f", "x", {}, "number" }, "empty", "number" },
+      { "distinct", { "f", "x", { 1, 2, 1 } }, "1", "twice" },
+      { "numbers", { "f", "x", { 1, "2" } }, "2", "'2'" },
+      { "numbers", { "f", "x", { 1, -4 }, 3 }, "2", "-4", "3" },
+      { "numbers", { "f", "x", 7 }, "7" },
+      { "length", { "f", "x", 1, 2, "one for each list" }, "1", "2", "list" },
+      { "indices", { "f", "x", { 1, 4 }, 3, "row number" }, "2", "4", "3" },
+      { "indices", { "f", "x", { 1.0 }, 3, "row number" }, "1", "1.0" },
+      { "leave_out", { "f", "x", false, "it needs %s", "y" }, "false", "y" },
+      { "new_name", { "f", "two words" }, "name", "'two words'" },
+      { "new_name", { "f", "mf", "a model" }, "name", "'mf'", "model" },
+      { "path", { "f", "", "x" }, "''" },
+      { "per_list", { "f x", mr.ones(2, 2), 2 }, "{2, 2}", "2" },
+    } do
+      local message = raises(function() options[case[1]](table.unpack(case[2])) end, "f", table.unpack(case, 3))
+      check(message:find("x", 1, true) or case[1] == "new_name", message)
+    end
+  end)
+
+  it("show values in errors: texts in quotation marks, NaN, short lists and classes", function()
+    local shown = {}
+    for i, value in ipairs{ "a", 1.0, 0 / 0, true, { 1, "b" }, {}, mr.ones(1), print } do
+      shown[i] = options.found(value)
+    end
+    equal(shown, { "'a'", "1.0", "NaN", "true", "{1, 'b'}", "a table", "a mr.Tensor", "a function" })
+  end)
+end)
+
 describe("check.field and check.attempt", function()
   local function raising(message) return setmetatable({}, { __index = function() error(message, 0) end }) end
 

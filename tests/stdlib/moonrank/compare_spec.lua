@@ -273,7 +273,7 @@ it("mr.compare refuses systems, metrics and files that cannot be compared, and w
   refuses({ a = run }, "1", "systems")
   refuses({ a = run, b = 3 }, "'b'", "number")
   refuses({ a = run, metric = { "ap" } }, "'metrics'", "option")
-  refuses({ run, run }, "system", "'1'")
+  refuses({ run, run }, "system", "1")
   refuses({ a = run, b = run, qrels = parts[2].test }, "'a'", "data", "qrels")
   refuses({ a = run, b = fitted(parts[2], "ndcg", { "ndcg" }) }, "'a'", "'b'")
   refuses({ a = run, b = fitted(fold, "ap", { "ap" }) }, "ndcg")

@@ -268,9 +268,9 @@ end)
 it("mr.experiment.combinations has all values of all parameters, the last fastest, and refuses doubles", function()
   equal(mr.experiment.combinations{ { "a", { 1, 2 } }, { "b", { "x", "y" } } },
     { { a = 1, b = "x" }, { a = 1, b = "y" }, { a = 2, b = "x" }, { a = 2, b = "y" } })
-  raises(function() mr.experiment.combinations{ { "a", { 1, 1 } } } end, "combinations", "a = 1", "twice")
-  raises(function() mr.experiment.combinations{ { "a", { 0 / 0 } } } end, "combinations", "a = NaN")
-  raises(function() mr.experiment.combinations{ { "a", { 1 } }, { "a", { 2 } } } end, "parameter a", "twice")
+  raises(function() mr.experiment.combinations{ { "a", { 1, 1 } } } end, "combinations", "a", "1", "twice")
+  raises(function() mr.experiment.combinations{ { "a", { 0 / 0 } } } end, "combinations", "a", "NaN")
+  raises(function() mr.experiment.combinations{ { "a", { 1 } }, { "a", { 2 } } } end, "by", "'a'", "twice")
   raises(function() mr.experiment.combinations{ "a" } end, "combinations", "by[1]")
 end)
 

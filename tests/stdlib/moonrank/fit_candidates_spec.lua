@@ -188,7 +188,7 @@ it("mr.fit on candidates refuses wrong metrics, parts and models before the firs
   raises(attempt{ valid = fold }, "valid", "mr.Fold")
   raises(attempt{ test = fold:candidates() }, "mr.fit", "test")
   raises(attempt{ valid = fold:candidates{ part = "test" } }, "mr.fit", "valid")
-  raises(attempt{ train = fold:candidates() }, "train", "candidates")
+  raises(attempt{ train = fold:candidates() }, "train", "mr.data.Candidates")
   raises(attempt{ model = mr.models.mf{ users = 40, items = 119, factors = 2 } }, "model", "119")
   raises(function() fold:candidates{ part = "train" } end, "fold:candidates", "part", "'train'")
   raises(function() fold:candidates{ ties = "worst" } end, "fold:candidates", "'ties'")

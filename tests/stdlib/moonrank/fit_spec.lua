@@ -192,13 +192,13 @@ describe("mr.checkpoint", function()
     raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = ")
     os.remove(path)
     raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
-    for _, bad in ipairs{ { 7, {}, compute, "path", "7" }, { "", {}, compute, "path", "empty" },
-      { path, 3, compute, "settings", "number" }, { path, { 1 }, compute, "setting", "1" },
+    for _, bad in ipairs{ { 7, {}, compute, "path", "7" }, { "", {}, compute, "path", "''" },
+      { path, 3, compute, "settings", "3" }, { path, { 1 }, compute, "setting", "1" },
       { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
-      { path, {}, 3, "compute", "number" },
-      { path, {}, function() return 3 end, "number", "tensors" },
-      { path, {}, function() return { a = 3 } end, "number", "'a'" },
-      { path, {}, function() return { mr.ones(1) } end, "tensor", "'1'" },
+      { path, {}, 3, "compute", "3" },
+      { path, {}, function() return 3 end, "3", "tensors" },
+      { path, {}, function() return { a = 3 } end, "3", "'a'" },
+      { path, {}, function() return { mr.ones(1) } end, "name", "1" },
       { path, { a = "\xff" }, compute, "mr.checkpoint", "xff", "UTF-8" },
       { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "names" } } do
       raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, table.unpack(bad, 4))

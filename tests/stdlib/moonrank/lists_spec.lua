@@ -264,10 +264,10 @@ end)
 describe("errors of mr.lists and its methods", function()
   local lists = mr.lists{ { 1, 0 }, { 0 } }
   local cases = {
-    { function() return mr.lists(3) end, "mr.lists", "number" },
-    { function() return mr.lists{ { 1 }, 2 } end, "mr.lists", "2", "number" },
+    { function() return mr.lists(3) end, "mr.lists", "3" },
+    { function() return mr.lists{ { 1 }, 2 } end, "mr.lists", "list 2 is 2" },
     { function() return mr.lists{ { 1, "x" } } end, "2", "string" },
-    { function() return mr.lists{ relevance = { 1 } } end, "relevance", "sizes", "ids" },
+    { function() return mr.lists{ relevance = { 1 } } end, "mr.lists", "sizes", "ids" },
     { function() return mr.lists{ relevance = { 1 }, sizes = { 1 }, ids = { 1 } } end, "sizes", "ids" },
     { function() return mr.lists{ relevance = { 1 }, size = { 1 } } end, "'size'", "'sizes'" },
     { function() return mr.lists{ relevance = { 1, 0 }, sizes = { 3 } } end, "3", "2", "rows" },

@@ -227,7 +227,7 @@ it("manual.write refuses a folder with other files, a file and an impossible pat
     equal(sweeps.read(folder .. "/mine/index.html"), "<p>mine")
     test.raises(function() manual.write(folder .. "/mine/index.html") end, "file", "folder")
     test.raises(function() manual.write(folder .. "/mine/index.html/deeper") end, folder .. "/mine/index.html/deeper")
-    test.raises(function() manual.write "" end, "folder", "empty")
+    test.raises(function() manual.write "" end, "folder", "''")
     os.execute("mkdir " .. folder .. "/other " .. folder .. "/other/reference")
     test.raises(function() manual.write(folder .. "/other") end, "'reference/'")
     equal(sweeps.capture("ls " .. folder .. "/other"), "reference\n")

@@ -226,7 +226,7 @@ describe("mr.metrics", function()
     raises(function() mr.metrics.define("ndcg", function() end) end, "mr.metrics.define", "'ndcg'")
     raises(function() mr.metrics.define("parse", function() end) end, "mr.metrics.define", "'parse'")
     raises(function() mr.metrics.define("first-rank", function() end) end, "name", "'first-rank'")
-    raises(function() mr.metrics.define("other_rank", 3) end, "'other_rank'", "number")
+    raises(function() mr.metrics.define("other_rank", 3) end, "mr.metrics.define", "3")
   end)
 
   it("defined in Lua may be redefined, and earlier handles keep their function", function()

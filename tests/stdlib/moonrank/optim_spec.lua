@@ -242,7 +242,8 @@ describe("mr.optim", function()
         for i = 2, #rule do
           local line = debug.getinfo(1, "l").currentline + 1
           raises(function() mr.optim[kind]{ [option] = rule[i] } end,
-            ("optim_spec.lua:%d: mr.optim.%s"):format(line, kind), option, tostring(rule[i]))
+            ("optim_spec.lua:%d: mr.optim.%s"):format(line, kind), option,
+            rule[i] ~= rule[i] and "NaN" or tostring(rule[i]))
         end
       end
     end

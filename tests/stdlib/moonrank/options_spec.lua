@@ -53,7 +53,8 @@ it("options.declare refuses other values, and names the option and the value", f
     for _, value in ipairs(values) do
       local ok, message = pcall(declared.read, declared, "f", { rate = name ~= "rate" and 1 or nil, [name] = value })
       check(not ok, name)
-      check(message:find("f: " .. name, 1, true) and message:find(tostring(value), 1, true), message)
+      local found = value ~= value and "NaN" or tostring(value)
+      check(message:find("f: " .. name, 1, true) and message:find(found, 1, true), message)
     end
   end
   raises(function() declared:read("f", {}) end, "f", "rate")
@@ -136,6 +137,29 @@ it("options.declare refuses a former name that another option has", function()
   options.declared["mr.test.TwiceNamed"] = nil
 end)
 
+it("options.declare refuses options that contradict each other, and documents it", function()
+  local related = options.unlisted("mr.test.RelatedOptions", {
+    { "steps", "integer", excludes = { epochs = "both are lengths" }, required_without = "epochs", help = "" },
+    { "epochs", "integer", help = "" },
+    { "low", "number", default = 1, not_above = "high", help = "" },
+    { "high", "number", help = "" },
+    { "label", "string", requires = "caption", help = "" },
+    { "caption", "string", help = "" },
+  })
+  local function refused(given, ...) raises(function() related:read("f", given) end, "f", ...) end
+  refused({ steps = 1, epochs = 2 }, "steps", "epochs", "both are lengths")
+  refused({}, "steps", "epochs")
+  refused({ steps = 1, low = 3, high = 2 }, "low", "3", "high", "2")
+  refused({ steps = 1, high = 0.5 }, "low", "1", "high", "0.5")
+  refused({ steps = 1, label = "x" }, "label", "caption")
+  equal(related:read("f", { epochs = 2, low = 2, high = 2, label = "x", caption = "y" }).epochs, 2)
+  local text = {}
+  for _, entry in ipairs(related:fields()) do text[#text + 1] = entry.text end
+  for i, word in pairs{ [1] = "epochs", [3] = "high", [5] = "caption" } do
+    check(text[i]:find(word, 1, true), text[i])
+  end
+end)
+
 it("options.declare documents every option with its default, limits and group", function()
   local by_name = {}
   for _, field in ipairs(declared:fields()) do by_name[field.name] = field end
@@ -174,7 +198,7 @@ it("every option table of the library is documented and accepts its own defaults
       if row.default ~= nil then given[row[1]] = row.default end
     end
     for _, row in ipairs(options.declared[name].rows) do
-      if row.required then given = nil end
+      if row.required or row.required_without then given = nil end
     end
     if given then options.declared[name]:read(name, given) end
   end

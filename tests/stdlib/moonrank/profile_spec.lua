@@ -103,7 +103,7 @@ describe("mr.profile", function()
 
   it("refuses wrong arguments before its function runs", function()
     local function ran() error "it ran" end
-    raises(function() mr.profile(3) end, "mr.profile", "f", "number")
+    raises(function() mr.profile(3) end, "mr.profile", "f", "3")
     raises(function() mr.profile(ran, { row = 3 }) end, "'row'", "'rows'")
     raises(function() mr.profile(ran, { rows = -1 }) end, "rows", "-1")
     raises(function() mr.profile(ran, { events = 1e9 // 1 | 0 }) end, "events", "1000000000")

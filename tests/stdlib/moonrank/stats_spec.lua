@@ -50,7 +50,7 @@ it("mr.stats.paired_t takes few, equal and constant differences, and refuses oth
   near(mr.stats.paired_t({}, {}).p, 0 / 0)
   near(mr.stats.paired_t(mr.tensor{ 1, 2, 4 }, mr.tensor({ 0, 2, 2 }, { dtype = "float64" })).mean_difference, 1)
   raises(function() mr.stats.paired_t({ 1, 2 }, { 1 }) end, "'b'", "1", "2")
-  raises(function() mr.stats.paired_t("a", { 1 }) end, "string", "tensor")
+  raises(function() mr.stats.paired_t("a", { 1 }) end, "'a'", "tensor")
 end)
 
 it("mr.stats.wilcoxon gives the published V and p of the depression scores", function()

@@ -99,7 +99,7 @@ it("mr.sweep records NaN, errors and wrong results with their reasons, and conti
       run = function(trial) return results[trial.i](trial) end })
     local found = r:trials{ columns = { "state", "reason" } }.rows
     local expected = { "value is NaN", "value is inf", "so it is", "table", "string", "a, b", "number", "a is a string",
-      "per_list", "'nothing'", false, "NaN at step 1", "step 2" }
+      "per_list", "'nothing'", false, "NaN at step 1", "step is 1" }
     for i, reason in ipairs(expected) do
       equal(found[i][1], reason and "failed" or "done", "trial " .. i)
       if reason then
@@ -319,9 +319,9 @@ it("mr.sweep refuses missing or wrong options", function()
   raises(function() mr.sweep{ name = "x", run = run } end, "mr.sweep", "space")
   raises(function() mr.sweep{ name = "x", space = space, run = run, store = "" } end, "store", "''")
   raises(function() mr.sweep{ name = "x", space = space } end, "mr.sweep", "run")
-  raises(function() mr.sweep{ name = "x", space = { seed = mr.range(1, 2) }, run = run } end, "space.seed")
+  raises(function() mr.sweep{ name = "x", space = { seed = mr.range(1, 2) }, run = run } end, "parameter", "'seed'")
   raises(function() mr.sweep{ name = "x", space = { a = mr.uniform(0, 1) }, run = run, sampler = "random" } end,
-    "trials = n")
+    "trials", "random")
   raises(function() mr.sweep{ name = "x", space = space, run = run, workers = 2, store = "/nowhere/x.db" } end,
     "workers", "script")
   raises(function() mr.sweep{ name = "x", space = space, run = run, data = "not there", store = "/nowhere/x.db" } end,

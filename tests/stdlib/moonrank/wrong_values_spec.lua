@@ -16,7 +16,7 @@ it("mr.arange, mr.table and batch_norm refuse arguments of the wrong type", func
   raises(function() mr.arange({}, 4) end, "mr.arange", "table")
   raises(function() mr.arange(1, 4, { step = 1 }):batch_norm(print) end, "{rows, channels}")
   raises(function() mr.ones(2, 1):batch_norm(print, mr.zeros(1)) end, "gain", "function")
-  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "1", "number")
+  raises(function() mr.table{ columns = { 1, "b" }, rows = {} } end, "1", "1")
 end)
 
 it("mr.data.synthetic refuses a number as options", function()
@@ -25,8 +25,8 @@ end)
 
 it("metric:better, losses and models refuse arguments of the wrong type, and better handles NaN", function()
   raises(function() mr.metrics.parse("ap"):better(0.5, print) end, "value", "function")
-  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "value", "boolean")
-  raises(function() mr.metrics.parse("ap"):better(false) end, "value", "boolean")
+  raises(function() mr.metrics.parse("ap"):better(0.5, false) end, "value", "false")
+  raises(function() mr.metrics.parse("ap"):better(false) end, "value", "false")
   for _, name in ipairs{ "ap", "nrbp_loss" } do
     local metric = mr.metrics.parse(name)
     local better = { metric:better(0.5), metric:better(0.5, 0 / 0), metric:better(nil, 0.5),
@@ -34,7 +34,7 @@ it("metric:better, losses and models refuse arguments of the wrong type, and bet
     equal(better, { true, true, false, false, false })
   end
   raises(function() mr.losses.ordinal{}(nil, mr.lists{ { 1 } }) end, "scores", "nil")
-  raises(function() mr.models.linear{ inputs = 2 }("x") end, "{lists = ...", "string")
+  raises(function() mr.models.linear{ inputs = 2 }("x") end, "{lists = ...", "'x'")
   raises(function() mr.models.linear{ inputs = 2 }{ lists = mr.lists{ { 1 } } } end, "mlp", "features", "batch")
   local cnn = mr.models.cnn{ height = 8, width = 8, kernel = 3, filters = { 2 } }
   raises(function() cnn{ lists = mr.lists{ { 1 } } } end, "cnn", "features", "batch")
@@ -56,7 +56,7 @@ it("models refuse a batch without the parts that they read, and name the parts",
   for _, case in ipairs(cases) do
     local model, batch, part, name = table.unpack(case)
     raises(function() model(batch) end, part, name, "batch")
-    raises(function() model(0 / 0) end, "{lists = ...", "number")
+    raises(function() model(0 / 0) end, "{lists = ...", "NaN")
     if model.kind ~= "popularity" and model.kind ~= "random" and model.kind ~= "item_knn" then
       raises(function() model:gradcheck(batch) end, part, name, "batch")
     end

@@ -171,7 +171,7 @@ describe("a metric defined by a script", function()
 
   it("raises an error for a wrong result shape, list shape or method", function()
     mr.metrics.define("spec_shapeless", function(ranks) return ranks end)
-    raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "shape", "tensor")
+    raises(function() mr.bounds.of("spec_shapeless", { n = 4, p = 1 }) end, "spec_shapeless", "tensor")
     raises(function() mr.bounds.of("spec_rr", { n = 4 }) end, "n", "4", "p", "nil")
     raises(function() mr.bounds.of("spec_rr", { n = 0, p = 0 }) end, "n", "0")
     raises(function() mr.bounds.distribution("auc", { n = 3, p = 3 }) end, "auc", "undefined")

@@ -170,9 +170,9 @@ end)
 
 it("mr.data.dataset rejects features, items and users that do not fit the lists", function()
   local lists, int64 = mr.lists{ { 1, 0 }, { 1 } }, { dtype = "int64" }
-  raises(function() mr.data.dataset{ lists = lists, features = mr.ones(2, 4) } end, "features", "2 rows", "lists", "3")
+  raises(function() mr.data.dataset{ lists = lists, features = mr.ones(2, 4) } end, "features", "2", "lists", "3")
   raises(function() mr.data.dataset{ lists = lists, items = mr.tensor({ 1, 2 }, int64) } end,
-    "items", "2 entries", "lists", "3 rows")
+    "items", "2 entries", "lists", "3")
   raises(function() mr.data.dataset{ lists = lists, users = mr.tensor({ 1, 2, 3 }, int64) } end, "users", "3 entries")
   raises(function() return mr.data.dataset{ lists = lists }.feature end, "mr.Dataset", "feature")
 end)
@@ -205,7 +205,7 @@ it("dataset:standardize gives mean 0 and deviation 1, or uses the scaling of ano
   local expected = {}
   for c = 1, 4 do expected[c] = (x[2][c] - mean[c]) / sd[c] end
   near(other:standardize(s).features[2], expected, 1e-6)
-  raises(function() dataset{ 2 }:standardize(s) end, "dataset", "2 features", "4")
+  raises(function() dataset{ 2 }:standardize(s) end, "scaling", "2", "feature", "4")
   raises(function() mr.data.dataset{ lists = mr.lists{ { 1 } } }:standardize() end, "dataset", "features")
 end)
 

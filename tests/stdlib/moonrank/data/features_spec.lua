@@ -90,7 +90,7 @@ it("clip and log1p transform features and keep missing values", function()
   raises(function() set:clip{ max = "a" } end, "max", "'a'")
   raises(function() set:log1p{ 4 } end, "log1p", "columns", "4")
   raises(function() set:log1p{ 1, 1 } end, "log1p", "1")
-  raises(function() set:log1p(1) end, "columns", "number")
+  raises(function() set:log1p(1) end, "columns", "1")
 end)
 
 it("dataset:fill replaces missing values by a number, the mean, the median or another dataset's values", function()
@@ -114,7 +114,7 @@ it("dataset:fill replaces missing values by a number, the mean, the median or an
   local nothing = mr.data.dataset{ lists = mr.lists{ { 1 } }, features = mr.tensor{ { nan } }, missing = true }
   equal(nothing:fill("mean").features:totable(), { { 0.0 } })
   raises(function() set:fill("mode") end, "mode")
-  raises(function() set:fill(nan) end, "with", "nan")
+  raises(function() set:fill(nan) end, "with", "NaN")
   raises(function() set:fill(mr.ones(2)) end, "with", "2 entries", "3 columns")
 end)
 
@@ -144,15 +144,15 @@ it("dataset:select takes lists by id or number, with all their fields, and colum
   equal(set:select{ lists = { 3, 1 } }.fingerprint, set:select{ ids = { "c", "a" } }.fingerprint)
   equal(set:select{ lists = {} }.count, 0)
   raises(function() set:select{ ids = { "d" } } end, "list", "'d'")
-  raises(function() set:select{ lists = { 4 } } end, "select", "lists contains 4")
+  raises(function() set:select{ lists = { 4 } } end, "select", "lists", "4")
   raises(function() set:select{ lists = { 1 }, ids = { "a" } } end, "select", "ids")
   -- put together again in the same order
   local whole = set:select{ ids = { "a" } }:concat(set:select{ lists = { 2 } }, set:select{ lists = { 3 } })
   equal(whole.fingerprint, set.fingerprint)
   local wide = set:select{ columns = { 1 } }:with_features(set:select{ columns = { 2 } })
   equal(wide.fingerprint, set.fingerprint)
-  raises(function() set:with_features(mr.ones(4, 1)) end, "4", "5", "rows")
-  raises(function() set:concat(3) end, "argument 1", "number")
+  raises(function() set:with_features(mr.ones(4, 1)) end, "4", "5", "row")
+  raises(function() set:concat(3) end, "argument 1", "3")
   raises(function() set:concat(set:select{ columns = { 1 } }) end, "features", "2 columns")
   raises(function() set:concat(mr.data.dataset{ lists = lists, features = mr.ones(5, 2) }) end,
     "'set'", "'dataset'", "users")

@@ -58,8 +58,8 @@ it("ratings:folds checks its options before it makes a fold", function()
     { { seeds = 1 }, "'seeds'", "'seed'" }, { { seed = 1.5 }, "seed", "1.5" },
   }
   for _, case in ipairs(bad) do raises(function() binary:folds(case[1]) end, table.unpack(case, 2)) end
-  raises(function() ratings:binarize(0 / 0) end, "threshold", "nan")
-  raises(function() mr.data.synthetic{ kind = "queries", queries = 3 }:binarize(0 / 0) end, "threshold", "nan")
+  raises(function() ratings:binarize(0 / 0) end, "threshold", "NaN")
+  raises(function() mr.data.synthetic{ kind = "queries", queries = 3 }:binarize(0 / 0) end, "threshold", "NaN")
   raises(function() ratings:binarize(4):min_relevant(100000):folds{} end, "folds", "100000")
   raises(function() return binary:folds{ k = 3 }[5] end, "fold", "5")
 end)

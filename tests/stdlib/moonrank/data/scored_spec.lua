@@ -219,7 +219,7 @@ it("mr.data.scored names lists and documents by user and item numbers without fi
   raises(function() mr.data.scored({ 1 }, set.lists) end, "scores", "tensor")
   raises(function() mr.data.scored(mr.ones(3)) end, "mr.data.scored", "set")
   for _, wrong in ipairs{ 3, "x", {}, mr.ones(3), io.stdout, print } do
-    raises(function() mr.data.scored(mr.ones(3), wrong) end, "set", type(wrong))
+    raises(function() mr.data.scored(mr.ones(3), wrong) end, "set", require("moonrank.check").found(wrong))
   end
 end)
 

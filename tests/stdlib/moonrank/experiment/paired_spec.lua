@@ -24,6 +24,6 @@ it("mr.experiment.paired draws 100,000 choices of signs, and leaves out values t
 end)
 
 it("mr.experiment.paired refuses what is not a pair", function()
-  raises(function() mr.experiment.paired{ { { 1 }, { 2 } }, { { 1 } } } end, "pairs_of[2]", "1 lists")
+  raises(function() mr.experiment.paired{ { { 1 }, { 2 } }, { { 1 } } } end, "pairs_of[2]", "1 entry")
   raises(function() mr.experiment.paired(1) end, "pairs_of")
 end)

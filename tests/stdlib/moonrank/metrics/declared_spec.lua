@@ -88,12 +88,12 @@ describe("a metric with gain and discount", function()
     raises(function() mr.metrics.define("declared_wrong", { gain = one }) end, "mr.metrics.define", "discount")
     raises(function() mr.metrics.define("declared_wrong", { gain = one, discounts = one }) end,
       "'discounts'", "'discount'")
-    raises(function() mr.metrics.define("declared_wrong", 3) end, "number", "gain", "discount")
+    raises(function() mr.metrics.define("declared_wrong", 3) end, "3", "gain", "discount")
     local lists, x = mr.lists{ { 1, 0 } }, mr.tensor{ 1, 2 }
     define("declared_nan", function() return 0 / 0 end, one)
-    raises(function() mr.metrics.declared_nan(x, lists) end, "'declared_nan'", "gain", "nan")
+    raises(function() mr.metrics.declared_nan(x, lists) end, "declared_nan", "gain", "NaN")
     define("declared_text", one, function(rank) return rank > 1 and "half" or 1 end)
     raises(function() mr.losses.lambdarank{ metric = "declared_text" }(x, lists) end,
-      "'declared_text'", "discount", "half")
+      "declared_text", "discount", "half")
   end)
 end)

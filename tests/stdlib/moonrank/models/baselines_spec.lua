@@ -91,7 +91,7 @@ it("mr.models.load checks every field of item_knn files", function()
       { { counts = int64{ -1, 3, 0 } }, {}, "'counts'", "-1" },
       { { counts = int64{ 1 << 53, 1 << 53, 4 } }, {}, "0", "2" },
       { { known_counts = int64{ 3, 1 } }, {}, "'known_counts'", "1" },
-      { { known_counts = int64{ 3 } }, {}, "'known_counts'", "{1}", "users" },
+      { { known_counts = int64{ 3 } }, {}, "'known_counts'", "{1}", "{2}" },
       { { items = int64{ 4, 1 } }, {}, "'items'", "4" },
       { { items = int64{ 0, 1 } }, {}, "'items'", "0" },
       { { items = int64{ { 2, 1 } } }, {}, "'items'", "int64" },

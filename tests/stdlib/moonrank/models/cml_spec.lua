@@ -123,7 +123,7 @@ describe("mr.models.cml", function()
   it("rejects missing options and definitions with both constrain and repeats", function()
     raises(function() mr.models.cml{ users = 3 } end, "mr.models.cml", "items")
     local both = { parameters = print, forward = print, constrain = print, repeats = true }
-    raises(function() mr.models.define("both", both) end, "'both'", "constrain", "parameters")
+    raises(function() mr.models.define("both", both) end, "repeats", "constrain", "parameters")
   end)
 end)
 

@@ -235,7 +235,7 @@ describe("mr.models.define raises an error", function()
         "required.n", "'int'" },
       { "x", { parameters = parameters, forward = forward, built_in = true }, "mr.models.define", "'built_in'" },
       { "x", { parameters = parameters, forward = forward, buffers = function() return {} end,
-        repeats = true }, "mr.models.define", "'x'" },
+        repeats = true }, "mr.models.define", "repeats", "buffers" },
       { "x", { parameters = parameters, forward = forward, buffers = {} }, "buffers", "table" },
     } do
       raises(function() mr.models.define(case[1], case[2]) end, table.unpack(case, 3))
@@ -256,7 +256,7 @@ describe("mr.models.define raises an error", function()
     raises(made(parameters, 0), "mr.models.x", "n", "0")
     for _, case in ipairs{
       { nil, "nil", "parameters" }, { {}, "parameters", "tensor" },
-      { { w = 3 }, "'w'", "number" }, { { mr.zeros(3) }, "name", "1" },
+      { { w = 3 }, "'w'", "3" }, { { mr.zeros(3) }, "name", "1" },
       { { w = mr.zeros(3, { dtype = "int64" }) }, "'w'", "int64" },
       { { a = mr.zeros(3), b = mr.zeros(3, { dtype = "float64" }) }, "'b'", "float64" },
     } do

@@ -73,7 +73,7 @@ describe("mr.plot.intervals", function()
       { { categories = names, values = { 1, 2 }, wide_high = { 0, 1 } }, "wide_low", "wide_high" },
       { { categories = names, values = { 1, 2 }, low = { 0 }, high = { 1, 2 } }, "1", "2" },
       { { categories = names, values = { 1, 2 }, low = { 0, 3 }, high = { 1, 2 } }, "3", "2" },
-      { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "mr.plot.intervals", "'a'" },
+      { { categories = names, series = { { name = "a", low = { 1, 2 } } } }, "series 1", "low", "high" },
       { { categories = names, values = { nan, nan } }, "NaN" },
       { { categories = names, values = { 1, 2 }, errors = { 1, 2 } }, "mr.plot.intervals", "'errors'" },
     } do raises(function() mr.plot.intervals(case[1]) end, table.unpack(case, 2)) end

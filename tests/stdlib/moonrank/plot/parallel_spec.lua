@@ -129,7 +129,7 @@ it("mr.plot.parallel names invalid options", function()
     { { axes = { { values = { 1, "x" }, name = "lr" } }, color = { 1, 2 } }, "mr.plot.parallel", "'lr'" },
     { { axes = { { values = { true } } }, color = { 1 } }, "1", "boolean" },
     { { axes = { { values = { 1 } } }, color = { 1 }, groups = "x" }, "groups", "'x'" },
-    { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "1", "groups", "number" },
+    { { axes = { { values = { 1 } } }, color = { 1 }, groups = { 3 } }, "1", "groups", "3" },
     { { axes = { { values = { 1 } } }, color = { nan } }, "color", "NaN", "line" },
     { { axes = { { values = { 1 }, logg = true } }, color = { 1 } }, "'logg'", "'log'" },
   } do raises(function() mr.plot.parallel(case[1]) end, table.unpack(case, 2)) end

@@ -97,8 +97,8 @@ it("mr.stats intervals, curves and models reject values too large to square", fu
       ["kernel_regression: entry 3 of y"] = function() s.kernel_regression(y, mr.tensor(x, { dtype = "float64" })) end,
       ["spline: entry 3 of x"] = function() s.spline(x, y) end,
       ["spline: entry 3 of y"] = function() s.spline(y, x) end,
-      ["linear_model: row 3 of y"] = function() s.linear_model{ y = x, covariates = { a = y } } end,
-      ["linear_model: row 3 of covariate a"] = function() s.linear_model{ y = y, covariates = { a = x } } end,
+      ["linear_model: entry 3 of y"] = function() s.linear_model{ y = x, covariates = { a = y } } end,
+      ["linear_model: entry 3 of covariate a"] = function() s.linear_model{ y = y, covariates = { a = x } } end,
     } do
       raises(f, "mr.stats." .. what, found)
     end

@@ -153,7 +153,7 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   raises(model{ y = { 1, 2 }, factor = {} }, "'factor'", "'factors'")
   raises(model{ y = { 1, 2 }, factors = { loss = two } }, "loss", "4", "y", "2")
   raises(model{ y = { 1, 2 }, factors = { loss = { "x", "x" } } }, "loss", "factor", "level")
-  raises(model{ y = { 1, "2" } }, "2", "y", "string")
+  raises(model{ y = { 1, "2" } }, "2", "y", "'2'")
   raises(model{ y = { 1, 2 }, covariates = { nsr = { 1 } } }, "nsr", "1", "y", "2")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two, bound = two } }, "3", "2", "4")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { loss = two }, interactions = { { "loss", "bond" } } },
@@ -162,10 +162,10 @@ it("mr.stats.linear_model rejects invalid data, factors and interactions", funct
   raises(model{ y = { 1, 2, 3, 4 }, factors = { nsr = { 1, 1, "1", "1" } } }, "nsr", "1")
   local both = { loss = two, bound = { "a", "b", "a", "b" } }
   local function interacting(...) return model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { ... } } end
-  raises(interacting({ "loss" }), "interaction", "1")
+  raises(interacting({ "loss" }), "interaction", "'loss'")
   raises(interacting({ "loss", "loss" }), "interaction", "'loss'")
   raises(interacting({ "loss", "bound" }, { "bound", "loss" }), "loss", "interaction", "bound")
-  raises(interacting("loss"), "interaction", "string")
+  raises(interacting("loss"), "interaction", "'loss'")
   raises(model{ y = { 1, 2, 3, 4 }, factors = both, interactions = { loss = "bound" } }, "interactions", "loss", "list")
   raises(model{ y = { 1, 2, 3, 4 }, factors = { two, loss = two } }, "factors", "1")
   local fine = mr.stats.linear_model{ y = { 1, 2, 3, 5 }, factors = { loss = two } }
@@ -189,8 +189,8 @@ it("model:predict of mr.stats.linear_model rejects invalid rows", function()
     { nil, "rows", "nil" }, { { loss = { "x" } }, "nsr", "column" },
     { { loss = { "x" }, nsr = { 1, 2 } }, "nsr", "2", "loss", "1" },
     { { loss = { "x", "z" }, nsr = { 1, 2 } }, "2", "loss" },
-    { { loss = { "x" }, nsr = { "1" } }, "1", "nsr", "string" },
-    { { loss = "x", nsr = { 1 } }, "loss", "string" },
+    { { loss = { "x" }, nsr = { "1" } }, "1", "nsr", "'1'" },
+    { { loss = "x", nsr = { 1 } }, "loss", "'x'" },
     { { loss = { "x" }, nsr = { 1 }, los = { "x" } }, "'los'", "'loss'" },
     { { loss = { "x" }, nsr = { 1e300 } }, "nsr", "1e+300" },
   } do raises(function() model:predict(case[1]) end, table.unpack(case, 2)) end

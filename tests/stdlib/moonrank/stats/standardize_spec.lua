@@ -49,11 +49,11 @@ end)
 it("mr.stats.standardize rejects invalid input and options", function()
   for _, case in ipairs{
     { { 1, 2 }, { within = { a = { "x" } } }, "1", "x", "2" },
-    { { 1, 2 }, { within = { a = "x" } }, "string", "column" },
+    { { 1, 2 }, { within = { a = "x" } }, "'x'", "column" },
     { { 1, 2 }, { within = { { "x", "x" } } }, "1", "column" },
-    { { 1, "2" }, nil, "2", "x", "string" },
+    { { 1, "2" }, nil, "2", "x", "'2'" },
     { { 1, math.huge }, nil, "2", "x", "inf" },
-    { 5, nil, "x", "number" },
+    { 5, nil, "x", "5" },
     { { 1, 2 }, { by = {} }, "mr.stats.standardize", "'by'" },
     { { 1, 2 }, { within = "data" }, "mr.stats.standardize", "'data'" },
   } do raises(function() mr.stats.standardize(case[1], case[2]) end, table.unpack(case, 3)) end
