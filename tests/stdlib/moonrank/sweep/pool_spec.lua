@@ -186,7 +186,7 @@ it("mr.sweep records a reason for every kind of failure, with and without worker
     for _, workers in ipairs{ 0, 1 } do
       in_folder(function(folder)
         local status, _, err = sweeps.run(folder, "sweep.lua", ("--oops %s --workers %d"):format(kind, workers),
-          kind == "memory" and "ulimit -v 4000000;" or "")
+          kind == "memory" and "ulimit -v 2000000;" or "")
         equal(status, 0, kind .. ": " .. err)
         local state, reason = third(folder)
         equal(state, "failed", kind)
