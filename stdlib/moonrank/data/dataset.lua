@@ -364,8 +364,8 @@ function Dataset:with_relevance(relevance) return M.with(self, { lists = self.li
 ---@return { mean: mr.Tensor, sd: mr.Tensor }
 ---Example: `mr.data.synthetic{kind = "queries", queries = 40, features = 5}:scaling().mean:size(1)   --> 5`
 function Dataset:scaling()
-  if not self.features then check.fail("scaling: the dataset has no features") end
-  if self.lists.rows == 0 then check.fail("scaling: the dataset has no rows") end
+  check.expect(self.features, "scaling", "features of the dataset", nil, "a dataset with features")
+  check.expect(self.lists.rows > 0, "scaling", "the number of rows", 0, "at least 1")
   local x = self.features:double()
   local known = x:eq(x)
   local share = 1 / known:double():sum(1):maximum(1)
@@ -389,7 +389,7 @@ end
 ---```
 function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
-  if not self.features then check.fail("standardize: the dataset has no features") end
+  check.expect(self.features, "standardize", "features of the dataset", nil, "a dataset with features")
   check.length("standardize", "scaling.mean", #scaling.mean, self.features:size(2), "one for each feature")
   local x = (self.features:double() - scaling.mean) / scaling.sd
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })

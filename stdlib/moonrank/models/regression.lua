@@ -35,8 +35,8 @@ local dtype = { "dtype", "string", default = "float32", choices = { "float32", "
 local function begun(where, options, declared, side)
   local o = declared:read(where, options)
   local lists, features = o.train.lists, check.field(o.train, "features")
-  if not features then check.fail("%s: train has no features", where) end
-  if lists.rows == 0 then check.fail("%s: train has no rows", where) end
+  check.expect(features, where, "features of train", nil, "a dataset with features")
+  check.expect(lists.rows > 0, where, "the number of rows of train", 0, "at least 1")
   check_memory(where, features, side)
   local row, column, value = core.first_not_finite(features, false)
   if row then

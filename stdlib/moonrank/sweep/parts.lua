@@ -32,7 +32,6 @@ local function scalar_text(value)
   end
   return tostring(value)
 end
-M.scalar_text = scalar_text
 
 -- Returns a plain value or a table as text, with sorted keys; nil if it contains a function, a tensor or another
 -- object.
