@@ -18,7 +18,7 @@ local parts = {
     :format(version),
   as_printed(help_of ""),
 }
-for _, command in ipairs{ "test", "doc", "results", "data", "eval", "new" } do
+for _, command in ipairs{ "test", "doc", "results", "serve", "data", "eval", "new" } do
   parts[#parts + 1] = (".SH MOONRANK %s\n"):format(command:upper()) .. as_printed(help_of(command))
 end
 

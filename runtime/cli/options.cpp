@@ -13,10 +13,10 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
-const std::vector<std::string> commands = {"data", "doc", "eval", "help", "new", "results", "test"};
+const std::vector<std::string> commands = {"data", "doc", "eval", "help", "new", "results", "serve", "test"};
 
 /// True for commands that the standard library runs (moonrank.command), which also reads their words.
-bool is_of_library(const std::string& command) { return command == "eval" || command == "new"; }
+bool is_of_library(const std::string& command) { return command == "eval" || command == "new" || command == "serve"; }
 
 /// Suggestions for options and commands that other programs have and moonrank does not.
 const std::map<std::string, std::string> instead = {
@@ -38,6 +38,8 @@ const std::map<std::string, std::string> instead = {
     {"list", "moonrank data list"},
     {"trec_eval", "moonrank eval QRELS RUN"},
     {"studies", "moonrank results STORE"},
+    {"dashboard", "moonrank serve STORE"},
+    {"ui", "moonrank serve STORE"},
 };
 
 /// True if a word looks like an option. A file with such a name can be written as ./-x.

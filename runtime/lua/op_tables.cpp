@@ -97,6 +97,8 @@ namespace mr {
   ROW(fingerprint_functions) \
   ROW(store_functions)       \
   ROW(store_methods)         \
+  ROW(http_functions)        \
+  ROW(http_methods)          \
   ROW(worker_functions)      \
   ROW(channel_methods)       \
   ROW(lock_methods)          \

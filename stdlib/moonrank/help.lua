@@ -133,8 +133,8 @@ end
 -- Internal classes. Documentation leaves them out, because scripts never get their objects.
 local inner = {}
 for _, name in ipairs{ "Booster", "Capture", "Channel", "Clip", "Database", "Exit", "FileLock", "FitCheckpoint",
-  "Group", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler", "RunningProfile",
-  "Tally", "UserItems" } do
+  "Group", "HttpServer", "ItemNeighbours", "MetricRegistry", "OptimizerState", "Phase", "Positives", "Profiler",
+  "RunningProfile", "Tally", "UserItems" } do
   inner["mr." .. name] = true
 end
 

@@ -24,6 +24,7 @@ M.left_out = {
   ["core.threads"] = "starts as many as it is told",
   ["core.device"] = "later calls would differ where there is a GPU",
   ["core.detect_anomalies"] = "all later errors would be of one kind",
+  ["core.http_server"] = "listens on a port", ["mr.HttpServer"] = "listens on a port",
   ["mr.Channel"] = "is of workers", ["mr.RunningProfile:stop"] = "is of a scope",
 }
 

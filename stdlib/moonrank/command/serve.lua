@@ -1,0 +1,87 @@
+-- The command `moonrank serve`: shows a store of sweeps to a browser. It reads the store and never writes.
+local answer = require "moonrank.serve.answer"
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+local request = require "moonrank.serve.request"
+local stores = require "moonrank.sweep.store"
+local words_of = require "moonrank.command.words"
+
+local M = {}
+
+local about = [[
+usage: moonrank serve STORE [options]
+
+Shows the studies of a store as pages in a browser: their trials, with filter, sorting and comparison, the curves of
+training, and a page for each trial. Pages follow a sweep that runs. The store is only read.
+
+Without --host, only this machine reaches the pages, with all its users. With --host, other machines reach them with a
+token, which is a part of the printed address. The connection is not encrypted: use it in a network that you trust, or
+through ssh: ssh -L 8765:localhost:8765 MACHINE.]]
+
+local usual_port <const> = 8765
+local declarations = {
+  port = { default = usual_port, help = "port to listen on; 0 takes a free one" },
+  host = { default = "127.0.0.1", help = "numeric address to listen on, such as 0.0.0.0 for all of this machine's" },
+}
+
+local function port_of(args)
+  if args.port < 0 or args.port > 65535 then
+    words_of.refuse("--port is %s, expected 0 to 65535", tostring(args.port))
+  end
+  return args.port
+end
+
+-- Opens the port; an error says what to do.
+local function listen(host, port)
+  local opened, server = pcall(core.http_server, host, port)
+  if opened then return server end
+  local why = check.reason(server)
+  if why:find "numeric" then words_of.refuse("--host: %s, such as 127.0.0.1 or 0.0.0.0", why) end
+  error(core.exit(1, ("serve: %s. Pass another --port, or --port 0 for a free one"):format(why)), 0)
+end
+
+---Answers requests until Ctrl-C, or until `is_over` returns true.
+---@param server table      from core.http_server
+---@param path string       of the store
+---@param guard mr.serve.Guard
+---@param is_over? fun(): boolean
+function M.loop(server, path, guard, is_over)
+  while not (is_over and is_over()) do
+    local id, method, target, host, cookie = server:wait(is_over and 0.1 or 60)
+    if id > 0 then
+      local status, headers, body = answer.of(path, guard,
+        { method = method, target = target, host = host, cookie = cookie })
+      server:answer(id, status, headers, body)
+    end
+  end
+end
+
+---Runs the command.
+---@param words string[]
+function M.run(words)
+  for _, word in ipairs(words) do
+    if word == "--help" or word == "-h" then return print(words_of.help(about, declarations)) end
+  end
+  local names, args = words_of.read(words, declarations)
+  if #names ~= 1 then
+    words_of.refuse("expected the name of one store, got %d. Write: moonrank serve results.db", #names)
+  end
+  local path, host, port = names[1], args.host == "localhost" and "127.0.0.1" or args.host, port_of(args)
+  if not core.file_exists(path) then
+    local shown = core.safe_text(path)
+    error(core.exit(1, ("serve: there is no store %s. Pass the path of a sweep's store"):format(shown)), 0)
+  end
+  stores.open(path, "read"):close()
+  local server = listen(host, port)
+  local guard = { port = server:port(), token = not request.is_loopback(host) and request.token() }
+  local shown = host:find ":" and "[" .. host .. "]" or host
+  if request.is_loopback(host) then shown = host == "127.0.0.1" and "localhost" or shown end
+  print(("%s is shown at http://%s:%d/%s (Ctrl-C ends)"):format(core.safe_text(path), shown, guard.port,
+    guard.token and "?token=" .. guard.token or ""))
+  io.stdout:flush()
+  local ended, why = pcall(M.loop, server, path, guard)
+  server:close()
+  if not ended and why ~= "interrupted" then error(why, 0) end
+end
+
+return M
