@@ -6,7 +6,6 @@ local list_stats = require "moonrank.bounds.list_stats"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
-local smooth = require "moonrank.smooth"
 
 local M = {}
 
@@ -37,21 +36,6 @@ local function one_per_list(name, value, lists)
       type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), lists.count)
   end
   return value
-end
-
--- Wraps the script's function `f`, which then gets only lists for which an ordering can change the metric, so that 0/0
--- on other lists cannot enter the gradient. Relevance in these lists has the dtype of the scores.
-local function on_counted_lists(name, f, metric)
-  return function(scores, lists)
-    lists = lists:to(scores.dtype)
-    local counted = list_stats.counted(metric, lists, scores.device)
-    if #counted == lists.count then return one_per_list(name, f(scores, lists), lists) end
-    if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
-    local numbers = counted:to("cpu")
-    local rows = lists:rows_of(numbers):to(scores.device)
-    local part = lists:select(numbers)
-    return core.put_rows(one_per_list(name, f(scores:rows(rows), part), part), counted, lists.count)
-  end
 end
 
 -- Returns the exact metric that bounds are computed from: `exact`, or `metric` if its direction (maximize or
@@ -123,7 +107,10 @@ function M.constructor(name, definition)
   local bounds_metric = bounds_metric_of(name, definition)
   -- metric that decides which lists count; nDCG lets all lists with unequal grades count
   local counting = bounds_metric or metrics.parse "ndcg"
-  local value, maximize = on_counted_lists(name, definition.smooth, counting), definition.direction == "maximize"
+  local maximize = definition.direction == "maximize"
+  local value = loss.on_counted(counting, function(scores, lists)
+    return one_per_list(name, definition.smooth(scores, lists), lists)
+  end)
   return function(options)
     local bounds = require "moonrank.bounds"
     local given = shared.bound:read("mr.losses." .. name, options).bound

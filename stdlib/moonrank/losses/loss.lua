@@ -6,6 +6,7 @@ local combined = require "moonrank.losses.combined"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
+local smooth = require "moonrank.smooth"
 
 local M = {}
 
@@ -82,6 +83,24 @@ end
 function Loss:parameters() return { table.unpack(self._parameters or {}) } end
 
 function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.bound_name) end
+
+---Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
+---an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
+---that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
+---@param metric mr.Metric
+---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
+---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
+function M.on_counted(metric, f)
+  return function(scores, lists)
+    lists = lists:to(scores.dtype)
+    local counted = list_stats.counted(metric, lists, scores.device)
+    if #counted == lists.count then return f(scores, lists) end
+    if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
+    local numbers = counted:to("cpu")
+    local rows = lists:rows_of(numbers):to(scores.device)
+    return core.put_rows(f(scores:rows(rows), lists:select(numbers)), counted, lists.count)
+  end
+end
 
 ---Returns two functions of a loss: one computes the loss of each list, the other the number of
 ---lists that count in the mean. The loss may be an object of a script.

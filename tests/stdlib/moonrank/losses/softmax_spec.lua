@@ -1,0 +1,175 @@
+-- Tests softmax losses against plain sums over rows and pairs, reference values and gradient checks.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local json = dofile("tests/support/json.lua")
+local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
+
+local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
+local function sigmoid(x) return 1 / (1 + math.exp(-x)) end
+
+-- The mean over relevant rows of term(score), and the sum of f over the scores of the other rows.
+local function mean(values, term)
+  local sum = 0
+  for _, each in ipairs(values) do sum = sum + term(each) end
+  return sum / #values
+end
+local function sum_of(values, f) return mean(values, f) * #values end
+
+-- Plain forms of the losses: of the scores of the relevant rows, and of the others.
+local plain = {
+  full_softmax = function(p, n)
+    local all = sum_of(p, math.exp) + sum_of(n, math.exp)
+    return mean(p, function(f) return math.log(all) - f end)
+  end,
+  sampled_softmax = function(p, n)
+    return mean(p, function(f) return math.log(math.exp(f) + sum_of(n, math.exp)) - f end)
+  end,
+  sl = function(p, n) return mean(p, function(f) return math.log(sum_of(n, math.exp)) - f end) end,
+  bsl = function(p, n) return math.log(mean(n, math.exp)) - math.log(mean(p, math.exp)) end,
+  bsl_per_positive = function(p, n) return mean(p, function(f) return math.log(sum_of(n, math.exp)) - f end) end,
+  psl = function(p, n)
+    return mean(p, function(f)
+      return math.log(sum_of(n, function(g)
+        local y = math.exp(2 * (g - f))
+        return (y - 1) / (y + 1) + 1
+      end))
+    end)
+  end,
+  sl_at_k = function(p, n)
+    local all = table.move(p, 1, #p, #n + 1, table.move(n, 1, #n, 1, {}))
+    table.sort(all, function(a, b) return a > b end)
+    local beta = all[math.min(20, #all)]
+    return mean(p, function(f) return sigmoid(f - beta) * (math.log(sum_of(n, math.exp)) - f) end)
+  end,
+  gbce = function(p, n)
+    local alpha = #n / 1999
+    local beta = alpha * (0.75 * (1 - 1 / alpha) + 1 / alpha)
+    return mean(p, function(f) return (beta * softplus(-f) + sum_of(n, softplus)) / (#n + 1) end)
+  end,
+}
+
+-- The loss with options under which it is its plain form.
+local given = { gbce = { catalogue = 2000 }, sl = { tau = 1 }, sl_at_k = { tau = 1 } }
+local function made(name, bound)
+  local options = { bound = bound }
+  for key, value in pairs(given[name] or {}) do options[key] = value end
+  return mr.losses[name](options)
+end
+
+-- Lists of these sizes; every fourth row, and the first one, is relevant.
+local function lists_of(sizes)
+  local grades, scores, of_list = {}, {}, {}
+  for l, size in ipairs(sizes) do
+    of_list[l] = { {}, {} }
+    for i = 1, size do
+      local score = ((i * 29 + l * 7) % 61) / 20 - 1.5
+      grades[#grades + 1], scores[#scores + 1] = i % 4 == 1 and 1 + i % 3 or 0, score
+      table.insert(of_list[l][i % 4 == 1 and 1 or 2], score)
+    end
+  end
+  return mr.lists{ relevance = mr.tensor(grades), sizes = sizes }, scores, of_list
+end
+
+it("softmax losses equal plain sums", function()
+  local lists, scores, of_list = lists_of{ 0, 1, 2, 5, 31, 32, 33, 127, 128, 129 }
+  for name, f in pairs(plain) do
+    local found = made(name)(mr.tensor(scores, { dtype = "float64" }), lists)
+    for l, rows in ipairs(of_list) do
+      near(found[l]:item(), #rows[2] > 0 and f(rows[1], rows[2]) or 0, { rtol = 1e-10, atol = 1e-10 },
+        ("%s of list %d"):format(name, l))
+    end
+    near(made(name)(mr.tensor(scores), lists):double(), found, { rtol = 2e-5, atol = 2e-6 }, name)
+    equal(made(name):count(lists), 8)
+  end
+end)
+
+it("softmax losses have gradients, under bounds, too", function()
+  local lists, scores = lists_of{ 0, 1, 2, 5, 9 }
+  local x = mr.tensor(scores, { dtype = "float64" })
+  for name in pairs(plain) do
+    -- the threshold of SL@K is constant for the derivative, so its scores must not change it
+    if name ~= "sl_at_k" then
+      local loss = made(name)
+      check(mr.gradcheck(function(s) return loss:mean(s, lists) end, (x * 1):requires_grad()) < 1e-6, name)
+    end
+    for _, bound in ipairs(mr.losses.bounds(name)) do
+      local s = (x * 1):detach():requires_grad()
+      made(name, bound):mean(s, lists):backward()
+      check(s.grad:abs():max():item() < math.huge, name .. " under " .. bound)
+    end
+  end
+end)
+
+it("softmax losses stay finite for large scores", function()
+  local lists = mr.lists{ { 1, 0, 0 }, { 1, 1, 0 } }
+  for name in pairs(plain) do
+    for _, dtype in ipairs{ "float32", "float64" } do
+      local s = mr.tensor({ 900, -900, 0, -900, 800, 900 }, { dtype = dtype }):requires_grad()
+      local value = made(name):mean(s, lists)
+      value:backward()
+      check(math.abs(value:item()) < 4000 and s.grad:abs():max():item() < 1e3, name)
+    end
+  end
+end)
+
+it("mr.losses.psl has a surrogate that ends", function()
+  local loss = mr.losses.psl{ surrogate = "relu", tau = 2, tau_star = 0.5 }
+  local lists = mr.lists{ { 1, 0, 0 } }
+  local x = mr.tensor({ 0.5, 0.25, -0.75 }, { dtype = "float64" })
+  near(loss(x, lists):item(), math.log((1 - 0.125) ^ 2 + (1 - 0.625) ^ 2), 1e-12)
+  check(mr.gradcheck(function(s) return loss:mean(s, lists) end, (x * 1):requires_grad()) < 1e-6)
+  -- a row beyond the end adds nothing
+  near(loss(mr.tensor({ 0.5, 0.25, -9 }, { dtype = "float64" }), lists):item(), math.log((1 - 0.125) ^ 2), 1e-12)
+  raises(function() loss(mr.tensor{ 5, 0, -5 }, lists) end, "relu", "finite")
+  local both = mr.losses.psl{ over = "list" }
+  near(both(mr.tensor({ 0, 0, 0, 0 }, { dtype = "float64" }), mr.lists{ { 1, 1, 0, 0 } }):item(), 0, 1e-12)
+end)
+
+it("softmax losses refuse what they cannot use", function()
+  local few = mr.losses.gbce{ catalogue = 2 }
+  raises(function() few(mr.tensor{ 1, 0, 0 }, mr.lists{ { 1, 0, 0 } }) end, "catalogue", "2")
+  raises(function() mr.losses.gbce{ catalogue = 10, t = 2 } end, "t", "2")
+  raises(function() mr.losses.sl{ tau = 0 } end, "tau", "0")
+  raises(function() mr.losses.sl_at_k{ k = 0 } end, "k", "0")
+  raises(function() mr.losses.psl{ surrogate = "sinh" } end, "surrogate", "sinh")
+end)
+
+-- The loss and the scores that a name of the reference values stands for, such as "psl2_tanh tau=2 tau_star=0.5".
+local function of_reference(text, case, lists)
+  local name, options = text:match "^%S+", {}
+  for key, value in text:gmatch "(%w[%w_]*)=(%S+)" do options[key] = tonumber(value) end
+  local x, q = mr.tensor(case.scores, { dtype = "float64" }),
+    mr.tensor(case.sampling_probability, { dtype = "float64" })
+  local form, surrogate = name:match "^(psl2?)_(%w+)$"
+  if form then
+    name, options.surrogate, options.over = "psl", surrogate, form == "psl2" and "list" or "positive"
+  elseif name == "sampled_softmax_logq_both" then
+    name, x = "sampled_softmax", x - q:log()
+  elseif name == "sampled_softmax_logq_negatives" then
+    local relevant = lists:to("float64").relevance:ge(1)
+    name, x = "sampled_softmax", relevant:where(x, x - (q * (#case.scores - relevant:sum():item())):log())
+  end
+  options.catalogue = name == "gbce" and case.catalogue or nil
+  return mr.losses[name](options), x
+end
+
+it("softmax losses equal reference values", function()
+  local path = "../shared/golden/field.json"
+  local file = io.open(path)
+  if not file then return test.skip("no " .. path) end
+  file:close()
+  local cases = json.read(path).softmax.lists
+  check(#cases > 0)
+  for _, case in ipairs(cases) do
+    local lists = mr.lists{ case.relevance }
+    for text, expected in pairs(case.losses) do
+      local loss, x = of_reference(text, case, lists)
+      local s = (x * 1):detach():requires_grad()
+      local value = loss(s, lists)
+      value:sum():backward()
+      near(value:item(), expected.value, { rtol = 1e-10, atol = 1e-12 }, text)
+      near(s.grad, mr.tensor(expected.gradient, { dtype = "float64" }), { rtol = 1e-10, atol = 1e-12 }, text)
+      equal(loss:count(lists), expected.rule and 0 or 1)
+    end
+  end
+end)
