@@ -3,10 +3,11 @@
 from typing import Literal
 
 Loss = Literal[
-    "ap", "approx_ndcg", "bce", "bpr", "climf", "direct_ranker", "hinge", "lambdafm", "lambdarank", "listmle",
-    "listnet", "log_rr", "mse", "ndcg", "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp",
-    "ordinal", "p_listmle", "ranknet", "ranknet_all_pairs", "rr", "soft_rank", "softmax_cross_entropy",
-    "squared_hinge", "tfmap", "top_n_rank", "warp",
+    "ap", "approx_ndcg", "bce", "bpr", "bsl", "bsl_per_positive", "climf", "direct_ranker", "full_softmax", "gbce",
+    "hinge", "lambdafm", "lambdarank", "listmle", "listnet", "log_rr", "mse", "ndcg", "ndcg_loss_1", "ndcg_loss_2",
+    "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "psl", "ranknet", "ranknet_all_pairs", "rr",
+    "sampled_softmax", "sl", "sl_at_k", "soft_rank", "softmax_cross_entropy", "squared_hinge", "tfmap", "top_n_rank",
+    "warp",
 ]
 
 MetricName = Literal[
