@@ -1,4 +1,5 @@
--- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, and times on a GPU.
+-- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, times on a GPU, a
+-- training loop of PyTorch, and trees of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -57,9 +58,75 @@ local function cpu_table()
   return wrap.text(measured .. " " .. scatter(), 100) .. rest
 end
 
+-- Returns the first line of a text file, from the date on.
+local function measured(name)
+  local first = io.lines(("%s/%s.txt"):format(args.folder, name))()
+  return wrap.text("Measured: " .. first:match "%d%d%d%d%-%d%d%-%d%d, .*$", 100) .. "\n\n"
+end
+
+local sets = { { "mq2008", "MQ2008" } }
+local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
+local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
+
+-- Returns processor time, memory and the difference of the curves of a training loop. The time of a loss is that of the
+-- loop without the loop's time by the mean score.
+local function loop_table()
+  local rows, at = {}, {}
+  for _, set in ipairs(sets) do
+    for _, row in ipairs(bench.read(io.lines(("%s/training_loop_%s.csv"):format(args.folder, set[1])))) do
+      at[set[1] .. row[2] .. row[3]] = tonumber(row[5])
+      rows[#rows + 1] = row
+      row.set = set
+    end
+  end
+  local shown = {}
+  for _, row in ipairs(rows) do
+    local key = row.set[1] .. row[2]
+    if row[3] ~= "no loss" then
+      local function of_loss(form) return at[key .. form] - at[key .. "no loss"] end
+      shown[#shown + 1] = { row.set[2], losses[row[2]], forms[row[3]] or row[3], tonumber(row[5]), of_loss(row[3]),
+        bench.ratio_text(at[key .. row[3]] / at[key .. "moonrank"]),
+        bench.ratio_text(of_loss(row[3]) / of_loss "moonrank"), tonumber(row[9]), tonumber(row[11]), row[12] }
+    end
+  end
+  local columns = { "data", "loss", "form", "ms", "ms of the loss", "times ours", "times ours, loss", "first epoch, ms",
+    "added MiB", "curve differs by" }
+  local formats = { ms = "%.0f", ["ms of the loss"] = "%.1f", ["first epoch, ms"] = "%.0f", ["added MiB"] = "%.0f" }
+  return measured "training_loop_mq2008"
+    .. mr.table{ columns = columns, rows = shown, formats = formats }:to_markdown()
+end
+
+-- Returns means over folds, and the differences over all test queries with their p-values.
+local function trees_table()
+  local rows, of = {}, {}
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/trees.csv"))) do
+    local key = row[1] .. row[2]
+    if not of[key] then
+      of[key] = { row[1], row[2], {}, {}, {} }
+      rows[#rows + 1] = of[key]
+    end
+    for i, column in ipairs{ 9, 10, 11 } do table.insert(of[key][2 + i], tonumber(row[column])) end
+  end
+  local file <close> = assert(io.open(args.folder .. "/trees.txt"))
+  local library
+  for line in file:lines() do
+    library = line:match "^(%w+):$" or library
+    local difference, p = line:match "difference ([^,]+), p ([^,]+)"
+    local row = p and of[library .. "moonrank"]
+    if row then row[6], row[7] = ("%+.4f"):format(tonumber(difference)), ("%.2g"):format(tonumber(p)) end
+  end
+  for _, row in ipairs(rows) do
+    row[3], row[4] = mr.tensor(row[3]):mean():item(), mr.tensor(row[4]):mean():item()
+    row[5] = bench.spread_of(row[5]).median
+  end
+  local columns = { "library", "objective", "validation", "nDCG@10", "s per training", "difference from own", "p" }
+  local formats = { validation = "%.4f", ["nDCG@10"] = "%.4f", ["s per training"] = "%.2f" }
+  return measured "trees" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
+end
+
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
-for name, text in pairs{ cpu = cpu_table(), gpu = gpu_table() } do
+for name, text in pairs{ cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), trees = trees_table() } do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)
   local to = page:find(last, 1, true)
