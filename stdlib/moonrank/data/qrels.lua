@@ -6,6 +6,8 @@ local scored = require "moonrank.data.scored"
 
 local M = {}
 
+local longest_line <const> = 2 ^ 16 | 0  -- bytes of an existing file that are read
+
 local qrels_options = declare("mr.data.QrelsOptions", {
   { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
 })
@@ -22,6 +24,15 @@ local function word_of(where, what, name, escape)
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
 end
 
+-- Returns true if the file at `path` is missing or empty, or its first line is a judgment: query, iteration, document
+-- and an integer grade.
+local function may_replace(path)
+  if not core.is_file(path) then return not core.file_exists(path) end
+  local file <close> = assert(io.open(path, "rb"))
+  local start = file:read(longest_line)
+  return not start or start:find "^%s*%S+%s+%S+%s+%S+%s+-?%d+[ \t\r]*\n" ~= nil
+end
+
 ---Writes lists as TREC judgments. `where` is the name of the calling function, for errors.
 ---@param where string
 ---@param set mr.Lists|mr.Dataset
@@ -30,6 +41,10 @@ end
 function M.write(where, set, path, options)
   local o = qrels_options:read(where, options)
   check.path(where, path)
+  core.check_file(path)
+  if not may_replace(path) then
+    check.fail("%s: %s exists and does not begin with a judgment. Pass a new name, or remove the file", where, path)
+  end
   local lists, row, lines = scored.named(set), 0, {}
   local grades, ids, documents = lists.relevance:totable(), lists.ids, lists.documents
   for list, size in ipairs(core.integers(lists.sizes)) do
