@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace mr {
 namespace {
@@ -12,6 +13,25 @@ std::string last_error() {
   return text != nullptr ? text : "unknown error";
 }
 
+struct Provider {
+  std::string_view library, package;
+};
+
+/// The packages of Debian 12 that have the libraries which are loaded later.
+constexpr Provider providers[] = {
+    {"libarchive.so", "libarchive13"}, {"libjpeg.so", "libjpeg62-turbo"}, {"libmpi.so", "libopenmpi3 openmpi-bin"},
+    {"libpng16.so", "libpng16-16"},    {"libxgboost.so", "libxgboost0"},
+};
+
+std::string advice(std::string_view file) {
+  file.remove_prefix(file.rfind('/') + 1);
+  for (const Provider& each : providers) {
+    if (file.substr(0, each.library.size()) == each.library)
+      return " (on Debian: apt install " + std::string(each.package) + ")";
+  }
+  return "";
+}
+
 }  // namespace
 
 // RTLD_GLOBAL, because plug-ins of the loaded library may use the library's symbols without linking to it. Plug-ins of
@@ -19,7 +39,8 @@ std::string last_error() {
 SharedLibrary::SharedLibrary(const char* file, const char* purpose)
     : file_(file), handle_(dlopen(file, RTLD_LAZY | RTLD_GLOBAL)) {
   if (handle_ == nullptr) {
-    throw std::runtime_error(std::string(purpose) + " " + file + ", which cannot be loaded: " + last_error());
+    throw std::runtime_error(std::string(purpose) + " " + file + ", which cannot be loaded: " + last_error() +
+                             advice(file));
   }
 }
 

@@ -14,7 +14,8 @@ namespace mr {
 class SharedLibrary {
  public:
   /// Loads the library from the system's search path and keeps it until the program ends. Throws std::runtime_error if
-  /// it cannot be loaded; the message is `purpose`, then the library's name. Both strings must stay valid.
+  /// it cannot be loaded; the message is `purpose`, the library's name, and the Debian package if it is known. Both
+  /// strings must stay valid.
   SharedLibrary(const char* file, const char* purpose);
 
   /// Address of a function or an object. Throws std::runtime_error if the library has no such symbol.

@@ -4,18 +4,13 @@
 #include <stdexcept>
 
 namespace mr {
-namespace {
-
-constexpr const char* package = " (in Debian 12: apt install libxgboost0, 1.7.4)";
-
-}  // namespace
 
 Xgboost::Xgboost() : SharedLibrary("libxgboost.so.0", "trees are grown by XGBoost's library") {
   int major = 0, minor = 0, patch = 0;
   version_(&major, &minor, &patch);
   // Accepts version 1.7 only: in other versions, objectives, defaults and the format of saved trees may differ.
   if (major != 1 || minor != 7)
-    throw std::runtime_error("XGBoost's library has version " + version() + ", expected 1.7");
+    throw std::runtime_error("XGBoost's library has version " + version() + ", expected 1.7 as in Debian 12");
   check(global_(R"({"verbosity": 0})"));
 }
 
@@ -38,12 +33,8 @@ void Xgboost::check(int result) const {
 }
 
 const Xgboost& xgboost() {
-  try {
-    static const Xgboost library;
-    return library;
-  } catch (const std::exception& error) {
-    throw std::runtime_error(error.what() + std::string(package));
-  }
+  static const Xgboost library;
+  return library;
 }
 
 TreeMatrix::~TreeMatrix() {

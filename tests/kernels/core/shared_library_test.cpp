@@ -30,6 +30,13 @@ TEST_CASE("SharedLibrary names the user of a library that cannot be loaded and t
                     "libmoonrank_has_none.so.7: cannot open shared object file: No such file or directory");
 }
 
+TEST_CASE("SharedLibrary names the package of a library that Debian has", "[kernels][library]") {
+  using Catch::Contains;
+  CHECK_THROWS_WITH(SharedLibrary("libxgboost.so.none", "trees"), Contains("libxgboost0"));
+  CHECK_THROWS_WITH(SharedLibrary("/none/libmpi.so.40", "processes"), Contains("openmpi-bin"));
+  CHECK_THROWS_WITH(SharedLibrary("libpng16.so.none", "pictures"), Contains("libpng16-16"));
+}
+
 TEST_CASE("SharedLibrary names the library and the function if the function is missing", "[kernels][library]") {
   const SharedLibrary libz("libz.so.1", "checksums are computed by");
   CHECK_THROWS_WITH(libz.symbol("count_moons"),
