@@ -157,7 +157,7 @@ int run_fresh(const Invocation& invocation, const std::string& name) {
 int run_command(const Invocation& invocation) {
   const Command& command = invocation.command;
   if (command.mode == Command::help) {
-    std::fputs(help_text(command.names.empty() ? "" : command.names.front()), stdout);
+    std::fputs(help(command.names.empty() ? "" : command.names.front()).c_str(), stdout);
     return 0;
   }
   check_variables(command.mode == Command::repl || command.mode == Command::script || command.mode == Command::test ||

@@ -1,4 +1,7 @@
 // The command moonrank as a process: exit statuses, output, scripts, specs and documentation.
+#include <cstdlib>
+#include <sstream>
+
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
@@ -112,6 +115,34 @@ TEST_CASE("moonrank exits with status 1 and prints one line and a stack trace if
   CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
                           Contains("s.lua:6: in main chunk\n"));
   CHECK_THAT(ran.err, !Contains("[C]"));
+}
+
+TEST_CASE("moonrank --help is as wide as the terminal, and says the same words at every width") {
+  const auto words = [](const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream in(text);
+    for (std::string word; in >> word;) found.push_back(word);
+    return found;
+  };
+  const auto widest = [](const std::string& text) {
+    size_t most = 0;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) most = std::max(most, line.size());
+    return most;
+  };
+  for (const char* const command : {"", "test", "doc", "results", "data"}) {
+    const std::vector<std::string> arguments{"help", command};
+    const std::vector<std::string> given(arguments.begin(), arguments.end() - (*command == '\0' ? 1 : 0));
+    const std::string whole = run(given).out;
+    CHECK(widest(whole) <= 120);
+    for (const char* const columns : {"50", "80", "100"}) {
+      setenv("COLUMNS", columns, 1);
+      const std::string narrow = run(given).out;
+      unsetenv("COLUMNS");
+      CHECK(widest(narrow) <= std::stoul(columns));
+      CHECK(words(narrow) == words(whole));
+    }
+  }
 }
 
 TEST_CASE("moonrank help prints the same text as --help") {
