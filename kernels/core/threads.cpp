@@ -5,6 +5,8 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <pthread.h>
 #include <sched.h>
 #include <string>
 #include <thread>
@@ -190,9 +192,35 @@ class Pool {
 /// Only one thread at a time may use the pool. It is also locked while the pool is resized.
 std::mutex owner;
 
-Pool& pool() {
-  static Pool the_pool(cores());
-  return the_pool;
+/// Number of threads that a forked child starts when it first needs them; 0 if they run.
+std::atomic<int> to_start{0};
+
+/// Keeps the pool. A forked child has none of the pool's threads, so that it gets a new pool. The memory of the old one
+/// stays, because its threads cannot be joined.
+struct Keeper {
+  std::atomic<Pool*> pool{new Pool(cores())};
+  Keeper() { pthread_atfork(nullptr, nullptr, &in_child); }
+  ~Keeper() { delete pool.load(); }
+  static void in_child();
+};
+
+Keeper& keeper() {
+  static Keeper the_keeper;
+  return the_keeper;
+}
+
+void Keeper::in_child() {
+  if (to_start == 0) to_start = keeper().pool.load()->size();
+  keeper().pool = new Pool(1);
+  new (&owner) std::mutex;  // a thread of the parent may have locked it
+}
+
+Pool& pool() { return *keeper().pool.load(std::memory_order_acquire); }
+
+/// The pool with its threads. `owner` must be locked.
+Pool& started_pool() {
+  if (const int n = to_start.exchange(0); n > 0) pool().resize(n);
+  return pool();
 }
 
 }  // namespace
@@ -210,7 +238,7 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
     return;
   }
   std::unique_lock lock(owner, std::defer_lock);
-  const bool shared = count > grain && lock.try_lock() && pool().size() > 1;
+  const bool shared = count > grain && lock.try_lock() && started_pool().size() > 1;
   Job job(work, shared ? pool().size() : 1);
   if (shared) {
     pool().run(job);
@@ -224,12 +252,16 @@ void parallel(int64_t count, int64_t grain, void (*task)(const void*, int64_t, i
   if (job.error) std::rethrow_exception(job.error);
 }
 
-int threads() { return pool().size(); }
+int threads() {
+  const int later = to_start;
+  return later > 0 ? later : pool().size();
+}
 
 void set_threads(int n) {
   if (n < 1) throw std::invalid_argument("threads: got " + std::to_string(n) + ", expected 1 or more");
   if (inside_task != nullptr) throw std::logic_error("cannot change the number of threads while a parallel loop runs");
   const std::lock_guard lock(owner);
+  to_start = 0;
   pool().resize(n);
 }
 

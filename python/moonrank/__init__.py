@@ -23,7 +23,7 @@ from moonrank._lists import Grades, Lists, Metric
 
 __version__ = _library.version
 __all__ = ["Comparison", "Evaluation", "Lists", "MoonrankError", "bounds", "compare", "evaluate", "help", "lists",
-           "lua", "names"]
+           "lua", "names", "threads"]
 
 _Ties = Literal["mean", "stable", "worst"]
 _Empty = Literal["skip", "zero", "one", "nan"]
@@ -231,6 +231,17 @@ def names() -> dict[Literal["losses", "metrics", "bounds"], list[str]]:
     True
     """
     return _library.call("names", None)
+
+
+def threads(n: int | None = None) -> int:
+    """Returns the number of threads that compute, a thread per CPU by default. With n, 1 to 4096, sets it first. The
+    number changes no result.
+
+    >>> before = threads()
+    >>> threads(2), threads(before) == before
+    (2, True)
+    """
+    return _library.call("threads", _given(n=n))
 
 
 def help(name: str = "moonrank") -> None:  # noqa: A001 (the name of the prompt's function)

@@ -163,6 +163,29 @@ def refuse_nan(name: str, array: np.ndarray) -> None:
         raise MoonrankError(f"{name} has NaN at row {at}, expected numbers (rows count from 0)")
 
 
+_longest_wait_to_fork = 10.0  # seconds
+_locked_to_fork: list[bool] = []
+
+
+def _before_fork() -> None:
+    # A child has no other thread, so that a call of another thread ends before the fork. After a long wait the process
+    # is forked in spite of it, and the library refuses every later call in the child.
+    _locked_to_fork.append(_lock.acquire(timeout=_longest_wait_to_fork))
+
+
+def _after_fork_in_parent() -> None:
+    if _locked_to_fork.pop():
+        _lock.release()
+
+
+def _after_fork_in_child() -> None:
+    global _lock
+    _lock = threading.RLock()
+    _locked_to_fork.clear()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)
+
 _state: int | None = None
 
 

@@ -2,10 +2,14 @@
 // no error of Lua passes a C++ object.
 #include "runtime/embed/moonrank.h"
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 
+#include "kernels/core/threads.h"
 #include "runtime/embed/arrays.h"
 #include "runtime/lua/bind.h"
 #include "runtime/lua/error_text.h"
@@ -33,6 +37,24 @@ std::mutex& calls() {
   static std::mutex the_mutex;
   return the_mutex;
 }
+
+/// True in a process that was forked while another thread was in a call. The states and caches may be half changed, so
+/// that every later call is refused.
+std::atomic<bool> forked_in_call{false};
+
+void in_child() {
+  if (calls().try_lock()) {
+    calls().unlock();
+  } else {
+    forked_in_call = true;
+  }
+}
+
+constexpr const char* forked_text =
+    "moonrank: the process was forked while another thread was in a call of moonrank. Start it anew instead, as "
+    "Python's multiprocessing does with 'spawn' or 'forkserver'";
+
+constexpr int most_threads = 4096;
 
 thread_local std::string error_of_open;
 
@@ -174,6 +196,10 @@ template <class Work>
 int guarded(moonrank_state* state, const Work& work) noexcept {
   if (state == nullptr) return MOONRANK_FAILED;
   const Call ends_with_releases;
+  if (forked_in_call) {
+    state->error = forked_text;
+    return MOONRANK_FAILED;
+  }
   const std::lock_guard lock(calls());
   Reply reply;
   try {
@@ -251,8 +277,20 @@ using namespace mr::embed;  // NOLINT: this file implements the C interface
 int moonrank_api_version(void) { return MOONRANK_API_VERSION; }
 const char* moonrank_version(void) { return MR_VERSION; }
 
+int moonrank_threads(int n) {
+  try {
+    if (n > 0) mr::cpu::set_threads(std::min(n, most_threads));
+  } catch (const std::exception&) {
+    return mr::cpu::threads();  // called from inside a computation: the number stays
+  }
+  return mr::cpu::threads();
+}
+
 moonrank_state* moonrank_open(void) {
   try {
+    static const int watched = pthread_atfork(nullptr, nullptr, &in_child);
+    static_cast<void>(watched);
+    if (forked_in_call) throw std::runtime_error(forked_text);
     const std::lock_guard lock(calls());
     auto state = std::make_unique<moonrank_state>();
     state->L = luaL_newstate();
@@ -268,7 +306,7 @@ moonrank_state* moonrank_open(void) {
 }
 
 void moonrank_close(moonrank_state* state) {
-  if (state == nullptr) return;
+  if (state == nullptr || forked_in_call) return;
   const Call ends_with_releases;
   const std::lock_guard lock(calls());
   lua_close(state->L);
@@ -311,7 +349,8 @@ int moonrank_call(moonrank_state* state, const char* function, const void* value
     }
   }
   return guarded(state, [&](Reply& found) {
-    const std::vector<mr::Tensor> tensors = tensors_on(arrays, count);  // first, because they are released after any error
+    const std::vector<mr::Tensor> tensors =
+        tensors_on(arrays, count);  // first, because they are released after any error
     if (function == nullptr) return fail(state, "function is NULL, expected a name");
     if (reply == nullptr) return fail(state, "reply is NULL, expected the address of a reply");
     const int status = call(state, function, {static_cast<const char*>(values), bytes}, tensors, found);

@@ -51,6 +51,11 @@ MOONRANK_API int moonrank_api_version(void);
 /* The program's version, such as "0.2.0". */
 MOONRANK_API const char* moonrank_version(void);
 
+/* Sets the number of threads that computations of this process use (default: a thread per CPU, at most 4096), unless n
+ * is 0 or less. Returns the number. Waits for a running computation. A forked child starts threads of its own; if
+ * another thread was in a call at the time of the fork, every later call in the child fails. */
+MOONRANK_API int moonrank_threads(int n);
+
 /* Opens a state. NULL if memory is short or the standard library cannot be loaded; `moonrank_error(NULL)` then has the
  * reason, for the calling thread. */
 MOONRANK_API moonrank_state* moonrank_open(void);

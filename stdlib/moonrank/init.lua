@@ -26,6 +26,7 @@ local functions = {
   exit = "system.exit",
   load_tensors = "system.arrays",
   save_tensors = "system.arrays",
+  threads = "system.threads",
   fit = "fit",
   clip_gradients = "fit.clip",
   compare = "compare",

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -247,4 +249,25 @@ TEST_CASE("Ctrl-C stops a call if asked, and the caller's handler is back afterw
   sigaction(SIGINT, nullptr, &after);
   CHECK(before.sa_handler == after.sa_handler);
   CHECK(moonrank_run(state, "x = 1", "short") == MOONRANK_OK);
+}
+
+TEST_CASE("the number of threads is set and kept within its limits", "[embed]") {
+  const int before = moonrank_threads(0);
+  CHECK(before >= 1);
+  CHECK(moonrank_threads(2) == 2);
+  CHECK(moonrank_threads(-1) == 2);
+  CHECK(moonrank_threads(before) == before);
+}
+
+TEST_CASE("a forked child computes with threads of its own", "[embed]") {
+  State state;
+  REQUIRE(moonrank_run(state, "mr = require 'moonrank'; big = mr.normal({200000}); sum = big:sum():item()", "a") ==
+          MOONRANK_OK);
+  const int before = moonrank_threads(2);
+  const pid_t child = fork();
+  if (child == 0) _exit(moonrank_run(state, "assert(big:sum():item() == sum and mr.threads() == 2)", "b"));
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  moonrank_threads(before);
 }

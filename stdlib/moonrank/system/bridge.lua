@@ -242,6 +242,8 @@ function M.functions.names()
   return { losses = mr.losses.names(), metrics = mr.metrics.names(), bounds = mr.bounds.names() }
 end
 
+function M.functions.threads(t) return mr.threads(t.n) end
+
 function M.functions.about(t) return require("moonrank.help").about(t.name) end
 
 -- Computes a metric for C: its mean, and its values per list.
