@@ -64,7 +64,7 @@ local function measured(name)
   return wrap.text("Measured: " .. first:match "%d%d%d%d%-%d%d%-%d%d, .*$", 100) .. "\n\n"
 end
 
-local sets = { { "mq2008", "MQ2008" } }
+local sets = { { "mq2008", "MQ2008" }, { "movielens", "MovieLens" } }
 local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
 
