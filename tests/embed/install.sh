@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the build folder $1 into a temporary folder, builds the example there with find_package, and runs what was
-# installed: the program, the example, the completion.
+# installed: the program, the example, the completions.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -23,3 +23,27 @@ complete_after() {
 }
 complete_after moonrank do | grep -qx doc
 complete_after moonrank data "" | grep -qx get
+
+# the same words for zsh and fish, where they are installed
+if command -v fish >/dev/null; then
+  fish_words() {
+    fish --no-config -c 'source $argv[1]; complete -C $argv[2]' \
+      "$folder/prefix/share/fish/vendor_completions.d/moonrank.fish" "$1"
+  }
+  fish_words "moonrank do" | grep -qx doc
+  fish_words "moonrank data " | grep -qx get
+  fish_words "moonrank eval --comp" | grep -qx -e --compare
+else
+  echo "SKIPPED: fish is not installed"
+fi
+if command -v zsh >/dev/null; then
+  zsh_words() {
+    zsh -fc 'compadd() { shift; print -l -- "$@"; }; _files() { :; }; source $1; shift; words=("$@"); CURRENT=$#; _moonrank' \
+      zsh "$folder/prefix/share/zsh/vendor-completions/_moonrank" "$@"
+  }
+  zsh_words moonrank do | grep -qx doc
+  zsh_words moonrank data "" | grep -qx get
+  zsh_words moonrank eval --comp | grep -qx -e --compare
+else
+  echo "SKIPPED: zsh is not installed"
+fi
