@@ -16,6 +16,7 @@
 #include "kernels/losses/sampled.h"
 #include "kernels/losses/slope.h"
 #include "kernels/losses/soft_rank.h"
+#include "kernels/losses/soft_top.h"
 #include "kernels/losses/top_ranks.h"
 #include "kernels/ranking/rows.h"
 
@@ -76,6 +77,8 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(neural_ndcg, NeuralNdcgLoss)                    \
   LISTS(top_relu, TopReluLoss)                          \
   LISTS(top_sigmoid, TopSigmoidLoss)                    \
+  LISTS(soft_top, SoftTopLoss)                          \
+  LISTS(projected_ndcg, ProjectedNdcgLoss)              \
   LISTS(bpr, BprLoss)                                   \
   LISTS(lambdafm, LambdaFmLoss)                         \
   LISTS(warp, WarpLoss)                                 \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/table.h"
+#include "kernels/smooth/laplace.h"
 #include "kernels/smooth/smooth_metrics.h"
 #include "kernels/smooth/smooth_rank.h"
 #include "kernels/smooth/smooth_rr.h"
@@ -19,7 +20,12 @@ namespace mr {
   LISTS(smooth_first, SmoothFirst)                \
   LISTS(smooth_rr, SmoothRr)                      \
   LISTS(smooth_log_rr, SmoothLogRr)               \
-  LISTS(smooth_rr_product_vjp, SmoothRrProductVjp)
+  LISTS(smooth_rr_product_vjp, SmoothRrProductVjp) \
+  LISTS(laplace_rank, LaplaceRank)                \
+  LISTS(laplace_rank_vjp, LaplaceRankVjp)         \
+  LISTS(laplace_rr_terms, LaplaceRrTerms)         \
+  LISTS(laplace_log_rr, LaplaceLogRr)             \
+  LISTS(laplace_rr_product_vjp, LaplaceRrProductVjp)
 // clang-format on
 
 MR_KERNEL_TABLE(SmoothKernels, MR_SMOOTH_ROWS)

@@ -8,15 +8,22 @@
 #include "kernels/core/group.h"
 #include "kernels/core/logarithms.h"
 #include "kernels/core/view.h"
+#include "kernels/smooth/laplace.h"
 #include "kernels/smooth/smooth_metrics.h"
 #include "kernels/smooth/smooth_rank.h"
 #include "kernels/tensor/elementwise.h"
 
 namespace mr {
 
+/// The logistic kernel's part in smooth RR: sigma(t) and -log sigma(-t).
+struct LogisticKernel {
+  static MR_HD double cdf(double t) { return sigmoid(t); }
+  static MR_HD double cost(double t) { return softplus(t); }
+};
+
 /// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))). Each factor is computed as sigma(a (s_i -
 /// s_j)), which is accurate when small. If `rank` is null, the product alone. A product underflows to 0.
-template <class Real>
+template <class Real, class Kernel = LogisticKernel>
 struct SmoothRrTerms {
   Span<const Real> scores;
   Ragged lists;
@@ -32,7 +39,7 @@ struct SmoothRrTerms {
       double term = 1 / rank_of(at + i);
       for (int64_t j = 0; j < p; ++j) {
         if (j == i) continue;
-        term *= sigmoid(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], steepness)));
+        term *= Kernel::cdf(static_cast<double>(score_difference(s[targets(list, i)], s[targets(list, j)], steepness)));
       }
       terms[at + i] = static_cast<Real>(term);
     });
@@ -79,7 +86,7 @@ struct SmoothRr {
 /// summed by log-sum-exp, so that no term underflows in lists with many relevant rows. The terms' shares of the sum
 /// replace the terms in the derivative: (log T)' = sum of shares times (log T_i)'. A list without irrelevant rows has
 /// value 0.
-template <class Real>
+template <class Real, class Kernel = LogisticKernel>
 struct SmoothLogRr {
   Span<const Real> scores;
   Ragged lists;
@@ -96,7 +103,8 @@ struct SmoothLogRr {
       double log = -portable::log(static_cast<double>(rank[at + i]));
       for (int64_t j = 0; matters(list) && j < p; ++j) {
         if (j != i)
-          log -= softplus(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], steepness)));
+          log -=
+              Kernel::cost(static_cast<double>(score_difference(s[targets(list, j)], s[targets(list, i)], steepness)));
       }
       logs[at + i] = log;
     });
@@ -145,5 +153,29 @@ struct SmoothRrProductVjp {
     return (upstream.data == nullptr ? 1.0 : static_cast<double>(upstream[list])) * static_cast<double>(steepness);
   }
 };
+
+/// SmoothRrProductVjp with the Laplace kernel: a [ T_k sum_j q(s_k - s_j) - sum_j T_j q(s_j - s_k) ], q = F' / F.
+template <class Real>
+struct LaplaceRrProductVjp : SmoothRrProductVjp<Real> {
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    const auto& w = *this;
+    const int64_t at = w.targets.begin(list), p = w.targets.size(list), row = w.lists.begin(list);
+    const Real* const s = w.scores.data + row;
+    group.each(p, [&](int64_t k) {
+      double total = 0;
+      for (int64_t j = 0; j < p; ++j) {
+        if (j == k) continue;
+        const double t = score_difference(s[w.targets(list, j)], s[w.targets(list, k)], w.steepness);
+        total += w.terms[at + k] * LaplaceKernel::ratio(-t) - w.terms[at + j] * LaplaceKernel::ratio(t);
+      }
+      w.out[row + w.targets(list, k)] += static_cast<Real>(w.factor(list) * total);
+    });
+  }
+};
+template <class Real>
+using LaplaceRrTerms = SmoothRrTerms<Real, LaplaceKernel>;
+template <class Real>
+using LaplaceLogRr = SmoothLogRr<Real, LaplaceKernel>;
 
 }  // namespace mr

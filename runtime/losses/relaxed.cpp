@@ -1,9 +1,11 @@
-// Losses of relaxed rankings (SoftRank, NeuralNDCG) and of each row's own score (CLiMF, TFMAP), one value per list.
+// Losses of relaxed rankings (SoftRank, NeuralNDCG, soft choices of the top k rows, projected ranks) and of each row's
+// own score (CLiMF, TFMAP), one value per list.
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/ideal.h"
+#include "runtime/ranking/ranking.h"
 
 namespace mr {
 namespace {
@@ -88,6 +90,60 @@ Tensor neural_ndcg_loss(const Tensor& scores, const Lists& lists, double tau, in
   return recorded("neural_ndcg_loss", scores, lists, made);
 }
 
+constexpr Named<SoftTop> soft_tops[] = {{"precision", SoftTop::precision},
+                                        {"recall", SoftTop::recall},
+                                        {"hit", SoftTop::hit},
+                                        {"cross_entropy", SoftTop::cross_entropy}};
+
+Tensor soft_top_loss(const Tensor& scores, const Lists& lists, const std::string& of, int64_t k, double tau,
+                     double relevant) {
+  check_scores("soft_top_loss", scores, lists);
+  check::positive("tau", tau);
+  check::positive("relevant", relevant);
+  if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected 1 or more");
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const auto threshold = static_cast<float>(relevant);
+  const Ranking ranking = rank_rows(scores.data(), lists, Ties::stable, threshold);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(device).soft_top(lists.count(),
+                                                   {.scores = scores.data().span<const Real>(),
+                                                    .relevance = lists.relevance(device).span<const float>(),
+                                                    .places = ranking.placements(),
+                                                    .lists = lists.view(device),
+                                                    .relevant = lists.relevant_rows(threshold, device).view(),
+                                                    .k = k,
+                                                    .tau = tau,
+                                                    .threshold = threshold,
+                                                    .of = value_of(soft_tops, "of", of),
+                                                    .value = made.value.span<Real>(),
+                                                    .derivative = made.slopes<Real>()});
+  });
+  return recorded("soft_top_loss", scores, lists, made);
+}
+
+Tensor projected_ndcg_loss(const Tensor& scores, const Lists& lists, double eps) {
+  check_scores("projected_ndcg_loss", scores, lists);
+  check::positive("eps", eps);
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const Tensor order = order_of(rank_rows(scores.data(), lists, Ties::stable, 1));
+  const Tensor spare = Tensor::empty({ProjectedNdcgLoss<double>::slots * lists.rows()}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(device).projected_ndcg(lists.count(),
+                                                         {.scores = scores.data().span<const Real>(),
+                                                          .relevance = lists.relevance(device).span<const float>(),
+                                                          .order = order.span<const int64_t>(),
+                                                          .lists = lists.view(device),
+                                                          .ideal = ideal_dcg(lists, device).span<const double>(),
+                                                          .eps = eps,
+                                                          .spare = spare.span<double>(),
+                                                          .value = made.value.span<Real>(),
+                                                          .derivative = made.slopes<Real>()});
+  });
+  return recorded("projected_ndcg_loss", scores, lists, made);
+}
+
 }  // namespace
 
 extern const lua::OpTable relaxed_functions{
@@ -97,6 +153,10 @@ extern const lua::OpTable relaxed_functions{
      lua::op<&tfmap_loss>("tfmap_loss", "scores, lists, relevant", "TFMAP's loss per list."),
      lua::op<&soft_rank_loss>("soft_rank_loss", "scores, lists, sd, longest", "SoftRank's negative nDCG per list."),
      lua::op<&neural_ndcg_loss>("neural_ndcg_loss", "scores, lists, tau, iterations, tolerance",
-                                "NeuralNDCG's loss per list: negative nDCG of a relaxed ranking.")}};
+                                "NeuralNDCG's loss per list: negative nDCG of a relaxed ranking."),
+     lua::op<&soft_top_loss>("soft_top_loss", "scores, lists, of, k, tau, relevant",
+                             "A loss of DFTopK's mask per list: precision, recall, hit or cross_entropy."),
+     lua::op<&projected_ndcg_loss>("projected_ndcg_loss", "scores, lists, eps",
+                                   "Negative nDCG per list of ranks projected onto the permutahedron.")}};
 
 }  // namespace mr

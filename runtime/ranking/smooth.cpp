@@ -1,12 +1,16 @@
 #include "runtime/ranking/smooth.h"
 
 #include <limits>
+#include <optional>
+#include <string>
 
 #include "kernels/smooth/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
 #include "runtime/ranking/ideal.h"
 #include "runtime/ranking/metric.h"
+#include "runtime/ranking/named.h"
+#include "runtime/ranking/ranking.h"
 
 namespace mr {
 
@@ -14,15 +18,23 @@ float any_gain() { return static_cast<float>(std::numeric_limits<double>::epsilo
 
 namespace {
 
-/// The scores, lists and target rows of a smooth metric, checked.
+constexpr Named<SmoothKernel> smooth_kernels[] = {{"logistic", SmoothKernel::logistic},
+                                                  {"laplace", SmoothKernel::laplace}};
+
+/// The scores, lists and target rows of a smooth metric, checked, and the kernel of its ranks.
 struct Problem {
   Tensor scores;
   Lists lists;
   const ChosenRows* targets;
-  double steepness;
+  SmoothForm form;
+  Tensor order = {};  // every list's rows by descending score, for the Laplace kernel
 
-  Problem(const Tensor& s, const Lists& l, float threshold, double a)
-      : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), steepness(a) {}
+  Problem(const Tensor& s, const Lists& l, float threshold, const SmoothForm& f)
+      : scores(s.data()), lists(l), targets(&l.relevant_rows(threshold, s.device())), form(f) {
+    if (is_laplace()) order = order_of(rank_rows(scores, lists, Ties::stable, 1));
+  }
+
+  bool is_laplace() const { return form.kernel == SmoothKernel::laplace; }
 
   Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
@@ -30,15 +42,28 @@ struct Problem {
   Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
-      kernels<SmoothKernels<Real>>(scores.device())
-          .smooth_rank(lists.count(), {.scores = scores.span<const Real>(),
-                                       .lists = ragged(),
-                                       .targets = at,
-                                       .sources = sources,
-                                       .steepness = static_cast<Real>(steepness),
-                                       .ranks = out.span<Real>(),
-                                       .among = among.defined() ? among.span<Real>() : Span<Real>{},
-                                       .longest = lists.longest()});
+      const Span<Real> of_targets = among.defined() ? among.span<Real>() : Span<Real>{};
+      const auto& table = kernels<SmoothKernels<Real>>(scores.device());
+      if (is_laplace()) {
+        table.laplace_rank(lists.count(), {.scores = scores.span<const Real>(),
+                                           .order = order.span<const int64_t>(),
+                                           .lists = ragged(),
+                                           .targets = at,
+                                           .sources = sources,
+                                           .steepness = steepness<Real>(),
+                                           .spare = spare(LaplaceRank<Real>::slots).template span<double>(),
+                                           .ranks = out.span<Real>(),
+                                           .among = of_targets});
+      } else {
+        table.smooth_rank(lists.count(), {.scores = scores.span<const Real>(),
+                                          .lists = ragged(),
+                                          .targets = at,
+                                          .sources = sources,
+                                          .steepness = steepness<Real>(),
+                                          .ranks = out.span<Real>(),
+                                          .among = of_targets,
+                                          .longest = lists.longest()});
+      }
     });
     return out;
   }
@@ -47,36 +72,73 @@ struct Problem {
   Chosen all_rows() const { return {ragged(), nullptr}; }
 
   template <class Real>
+  Real steepness() const {
+    return static_cast<Real>(form.steepness);
+  }
+
+  template <class Real>
   void vjp(const Tensor& g, const Tensor& h, const Tensor& out) const {
-    kernels<SmoothKernels<Real>>(scores.device())
-        .smooth_rank_vjp(lists.count(), {.scores = scores.span<const Real>(),
-                                         .lists = ragged(),
-                                         .targets = targets->view(),
-                                         .steepness = static_cast<Real>(steepness),
-                                         .g = g.span<const Real>(),
-                                         .h = h.defined() ? h.span<const Real>() : Span<const Real>{},
-                                         .out = out.span<Real>(),
-                                         .longest = lists.longest()});
+    const Span<const Real> of_h = h.defined() ? h.span<const Real>() : Span<const Real>{};
+    const auto& table = kernels<SmoothKernels<Real>>(scores.device());
+    if (is_laplace()) {
+      return table.laplace_rank_vjp(lists.count(), {.scores = scores.span<const Real>(),
+                                                    .order = order.span<const int64_t>(),
+                                                    .lists = ragged(),
+                                                    .targets = targets->view(),
+                                                    .steepness = steepness<Real>(),
+                                                    .g = g.span<const Real>(),
+                                                    .h = of_h,
+                                                    .spare = spare(LaplaceRankVjp<Real>::slots).template span<double>(),
+                                                    .out = out.span<Real>()});
+    }
+    table.smooth_rank_vjp(lists.count(), {.scores = scores.span<const Real>(),
+                                          .lists = ragged(),
+                                          .targets = targets->view(),
+                                          .steepness = steepness<Real>(),
+                                          .g = g.span<const Real>(),
+                                          .h = of_h,
+                                          .out = out.span<Real>(),
+                                          .longest = lists.longest()});
+  }
+
+  /// Smooth RR's terms, or its products if `rank` is undefined.
+  template <class Real>
+  void rr_terms(const Tensor& rank, const Tensor& terms) const {
+    const auto& table = kernels<SmoothKernels<Real>>(scores.device());
+    const auto run = [&]<class Work>(void (*kernel)(int64_t, const Work&)) {
+      kernel(lists.count(), {.scores = scores.span<const Real>(),
+                             .lists = ragged(),
+                             .targets = targets->view(),
+                             .steepness = steepness<Real>(),
+                             .rank = rank.defined() ? rank.span<const Real>() : Span<const Real>{},
+                             .terms = terms.span<Real>()});
+    };
+    is_laplace() ? run(table.laplace_rr_terms) : run(table.smooth_rr_terms);
   }
 
   /// Adds the part of the derivative that comes from smooth RR's products. `upstream` as in SmoothRrProductVjp.
   template <class Real>
   void product_vjp(const Tensor& terms, const Span<const Real>& upstream, const Tensor& out) const {
-    kernels<SmoothKernels<Real>>(scores.device())
-        .smooth_rr_product_vjp(lists.count(), {.scores = scores.span<const Real>(),
-                                               .lists = ragged(),
-                                               .targets = targets->view(),
-                                               .steepness = static_cast<Real>(steepness),
-                                               .terms = terms.span<const Real>(),
-                                               .upstream = upstream,
-                                               .out = out.span<Real>()});
+    const auto& table = kernels<SmoothKernels<Real>>(scores.device());
+    const SmoothRrProductVjp<Real> work{.scores = scores.span<const Real>(),
+                                        .lists = ragged(),
+                                        .targets = targets->view(),
+                                        .steepness = steepness<Real>(),
+                                        .terms = terms.span<const Real>(),
+                                        .upstream = upstream,
+                                        .out = out.span<Real>()};
+    if (is_laplace()) return table.laplace_rr_product_vjp(lists.count(), {work});
+    table.smooth_rr_product_vjp(lists.count(), work);
   }
+
+ private:
+  Tensor spare(int64_t slots) const { return Tensor::empty({slots * lists.rows()}, Dtype::float64, scores.device()); }
 };
 
-void check_scores(const char* operation, const Tensor& scores, const Lists& lists, double steepness) {
+void check_scores(const char* operation, const Tensor& scores, const Lists& lists, const SmoothForm& form) {
   check::per_row("scores", scores, lists);
   check::not_nan(operation, "scores", scores);
-  check::positive("steepness", steepness);
+  check::positive("steepness", form.steepness);
 }
 
 float checked_threshold(double relevant) {
@@ -124,9 +186,9 @@ constexpr auto nothing_more = [](auto, const Tensor&, const Tensor&) {};
 
 }  // namespace
 
-Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double steepness) {
-  check_scores("smooth_ndcg", scores, lists, steepness);
-  const Problem p(scores, lists, any_gain(), steepness);
+Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, const SmoothForm& form) {
+  check_scores("smooth_ndcg", scores, lists, form);
+  const Problem p(scores, lists, any_gain(), form);
   const int64_t slopes = recording({scores}) ? p.targets->total : 0;
   const Tensor slope = Tensor::empty({slopes}, Dtype::float64, scores.device());
   const auto metric = [p, slope]<class Real>(const SmoothMetricViews<Real>& v) {
@@ -141,9 +203,9 @@ Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double steepness) {
   return smooth_metric("smooth_ndcg", scores, p, p.ranks(), Tensor(), metric, nothing_more);
 }
 
-Tensor smooth_ap(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_ap", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_ap(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_ap", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_ap(p.lists.count(), {v});
   };
@@ -152,9 +214,9 @@ Tensor smooth_ap(const Tensor& scores, const Lists& lists, double steepness, dou
   return smooth_metric("smooth_ap", scores, p, rank, among, metric, nothing_more);
 }
 
-Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_nrbp_loss", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_nrbp_loss", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   const auto metric = [p]<class Real>(const SmoothMetricViews<Real>& v) {
     kernels<SmoothKernels<Real>>(p.scores.device()).smooth_nrbp_loss(p.lists.count(), {v});
   };
@@ -181,30 +243,24 @@ Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, con
 
 }  // namespace
 
-Tensor smooth_rr(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_rr", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_rr(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_rr", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
-  return of_rr_terms("smooth_rr", scores, p, rank, terms,
-                     [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
-                       const auto& table = kernels<SmoothKernels<Real>>(rank.device());
-                       table.smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
-                                                               .lists = p.ragged(),
-                                                               .targets = p.targets->view(),
-                                                               .steepness = static_cast<Real>(p.steepness),
-                                                               .rank = rank.span<const Real>(),
-                                                               .terms = terms.span<Real>()});
-                       table.smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
-                     });
+  return of_rr_terms(
+      "smooth_rr", scores, p, rank, terms, [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
+        p.rr_terms<Real>(rank, terms);
+        kernels<SmoothKernels<Real>>(rank.device()).smooth_rr(p.lists.count(), {v, terms.span<const Real>()});
+      });
 }
 
 namespace {
 
 /// The products of smooth RR, per relevant row.
-Tensor smooth_first(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_first", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_first(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_first", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   const Tensor products = Tensor::empty({p.targets->total}, scores.dtype(), scores.device());
   const Tensor value = Tensor::empty(scores.shape(), scores.dtype(), scores.device());
   const auto at_targets = [p, products]<class Real>(const Span<const Real>& upstream, const Tensor& out) {
@@ -216,13 +272,7 @@ Tensor smooth_first(const Tensor& scores, const Lists& lists, double steepness, 
                                         .out = out.span<Real>()});
   };
   with_real(scores.dtype(), [&]<class Real>() {
-    kernels<SmoothKernels<Real>>(scores.device())
-        .smooth_rr_terms(p.lists.count(), {.scores = p.scores.span<const Real>(),
-                                           .lists = p.ragged(),
-                                           .targets = p.targets->view(),
-                                           .steepness = static_cast<Real>(p.steepness),
-                                           .rank = {},
-                                           .terms = products.span<Real>()});
+    p.rr_terms<Real>(Tensor(), products);
     at_targets(Span<const Real>{}, value);
   });
   return record("smooth_first", value, {scores}, [p, products, at_targets](const Tensor& upstream) -> Gradients {
@@ -236,30 +286,33 @@ Tensor smooth_first(const Tensor& scores, const Lists& lists, double steepness, 
   });
 }
 
-Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_log_rr", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_log_rr", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   const Tensor rank = p.ranks();
   const Tensor terms = Tensor::empty(rank.shape(), rank.dtype(), rank.device());
   const auto values = [p, rank, terms]<class Real>(const SmoothMetricViews<Real>& v) {
     const Tensor logs = Tensor::empty(rank.shape(), Dtype::float64, rank.device());
-    kernels<SmoothKernels<Real>>(rank.device())
-        .smooth_log_rr(p.lists.count(), {.scores = p.scores.span<const Real>(),
-                                         .lists = p.ragged(),
-                                         .targets = p.targets->view(),
-                                         .steepness = static_cast<Real>(p.steepness),
-                                         .rank = rank.span<const Real>(),
-                                         .logs = logs.span<double>(),
-                                         .terms = terms.span<Real>(),
-                                         .value = v.value});
+    const auto& table = kernels<SmoothKernels<Real>>(rank.device());
+    const auto run = [&]<class Work>(void (*kernel)(int64_t, const Work&)) {
+      kernel(p.lists.count(), {.scores = p.scores.span<const Real>(),
+                               .lists = p.ragged(),
+                               .targets = p.targets->view(),
+                               .steepness = p.steepness<Real>(),
+                               .rank = rank.span<const Real>(),
+                               .logs = logs.span<double>(),
+                               .terms = terms.span<Real>(),
+                               .value = v.value});
+    };
+    p.is_laplace() ? run(table.laplace_log_rr) : run(table.smooth_log_rr);
   };
   return of_rr_terms("smooth_log_rr", scores, p, rank, terms, values);
 }
 
-Tensor smooth_rank(const Tensor& scores, const Lists& lists, double steepness) {
-  check_scores("smooth_rank", scores, lists, steepness);
+Tensor smooth_rank(const Tensor& scores, const Lists& lists, const SmoothForm& form) {
+  check_scores("smooth_rank", scores, lists, form);
   // with threshold -1 all rows are targets, because every grade is at least -1
-  const Problem p(scores, lists, -1, steepness);
+  const Problem p(scores, lists, -1, form);
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
     Tensor gs = Tensor::empty(p.scores.shape(), g.dtype(), g.device());
@@ -269,15 +322,30 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, double steepness) {
 }
 
 /// The ranks among the relevant rows, A_i, of every row. Not differentiable.
-Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, double steepness, double relevant) {
-  check_scores("smooth_rank_among_relevant", scores, lists, steepness);
-  const Problem p(scores, lists, checked_threshold(relevant), steepness);
+Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
+  check_scores("smooth_rank_among_relevant", scores, lists, form);
+  const Problem p(scores, lists, checked_threshold(relevant), form);
   return p.ranks(p.all_rows(), lists.rows(), p.targets->view(), Tensor());
+}
+
+using Kernel = std::optional<std::string>;
+SmoothForm form_of(double steepness, const Kernel& kernel) {
+  return {steepness, value_of(smooth_kernels, "kernel", kernel.value_or("logistic"))};
 }
 
 Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists, double steepness) {
   if (!metric.has_smooth()) throw ArgumentError("metric", "'" + metric.name + "' has no smooth form");
   return metric.definition->smooth(scores, lists, metric, steepness);
+}
+
+/// The function of scripts that calls `smooth`, whose last arguments are a form and, mostly, a smallest relevant grade.
+template <Tensor (*smooth)(const Tensor&, const Lists&, const SmoothForm&)>
+Tensor of_ranks(const Tensor& scores, const Lists& lists, double steepness, Kernel kernel) {
+  return smooth(scores, lists, form_of(steepness, kernel));
+}
+template <Tensor (*smooth)(const Tensor&, const Lists&, const SmoothForm&, double)>
+Tensor of_relevant(const Tensor& scores, const Lists& lists, double steepness, double relevant, Kernel kernel) {
+  return smooth(scores, lists, form_of(steepness, kernel), relevant);
 }
 
 }  // namespace
@@ -291,22 +359,26 @@ extern const lua::OpTable smooth_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&smooth_rank>("smooth_rank", "scores, lists, steepness",
-                         "Smooth rank of every row (Westerborg 2022, Eq. 2.9)."),
-        op<&smooth_rank_among_relevant>("smooth_rank_among_relevant", "scores, lists, steepness, relevant",
-                                        "Smooth rank of every row among the relevant rows; not differentiable."),
-        op<&smooth_ndcg>("smooth_ndcg", "scores, lists, steepness", "Smooth nDCG per list (Eq. 2.10)."),
-        op<&smooth_ap>("smooth_ap", "scores, lists, steepness, relevant", "Smooth AP per list (Eq. 2.11)."),
-        op<&smooth_rr>("smooth_rr", "scores, lists, steepness, relevant",
-                       "Smooth RR per list (Li et al. 2021, Eq. 16)."),
-        op<&smooth_log_rr>(
-            "smooth_log_rr", "scores, lists, steepness, relevant",
+        op<&of_ranks<&smooth_rank>>("smooth_rank", "scores, lists, steepness, kernel?",
+                                    "Smooth rank of every row (Westerborg 2022, Eq. 2.9)."),
+        op<&of_relevant<&smooth_rank_among_relevant>>(
+            "smooth_rank_among_relevant", "scores, lists, steepness, relevant, kernel?",
+            "Smooth rank of every row among the relevant rows; not differentiable."),
+        op<&of_ranks<&smooth_ndcg>>("smooth_ndcg", "scores, lists, steepness, kernel?",
+                                    "Smooth nDCG per list (Eq. 2.10)."),
+        op<&of_relevant<&smooth_ap>>("smooth_ap", "scores, lists, steepness, relevant, kernel?",
+                                     "Smooth AP per list (Eq. 2.11)."),
+        op<&of_relevant<&smooth_rr>>("smooth_rr", "scores, lists, steepness, relevant, kernel?",
+                                     "Smooth RR per list (Li et al. 2021, Eq. 16)."),
+        op<&of_relevant<&smooth_log_rr>>(
+            "smooth_log_rr", "scores, lists, steepness, relevant, kernel?",
             "Logarithm of smooth RR per list. 0 for lists with only relevant rows or without relevant rows."),
-        op<&smooth_first>("smooth_first", "scores, lists, steepness, relevant",
-                          "For every relevant row i, the product over the other relevant rows j of sigma(steepness "
-                          "(s_i - s_j)); 0 for other rows."),
-        op<&smooth_nrbp_loss>("smooth_nrbp_loss", "scores, lists, steepness, relevant",
-                              "Smooth nRBP loss per list (Eq. 2.12)."),
+        op<&of_relevant<&smooth_first>>(
+            "smooth_first", "scores, lists, steepness, relevant, kernel?",
+            "For every relevant row i, the product over the other relevant rows j of sigma(steepness "
+            "(s_i - s_j)); 0 for other rows."),
+        op<&of_relevant<&smooth_nrbp_loss>>("smooth_nrbp_loss", "scores, lists, steepness, relevant, kernel?",
+                                            "Smooth nRBP loss per list (Eq. 2.12)."),
     }};
 
 }  // namespace mr

@@ -8,10 +8,20 @@ namespace mr {
 /// The smallest relevance whose gain 2^y - 1 is above 0 in float64.
 float any_gain();
 
-/// Smooth metrics, one value per list; differentiable in the scores. `steepness` is the factor inside the sigmoid.
-Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, double steepness);
-Tensor smooth_ap(const Tensor& scores, const Lists& lists, double steepness, double relevant);
-Tensor smooth_rr(const Tensor& scores, const Lists& lists, double steepness, double relevant);
-Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, double steepness, double relevant);
+/// The function of score differences that smooth ranks add up: sigmoid, or CDF of the Laplace distribution.
+enum class SmoothKernel { logistic, laplace };
+
+/// The kernel of smooth ranks, and the factor of the differences inside it.
+struct SmoothForm {
+  SmoothForm(double a, SmoothKernel k = SmoothKernel::logistic) : steepness(a), kernel(k) {}
+  double steepness;
+  SmoothKernel kernel;
+};
+
+/// Smooth metrics, one value per list; differentiable in the scores.
+Tensor smooth_ndcg(const Tensor& scores, const Lists& lists, const SmoothForm& form);
+Tensor smooth_ap(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant);
+Tensor smooth_rr(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant);
+Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant);
 
 }  // namespace mr

@@ -4,6 +4,7 @@
 -- For losses of a metric or of pairs, a list counts only if an ordering of its rows can change the metric. Other
 -- lists have the value 0 and no gradient, and means leave them out. Examples are lists without relevant rows, with
 -- only relevant rows, or with equal gains.
+local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local defined = require "moonrank.losses.defined"
@@ -19,7 +20,15 @@ for _, part in ipairs{ "pairwise", "pointwise", "listwise", "softmax", "relaxed"
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 
-local smooth_options = declare("mr.losses.Options", {}, shared.steepness, shared.bound)
+local smooth_options = declare("mr.losses.Options", {}, shared.smooth, shared.bound)
+
+-- Returns the function of scores and lists that is the smooth form of a metric.
+local function smooth_form(metric, o)
+  local compute, steepness, kernel = core["smooth_" .. metric], o.steepness, o.kernel
+  if kernel == "logistic" then o.kernel = nil end  -- so that the text of a loss is the one in stores of older versions
+  if metric == "ndcg" then return function(scores, lists) return compute(scores, lists, steepness, kernel) end end
+  return function(scores, lists) return compute(scores, lists, steepness, 1, kernel) end
+end
 
 -- Makes the loss `name` from the smooth form of `metric`. `shown` is the name of the metric that evaluates the loss's
 -- models, if it is not `metric` itself.
@@ -27,17 +36,19 @@ local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = smooth_options:read("mr.losses." .. name, options)
   local bound = bounds.resolve(o.bound)
+  local value = smooth_form(metric, o)
   metric = metrics.parse(metric)
   return loss.under({
     name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
-    _gains = metric, _smooth = function(scores, lists) return metric:smooth(scores, lists, o.steepness) end,
+    _gains = metric, _smooth = value,
   }, bound, o)
 end
 
 ---Makes the smooth nDCG loss: negative smooth nDCG (Westerborg 2022, Eq. 2.10), rescaled by `bound`
 ---(default "none"). Called with scores and lists, the loss returns one value per list; 0 for a list
 ---on which no ordering changes nDCG. Grades above 1000 raise an error, because sums of their gains
----overflow a double.
+---overflow a double. With `kernel = "laplace"`, ranks are smooth by the Laplace distribution
+---(mr.smooth.rank).
 ---@param options? mr.losses.Options
 ---@return mr.Loss
 ---Example: `mr.losses.ndcg{bound = "minmax"}.bound_name   --> minmax`

@@ -6,7 +6,7 @@ local shared = require "moonrank.losses.options"
 
 local M = {}
 
-local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.steepness)
+local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.smooth)
 
 ---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): 1 plus a smooth count of the
 ---rows j whose scores $s_j$ are larger than the row's own score $s_i$.
@@ -15,13 +15,22 @@ local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.
 ---
 ---Here $sigma(x) = 1 / (1 + e^(-x))$ is the sigmoid. The smooth ranks of a list with N rows add up
 ---to N (N + 1) / 2.
+---
+---With `kernel = "laplace"`, sigma is instead the distribution function of the Laplace distribution:
+---$e^x / 2$ for $x <= 0$ and $1 - e^(-x) / 2$ for $x > 0$ (LapSum: Struski et al. 2025,
+---arXiv:2503.06242). Its sums are exact and take one sort and two recurrences, so the time grows with
+---N log N. At 0 it is twice as steep as the sigmoid: steepness 1/2 has the slope of the sigmoid with
+---steepness 1. All functions of mr.smooth have this option. Only smooth RR, its logarithm and
+---`mr.smooth.first` also take time that grows with the square of the number of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
 ---@return mr.Tensor        [rows], differentiable in scores
 ---Example: `mr.smooth.rank(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[1]   --> 2.0`
+---Example: `mr.smooth.rank(mr.tensor{1, 0}, mr.lists{{1, 0}}, {kernel = "laplace"}):totable()[1]   --> 1.18394`
 function M.rank(scores, lists, options)
-  return core.smooth_rank(scores, lists, shared.steepness:read("mr.smooth.rank", options).steepness)
+  local o = shared.smooth:read("mr.smooth.rank", options)
+  return core.smooth_rank(scores, lists, o.steepness, o.kernel)
 end
 
 ---Computes the smooth rank of every row among only the relevant rows of its list, as in smooth AP
@@ -35,7 +44,7 @@ end
 ---Example: `mr.smooth.rank_among_relevant(mr.tensor{0, 0, 0}, mr.lists{{1, 0, 0}}):totable()[2]   --> 1.5`
 function M.rank_among_relevant(scores, lists, options)
   local o = smooth_options:read("mr.smooth.rank_among_relevant", options)
-  return core.smooth_rank_among_relevant(scores, lists, o.steepness, o.relevant)
+  return core.smooth_rank_among_relevant(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes smooth nDCG (Westerborg 2022, Eq. 2.10), to be maximized. It is nDCG with smooth ranks R
@@ -51,7 +60,8 @@ end
 ---@return mr.Tensor        [lists], differentiable in scores
 ---Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.7962`
 function M.ndcg(scores, lists, options)
-  return core.smooth_ndcg(scores, lists, shared.steepness:read("mr.smooth.ndcg", options).steepness)
+  local o = shared.smooth:read("mr.smooth.ndcg", options)
+  return core.smooth_ndcg(scores, lists, o.steepness, o.kernel)
 end
 
 ---Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. It is AP with
@@ -67,7 +77,7 @@ end
 ---Example: `mr.smooth.ap(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.ap(scores, lists, options)
   local o = smooth_options:read("mr.smooth.ap", options)
-  return core.smooth_ap(scores, lists, o.steepness, o.relevant)
+  return core.smooth_ap(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes smooth reciprocal rank of the first relevant row (Li et al. 2021, Eq. 16), to be
@@ -83,7 +93,7 @@ end
 ---Example: `mr.smooth.rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.rr(scores, lists, options)
   local o = smooth_options:read("mr.smooth.rr", options)
-  return core.smooth_rr(scores, lists, o.steepness, o.relevant)
+  return core.smooth_rr(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
@@ -98,7 +108,7 @@ end
 ---Example: `mr.smooth.first(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 1}}):totable()[1]   --> 0.25`
 function M.first(scores, lists, options)
   local o = smooth_options:read("mr.smooth.first", options)
-  return core.smooth_first(scores, lists, o.steepness, o.relevant)
+  return core.smooth_first(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes the logarithm of smooth reciprocal rank (mr.smooth.rr), to be maximized. If many rows are
@@ -111,7 +121,7 @@ end
 ---Example: `mr.smooth.log_rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2 / 3)   --> 1.0`
 function M.log_rr(scores, lists, options)
   local o = smooth_options:read("mr.smooth.log_rr", options)
-  return core.smooth_log_rr(scores, lists, o.steepness, o.relevant)
+  return core.smooth_log_rr(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes the smooth nRBP loss (Westerborg 2022, Eq. 2.12), to be minimized: a smooth count of the
@@ -127,7 +137,7 @@ end
 ---Example: `mr.smooth.nrbp_loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.5`
 function M.nrbp_loss(scores, lists, options)
   local o = smooth_options:read("mr.smooth.nrbp_loss", options)
-  return core.smooth_nrbp_loss(scores, lists, o.steepness, o.relevant)
+  return core.smooth_nrbp_loss(scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 return M

@@ -140,6 +140,20 @@ local function step_of_one_list()
   end
 end
 
+-- Smooth metrics by the Laplace kernel: trained with min-max, and steps of one list.
+local function laplace_all()
+  for _, name in ipairs(sorted(smooth)) do
+    trained(("mf laplace_%s minmax"):format(name), models.mf(), smooth[name]{ kernel = "laplace", bound = "minmax" })
+    for _, n in ipairs{ 1, 5, 33, 777, 5000 } do
+      for _, shape in ipairs{ "plain", "tied" } do
+        for _, dtype in ipairs{ "float32", "float64" } do
+          step_of_loss("laplace_" .. name, smooth[name]{ kernel = "laplace" }, n, shape, dtype)
+        end
+      end
+    end
+  end
+end
+
 -- lambdarank of the metrics that are not in `pairwise`: trained without a bound and with min-max, and steps of one
 -- list.
 local function lambda_all()
@@ -335,10 +349,11 @@ local function train_every_loss()
   end
 end
 
--- Rows of the longest list of a loss: as its time allows. Other losses take time that grows nearly linearly with the
--- rows.
+-- Rows of the longest list of a loss: as its time, or that of its bounds, allows. Other losses take time that grows
+-- nearly linearly with the rows.
 local over_pairs, of_matrices = 4000, 300
-local longest = { neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices }
+local longest = { neural_ndcg = of_matrices, soft_rank = of_matrices, top_n_rank = of_matrices,
+  soft_hit = of_matrices, soft_precision = of_matrices, soft_recall = of_matrices, soft_top_k = of_matrices }
 for name in pairs(require "moonrank.losses.pairwise") do longest[name] = over_pairs end
 
 -- Long lists with ten relevant rows each, whose distributions are exact, and short graded ones.
@@ -393,7 +408,7 @@ end
 print("# numerics " .. core.numerics())
 for _, run in ipairs{ function_all, evaluate_all, bound_all, step_of_one_list, train_by_optimizer, train_all,
   lambda_all, train_by_rates, train_other_models, train_on_changed_features, evaluate_catalogue, train_every_loss,
-  step_of_every_loss_under_every_bound } do
+  step_of_every_loss_under_every_bound, laplace_all } do
   local began = core.clock()
   run()
   if os.getenv "NUMERICS_TIMES" then io.stderr:write(("%.2f s\n"):format(core.clock() - began)) end

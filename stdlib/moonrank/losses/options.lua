@@ -22,7 +22,13 @@ local steepness = M.factor("steepness", 1,
   "factor inside the sigmoid: it multiplies the difference of two scores; Westerborg (2022) uses 1")
 steepness.formerly = "gain"
 
-M.steepness = declare("mr.smooth.RankOptions", { steepness })
+M.steepness = declare("mr.losses.SteepnessOptions", { steepness })
+
+M.smooth = declare("mr.smooth.RankOptions", {
+  { "kernel", "string", default = "logistic", choices = { "logistic", "laplace" },
+    help = "function of score differences that smooth ranks add up: the sigmoid, or the distribution function of the "
+      .. "Laplace distribution (LapSum: one sort and two recurrences; Struski et al. 2025)" },
+}, M.steepness)
 
 M.bound = declare("mr.losses.BoundOptions", {
   { "bound", "string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor", default = "none",

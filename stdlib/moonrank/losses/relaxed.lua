@@ -1,6 +1,6 @@
--- Losses that make a metric differentiable without smooth ranks: by random ranks, by a relaxed permutation matrix,
--- or by each row's own score. A list whose grades are all equal has the value 0 and no gradient, and means leave it
--- out.
+-- Losses that make a metric differentiable without smooth ranks: by random ranks, by a relaxed permutation matrix, by
+-- ranks that are projected onto the permutahedron, or by each row's own score. A list whose grades are all equal has
+-- the value 0 and no gradient, and means leave it out.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -67,6 +67,33 @@ function M.neural_ndcg(options)
     of = "ndcg",
     values = values,
     gains = metrics.parse "ndcg",
+  }, o)
+end
+
+local projected_options = declare("mr.losses.ProjectedOptions", {
+  shared.factor("eps", 1, "strength of the regularization: with a large one all ranks come near (N + 1) / 2"),
+}, shared.slope)
+
+---Makes the projected nDCG loss, one value per list: negative nDCG with soft ranks R by projection
+---(Blondel et al. 2020, "Fast Differentiable Sorting and Ranking", quadratic regularization). For
+---scores f, the ranks are the point of the permutahedron that is nearest to $-f / eps$. The
+---permutahedron is the convex hull of all permutations of 1, ..., N.
+---
+---   $R = argmin_mu sum_i (mu_i + f_i / eps)^2$
+---
+---   $- 1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
+---
+---One sort and one isotonic regression (pool adjacent violators) compute the ranks exactly. Where
+---the gap of a row to its neighbours is above `eps`, its rank is exact and has no gradient. A bound
+---multiplies the loss by the bound's slope for nDCG.
+---@param options? mr.losses.ProjectedOptions
+---@return mr.Loss
+---Example: `mr.losses.projected_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.75647}  mr.Tensor {1} float32`
+function M.projected_ndcg(options)
+  local o = projected_options:read("mr.losses.projected_ndcg", options)
+  local function values(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end
+  return loss.by_slope({
+    name = "projected_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg",
   }, o)
 end
 

@@ -49,7 +49,7 @@ template <class Real>
 struct Batch {
   std::vector<Real> scores;
   std::vector<float> grades;
-  std::vector<int64_t> offsets{0}, relevant_offsets{0};
+  std::vector<int64_t> offsets{0}, relevant_offsets{0}, order;
   std::vector<int32_t> by_grade, relevant;
   std::vector<Placement> places;
   std::vector<double> ideal, harmonic{0};
@@ -75,6 +75,7 @@ struct Batch {
     std::stable_sort(rows.begin(), rows.end(), [&](int32_t a, int32_t b) { return scores[at + a] > scores[at + b]; });
     places.resize(scores.size());
     for (int64_t k = 0; k < n; ++k) places[at + rows[k]].above = static_cast<int32_t>(k);
+    for (const int32_t row : rows) order.push_back(at + row + 1);
     offsets.push_back(static_cast<int64_t>(scores.size()));
     relevant_offsets.push_back(static_cast<int64_t>(relevant.size()));
     ideal.push_back(1 + static_cast<double>(n));
@@ -131,6 +132,15 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
       TopReluLoss<Real>{scores.span(), grades.span(), places.span(), lists, 5, slopes.span(), {}, {}});
   run("top_sigmoid", table.top_sigmoid,
       TopSigmoidLoss<Real>{scores.span(), grades.span(), places.span(), lists, 5, slopes.span(), {}, {}});
+  for (const SoftTop of : {SoftTop::precision, SoftTop::recall, SoftTop::hit, SoftTop::cross_entropy})
+    run(("soft top " + std::to_string(static_cast<int>(of))).c_str(), table.soft_top,
+        SoftTopLoss<Real>{scores.span(), grades.span(), places.span(), lists, relevant, 3, 0.7, 1.0F, of, {}, {}});
+  const Array<int64_t> order(batch.order);
+  const Array<double> four(ProjectedNdcgLoss<Real>::slots * rows);
+  for (const double eps : {0.3, 5.0})
+    run(("projected " + std::to_string(eps)).c_str(), table.projected_ndcg,
+        ProjectedNdcgLoss<Real>{
+            scores.span(), grades.span(), order.span(), lists, ideal.span(), eps, four.span(), {}, {}});
   const Array<int64_t> drawn(pairs);
   const Array<double> drawn_slopes(pairs);
   const auto sampled = [&](const char* name, auto kernel, auto sampler) {

@@ -1,0 +1,75 @@
+-- Losses of the field against the reference values of field.json, a file beside the project's folder. Its values are
+-- in float64, from automatic differentiation. Specs with formulas in Lua are laplace_spec.lua and soft_top_spec.lua.
+local mr = require "moonrank"
+local json = dofile("tests/support/json.lua")
+local test = require "moonrank.test"
+local describe, it, near, check = test.describe, test.it, test.near, test.check
+
+local path = "../shared/golden/field.json"
+local file = io.open(path)
+local golden = file and file:close() and json.read(path)
+
+-- Compares values, and gradients relative to the largest entry.
+local function compare(loss, case, expected, dtype, tolerance, where)
+  local leaf = mr.tensor(case.scores, { dtype = dtype }):requires_grad()
+  local value = loss(leaf, mr.lists{ case.relevance })
+  if value.tracked then value:sum():backward() end
+  local size = math.max(1, math.abs(expected.value))
+  near(value:item() / size, expected.value / size, tolerance, where)
+  local largest = 1
+  for _, x in ipairs(expected.gradient) do largest = math.max(largest, math.abs(x)) end
+  near((leaf.grad or leaf:detach() * 0) / largest, mr.tensor(expected.gradient, { dtype = dtype }) / largest, tolerance,
+    "gradient of " .. where)
+end
+
+local tolerances = { float64 = 1e-10, float32 = 2e-6 }
+
+local function about(name, body)
+  it(name, function()
+    if not golden then return test.skip "field.json is not beside the project's folder" end
+    body()
+  end)
+end
+
+describe("values of field.json", function()
+  about("smooth ranks and metrics by the Laplace kernel", function()
+    for i, case in ipairs(golden.laplace.lists) do
+      local options = { kernel = "laplace", steepness = case.gain }
+      for dtype, tolerance in pairs(tolerances) do
+        local scores, lists = mr.tensor(case.scores, { dtype = dtype }), mr.lists{ case.relevance }
+        for _, name in ipairs{ "smooth_rank", "smooth_rank_among_relevant" } do
+          local found = mr.smooth[name:gsub("smooth_", "", 1)](scores, lists, options):totable()
+          for j, x in ipairs(found) do near(x / case[name][j], 1, tolerance, name) end
+        end
+        for _, name in ipairs{ "ndcg", "ap", "nrbp", "rr" } do
+          local loss = mr.losses[name]{ kernel = "laplace", steepness = case.gain }
+          compare(loss, case, case.losses[name], dtype, tolerance, ("%s of list %d, %s"):format(name, i, dtype))
+        end
+      end
+    end
+  end)
+
+  about("soft choices of the top rows, and projected ranks", function()
+    local compared = 0
+    for i, case in ipairs(golden.soft.lists) do
+      for name, expected in pairs(case.losses) do
+        local of, k, tau = name:match("^soft_(%a+)@(%d+) tau=([%d.]+)$")
+        if not of then k, tau = name:match("^soft_top_k_cross_entropy@(%d+) tau=([%d.]+)$") end
+        local eps = name:match("^projected_rank_ndcg eps=([%d.]+)$")
+        local loss
+        if k then
+          loss = mr.losses["soft_" .. (of or "top_k")]{ k = math.tointeger(k), tau = tonumber(tau) }
+        elseif eps then
+          loss = mr.losses.projected_ndcg{ eps = tonumber(eps) }
+        end
+        for dtype, tolerance in pairs(tolerances) do
+          if loss then
+            compare(loss, case, expected, dtype, tolerance, ("%s of list %d, %s"):format(name, i, dtype))
+            compared = compared + 1
+          end
+        end
+      end
+    end
+    check(compared > 0, "no reference value was compared")
+  end)
+end)
