@@ -41,6 +41,8 @@ Provides-Extra: xgboost
 Requires-Dist: xgboost >=2.0 ; extra == 'xgboost'
 Provides-Extra: lightgbm
 Requires-Dist: lightgbm >=4.0 ; extra == 'lightgbm'
+Provides-Extra: kernel
+Requires-Dist: ipykernel >=6.0 ; extra == 'kernel'
 Description-Content-Type: text/markdown
 
 """

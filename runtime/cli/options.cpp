@@ -13,10 +13,12 @@ namespace {
 
 const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "--version", "--dump-api", "--help"};
 
-const std::vector<std::string> commands = {"data", "doc", "eval", "help", "new", "results", "serve", "test"};
+const std::vector<std::string> commands = {"data", "doc", "eval", "help", "kernel", "new", "results", "serve", "test"};
 
 /// True for commands that the standard library runs (moonrank.command), which also reads their words.
-bool is_of_library(const std::string& command) { return command == "eval" || command == "new" || command == "serve"; }
+bool is_of_library(const std::string& command) {
+  return command == "eval" || command == "kernel" || command == "new" || command == "serve";
+}
 
 /// Suggestions for options and commands that other programs have and moonrank does not.
 const std::map<std::string, std::string> instead = {
@@ -187,7 +189,7 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
     command->names = {rest[0], "--help"};
   }
   if (!rest.empty() && !named) {
-    throw UsageError("help: expected one command after it: test, doc, results, data, eval or new");
+    throw UsageError("help: expected one command after it: test, doc, results, data, eval, kernel, new or serve");
   }
 }
 

@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
-local modules = { eval = "moonrank.command.eval", new = "moonrank.command.new",
+local modules = { eval = "moonrank.command.eval", kernel = "moonrank.command.kernel", new = "moonrank.command.new",
   serve = "moonrank.command.serve" }
 
 ---Runs the command that the global table `arg` has: its name at index 0 and its words from index 1.

@@ -109,15 +109,16 @@ local of_words = {
   help = "write help(value), or ?name at the prompt",
 }
 
-local typed = ""  -- text that the user typed last at the prompt
+local typed, typed_name = "", "stdin"  -- text that the user typed last at the prompt, and its name in errors
 
 ---Stores the text that was typed at the prompt, in which `add` later looks up the line with a
 ---syntax error.
 ---@param text string
-function M.note(text) typed = text end
+---@param name string  the text's name in error messages
+function M.note(text, name) typed, typed_name = text, name end
 
 local function text_of(path)
-  if path == "stdin" then return typed end
+  if path == typed_name then return typed end
   local file = io.open(path)
   if not file then return "" end
   local text = file:read "a"

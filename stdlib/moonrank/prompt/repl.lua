@@ -51,15 +51,23 @@ function M.report(value)
   reported[value] = true
 end
 
+---Returns whether the prompt prints a value that typed text returned. `exit` and `help` act instead,
+---and values that `report` has already printed are not printed again.
+---@param value any
+---@return boolean
+function M.is_shown(value)
+  if rawequal(value, exit) then leaving = true
+  elseif rawequal(value, help) then help()
+  else return value == nil or not reported[value] end
+  return false
+end
+
 ---Prints the values that the typed text returned, except values that `report` has already printed.
 ---@param ... any
 function M.print(...)
   local values, texts = table.pack(...), {}
   for i = 1, values.n do
-    local value = values[i]
-    if rawequal(value, exit) then leaving = true
-    elseif rawequal(value, help) then help()
-    elseif value == nil or not reported[value] then texts[#texts + 1] = M.text(value) end
+    if M.is_shown(values[i]) then texts[#texts + 1] = M.text(values[i]) end
   end
   if #texts > 0 then io.stdout:write(table.concat(texts, "\t"), "\n") end
 end
@@ -68,9 +76,11 @@ end
 ---@return boolean
 function M.is_leaving() return leaving end
 
--- Returns what `help` is called with for `?topic`: the value of a name, "mr.Class:method" for a method or field of an
--- object, or else the topic itself.
-local function asked(topic)
+---Returns what `help` is called with for `?topic`: the value of a name, "mr.Class:method" for a
+---method or field of an object, or else the topic itself.
+---@param topic string
+---@return any
+function M.asked(topic)
   if topic == "" then return nil end
   local value_of = require("moonrank.prompt.completion").value_of
   local value = topic:match "^[%a_][%w_.]*$" and value_of(topic)
@@ -86,15 +96,16 @@ end
 ---Compiles text typed at the prompt (an expression, statements, or `?name` for help), and returns a
 ---function that runs it. Returns nil and the error message if the text cannot be compiled.
 ---@param text string
+---@param name? string  name of the text in error messages; default "stdin"
 ---@return function?
 ---@return string?
 ---Example: `require "moonrank.prompt.repl".chunk("1 + 1")()   --> 2`
-function M.chunk(text)
+function M.chunk(text, name)
   reported = setmetatable({}, { __mode = "k" })
   local topic = text:match "^%s*%?%s*(.-)%s*$"
-  if not topic then return session.compile(text) end
+  if not topic then return session.compile(text, name) end
   return function()
-    require("moonrank.help").help(asked(topic))
+    require("moonrank.help").help(M.asked(topic))
   end
 end
 

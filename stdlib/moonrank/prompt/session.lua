@@ -127,7 +127,7 @@ end
 
 -- If a text has statements and then an expression after the last semicolon, as in "x = x + 1; x", returns the text with
 -- `return` before the expression. Returns nil for another text.
-local function with_last_shown(text)
+local function with_last_shown(text, source)
   local depth, at = 0, nil
   for _, token in ipairs(lexer.tokens(text)) do
     local word = token.kind == "name" and token.text
@@ -135,7 +135,7 @@ local function with_last_shown(text)
     if token.text == ";" and token.kind == "symbol" and depth == 0 then at = token.stop end
   end
   local shown = at and text:sub(1, at) .. " return " .. text:sub(at + 1)
-  return shown and load(declared_constants(text, {}) .. shown, "=stdin", "t", scope) and shown or nil
+  return shown and load(declared_constants(text, {}) .. shown, source, "t", scope) and shown or nil
 end
 
 ---Compiles typed text (an expression, statements, or statements and an expression after the last
@@ -143,33 +143,36 @@ end
 ---and the error message if the text cannot be compiled, assigns to a constant, or declares a
 ---`<close>` variable outside of every block.
 ---@param text string
+---@param name? string  name of the text in error messages; default "stdin"
 ---@return function?
 ---@return string?
-function M.compile(text)
+function M.compile(text, name)
+  name = name or "stdin"
+  local source = "=" .. name
   settle()
   local before = declared_constants(text, {})
-  local chunk = load(before .. "return " .. text, "=stdin", "t", scope)
+  local chunk = load(before .. "return " .. text, source, "t", scope)
   if chunk then return chunk end
-  local ok, message = load(before .. text, "=stdin", "t", scope)
+  local ok, message = load(before .. text, source, "t", scope)
   if not ok then
-    local shown = with_last_shown(text)
+    local shown = with_last_shown(text, source)
     if not shown then
-      require("moonrank.prompt.advice").note(text)
+      require("moonrank.prompt.advice").note(text, name)
       return nil, message
     end
     text = shown
   end
   local statements, names, constant, closed = M.without_locals(text)
   if closed then
-    return nil, ("stdin:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: "
-      .. "write do local %s <close> = ... end"):format(closed.line, closed.name, closed.name)
+    return nil, ("%s:%d: '%s' would be closed at once, as each chunk at the prompt ends by itself: "
+      .. "write do local %s <close> = ... end"):format(name, closed.line, closed.name, closed.name)
   end
-  chunk, message = load(declared_constants(text, names) .. statements, "=stdin", "t", scope)
+  chunk, message = load(declared_constants(text, names) .. statements, source, "t", scope)
   if not chunk then return nil, message end
   return function()
-    for _, name in ipairs(names) do
-      declared[name] = constant[name] and "const" or "local"
-      fresh[name] = constant[name] or false
+    for _, each in ipairs(names) do
+      declared[each] = constant[each] and "const" or "local"
+      fresh[each] = constant[each] or false
     end
     return chunk()
   end

@@ -246,6 +246,11 @@ function M.functions.threads(t) return mr.threads(t.n) end
 
 function M.functions.about(t) return require("moonrank.help").about(t.name) end
 
+-- Functions of the Jupyter kernel (python/moonrank/kernel.py), which moonrank.prompt.notebook documents.
+for _, name in ipairs{ "begin", "cell", "complete", "inspect", "state_of" } do
+  M.functions["notebook_" .. name] = function(t) return require("moonrank.prompt.notebook")[name](t) end
+end
+
 -- Computes a metric for C: its mean, and its values per list.
 function M.functions.evaluate_one(t, arrays)
   local lists = mr.lists{ relevance = arrays[2], sizes = arrays[3] }

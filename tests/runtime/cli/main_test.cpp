@@ -76,7 +76,7 @@ TEST_CASE("moonrank prints versions with --version and usage of each command wit
                               Contains("\ncuda: ") && Contains("\nmpi: "));
   const Ran help = run({"--help"});
   CHECK(help.status == 0);
-  for (const char* const command : {"test", "doc", "results", "serve", "data", "eval", "new"}) {
+  for (const char* const command : {"test", "doc", "results", "serve", "data", "eval", "kernel", "new"}) {
     const Ran own = run({command, "--help"});
     CHECK_THAT(own.out, StartsWith("usage: moonrank ") && Contains(std::string(" ") + command + " "));
     CHECK(own.out != help.out);

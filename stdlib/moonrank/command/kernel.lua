@@ -1,0 +1,66 @@
+-- The command `moonrank kernel install`: adds Moonrank to Jupyter. The Python package does the work
+-- (python/moonrank/kernel.py); this command finds Python and starts it.
+local core = require "moonrank.core"
+local words_of = require "moonrank.command.words"
+
+local M = {}
+
+local about = [[
+usage: moonrank kernel install [--user | --prefix DIR] [--python PATH]
+       moonrank kernel remove [--user | --prefix DIR] [--python PATH]
+
+Adds Moonrank to Jupyter, or removes it: notebooks whose cells are Lua. Python needs the package moonrank with its extra
+kernel: pip install 'moonrank[kernel]'. The kernel runs with the Python that installs it.
+
+options:
+  --user         for this user (default, unless Python is that of a virtual environment)
+  --prefix DIR   into DIR/share/jupyter, such as a virtual environment
+  --python PATH  the Python of Jupyter; default python3]]
+
+local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+
+---Returns the shell command that `words` ask for, or nil and the text of --help.
+---@param words string[]
+---@return string?
+---@return string?
+---Example: `require("moonrank.command.kernel").shell{"install"}   --> 'python3' -m moonrank.kernel 'install'`
+function M.shell(words)
+  local python, rest, i = "python3", {}, 1
+  while i <= #words do
+    if words[i] == "--help" or words[i] == "-h" then return nil, about end
+    if words[i] == "--python" then
+      i = i + 1
+      if not words[i] then words_of.refuse "kernel: --python needs the path of a Python" end
+      python = words[i]
+    else
+      rest[#rest + 1] = quoted(words[i])
+    end
+    i = i + 1
+  end
+  if words[1] ~= "install" and words[1] ~= "remove" then
+    words_of.refuse("kernel: expected install or remove, got %s. Write: moonrank kernel install",
+      words[1] and core.safe_text(words[1]) or "nothing")
+  end
+  return ("%s -m moonrank.kernel %s"):format(quoted(python), table.concat(rest, " "))
+end
+
+-- Returns true if Python runs this code without an error.
+local function runs(python, code) return os.execute(("%s -c %s >/dev/null 2>&1"):format(python, quoted(code))) end
+
+---Runs the command.
+---@param words string[]
+function M.run(words)
+  local command, help = M.shell(words)
+  if not command then return print(help) end
+  local python = command:match "^(.-) %-m moonrank"
+  if not runs(python, "pass") then
+    words_of.refuse("kernel: %s does not run. Install Python, or pass --python PATH", python)
+  end
+  if not runs(python, "import importlib.util as u; raise SystemExit(u.find_spec('moonrank') is None)") then
+    words_of.refuse("kernel: %s has no package moonrank. Run: %s -m pip install 'moonrank[kernel]'", python, python)
+  end
+  local ok, _, status = os.execute(command)
+  if not ok then error(core.exit(status, "kernel: the kernel was not changed, for the reason above"), 0) end
+end
+
+return M

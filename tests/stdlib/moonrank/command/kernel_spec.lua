@@ -1,0 +1,35 @@
+-- The command `moonrank kernel`: it starts Python with its words, and explains what is missing.
+local kernel = require "moonrank.command.kernel"
+local test = require "moonrank.test"
+local describe, it = test.describe, test.it
+
+-- Returns the exit status and the message with which the command refuses words.
+local function refused(...)
+  local ok, problem = pcall(kernel.run, { ... })
+  test.check(not ok and type(problem) == "userdata", "the command did not refuse its words")
+  return problem.exit_status, problem.message
+end
+
+describe("moonrank kernel", function()
+  it("quotes the words for the shell", function()
+    test.equal(kernel.shell{ "install", "--prefix", "a 'b'", "--python", "my python" },
+      [['my python' -m moonrank.kernel 'install' '--prefix' 'a '\''b'\''']])
+  end)
+
+  it("refuses other words, and names a Python that does not run or lacks the package", function()
+    test.equal(refused(), 2)
+    test.equal(refused "instal", 2)
+    test.equal(refused("install", "--python"), 2)
+    local _, message = refused("install", "--python", "/nowhere/python3")
+    test.check(message:find("/nowhere/python3", 1, true))
+    _, message = refused("install", "--python", "/bin/false")
+    test.check(message:find("/bin/false", 1, true))
+    local without = os.tmpname()
+    local file <close> = assert(io.open(without, "w"))
+    file:write('#!/bin/sh\n[ "$2" = pass ]\n')
+    file:close()
+    os.execute("chmod +x " .. without)
+    _, message = refused("install", "--python", without)
+    test.check(message:find("pip install 'moonrank[kernel]'", 1, true))
+  end)
+end)
