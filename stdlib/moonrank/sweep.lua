@@ -164,6 +164,7 @@ local function run_here(o, plan, view, context)
     table.move(others, 1, #others, #context.others + 1, context.others)
     context.on_report = function(report)
       running[1].report = report
+      if plan.heard then plan.heard:add(trial.number, report) end
       plan.store:publish()
       view:update(running, 1)
     end

@@ -68,6 +68,7 @@ end
 function Pool:_take(worker, message)
   if message.kind == "report" then
     table.insert(worker.reports, message.report)
+    if self.schedule.heard then self.schedule.heard:add(worker.trial.number, message.report) end
   elseif message.kind == "end" then
     -- A signal from elsewhere interrupted the worker and would end its later trials, too: kill the worker.
     if message.outcome.state == "interrupted" and not self:_is_stopping() then

@@ -7,6 +7,7 @@ local code = require "moonrank.sweep.code"
 local files = require "moonrank.sweep.files"
 local forced = require "moonrank.sweep.forced"
 local frame = require "moonrank.sweep.frame"
+local heard = require "moonrank.sweep.heard"
 
 local M = {}
 
@@ -62,6 +63,7 @@ function M.new(o)
     -- total time and number of the trials that finished in this run of the sweep
     finished = { seconds = 0.0, trials = 0 },
   }, Schedule)
+  self.heard = not self.pruner and heard.new(o.store, o.study)
   local count = self.sampler:count()
   if count and forced.has(o.study, "space") then count = free_points(self) end
   self.planned = math.min(count or math.huge, o.trials or math.huge)
@@ -301,6 +303,7 @@ function Schedule:finish(trial, outcome, metric)
     self.study.script = code.joined(self.study.script, nil, outcome.loaded)
     self.store:set(self.study, "script")
   end
+  if self.heard then self.heard:forget(trial.number) end
   local goes_on = outcome.state == "interrupted" or outcome.state == "paused"
   if not goes_on then trial.attempts = trial.attempts + 1 end
   local was_paused = self.halving and trial.passed > 0

@@ -83,6 +83,22 @@ describe("moonrank serve's pages", function()
     end)
   end)
 
+  it("show the curve of a trial while it runs", function()
+    sweeps.in_folder(function(folder)
+      local path, seen = folder .. "/r.db", nil
+      mr.sweep{ name = "s", store = path, workers = 0, progress = false, space = { x = mr.range(1, 1) },
+        run = function(trial)
+          trial:report(1, { error = 0.75 })
+          sweeps.wait(1.1)
+          trial:report(2, { error = 0.5 })
+          seen = select(3, ask(path, target("/trial", { "study", "s" }, { "number", 1 })))
+          return 0.25
+        end }
+      says(seen, "running", "0.75", "0.5", "2 steps", "data-live")
+      test.equal(mr.results(path):reports(1).error, { steps = { 1, 2 }, values = { 0.75, 0.5 } })
+    end)
+  end)
+
   it("say what is wrong with an address or a store, and never fail", function()
     in_store(function(path, folder)
       test.equal({ (ask(path, "/nothing")), (ask(path, "/../../etc/passwd")), (ask(path, "/%2e%2e/etc/passwd")),

@@ -1,0 +1,53 @@
+-- Writes what running trials report to the store, at most once per second, so that readers can follow them. The end of
+-- a trial replaces these rows. Sweeps with a pruner do not write them: a sweep that is killed and resumed would take
+-- them for reports at which the pruner decided.
+local check = require "moonrank.check"
+local core = require "moonrank.core"
+
+local M = {}
+
+local pause <const> = 1.0  -- seconds between two writes
+
+---@class mr.sweep.Heard
+local Heard = check.class("mr.sweep.Heard")
+
+---Makes an empty list of reports for the trials of a study.
+---@param store mr.sweep.Store
+---@param study table  the study's row
+---@return mr.sweep.Heard
+function M.new(store, study)
+  return setmetatable({ store = store, study = study, unwritten = {}, at = core.clock() }, Heard)
+end
+
+local function write(self)
+  for number, reports in pairs(self.unwritten) do
+    local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
+    -- an earlier attempt of the trial, which was killed, may have come further
+    self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
+    for _, report in ipairs(reports) do
+      for name, value in pairs(report.values) do
+        self.store:columns("INSERT INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
+          report.step, value)
+      end
+    end
+  end
+end
+
+---Adds a report of a running trial. A store that cannot be written is not an error here, because the
+---end of the trial writes all of its reports.
+---@param number integer  of the trial
+---@param report { step: integer, values: table<string, number> }
+function Heard:add(number, report)
+  self.unwritten[number] = self.unwritten[number] or {}
+  table.insert(self.unwritten[number], report)
+  local now = core.clock()
+  if now - self.at < pause then return end
+  check.attempt(self.store.transaction, self.store, write, self)
+  self.unwritten, self.at = {}, now
+end
+
+---Forgets the unwritten reports of a trial that has ended.
+---@param number integer
+function Heard:forget(number) self.unwritten[number] = nil end
+
+return M
