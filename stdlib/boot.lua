@@ -1,7 +1,10 @@
 -- This file runs once in every Lua state, before any script. It makes `require` find the standard library inside
 -- the program, and lets `load` take source text only.
 -- A folder in MOONRANK_STDLIB takes precedence over the embedded files.
-local core = ...
+-- `hosted`: the state belongs to another program, such as Debian's lua5.4. That program keeps its `load` and its
+-- searchers.
+local core, hosted = ...
+core.hosted = hosted
 
 local folder = os.getenv("MOONRANK_STDLIB")
 
@@ -44,7 +47,7 @@ core.sources, core.modules, core.loads = {}, {}, {}
 -- Loads a Lua file like loadfile, and records the file's text for studies.
 local function load_file(path, ...)
   local text = type(path) == "string" and read(path)
-  if not text then return loadfile_any(path, "t", ...) end
+  if not text or hosted and text:byte() == 27 then return loadfile_any(path, not hosted and "t" or nil, ...) end
   core.sources[path], core.loads[path] = text, "file " .. path
   return load_any((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")), "@" .. path, "t", ...)
 end
@@ -61,7 +64,18 @@ local function search_path(module)
   return chunk, path
 end
 
-package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
+if hosted then
+  table.insert(package.searchers, 2, search_stdlib)
+  table.insert(package.searchers, 3, search_path)
+else
+  package.searchers = { package.searchers[1], search_stdlib, search_path, package.searchers[3] }
+end
+
+-- Runs the library's first file and returns the table `mr`, like the first `require "moonrank"`.
+function core.load_library()
+  package.loaded.moonrank = search_stdlib "moonrank" "moonrank"
+  return package.loaded.moonrank
+end
 
 -- Keeps the locale "C". In another locale Lua could write 0,5 into files and fail to read "0.5". It could also take
 -- bytes of UTF-8 text for control characters and sort strings in another order.
@@ -75,7 +89,9 @@ rawset(os, "setlocale", function(locale, category)
     .. "The categories 'time' and 'monetary' may have another locale"):format(core.safe_text(tostring(locale))), 2)
 end)
 
-function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
+if not hosted then
+  function _G.load(chunk, name, _, ...) return load_any(chunk, name, "t", ...) end
+end
 function _G.loadfile(path, _, ...) return load_file(path, ...) end
 function _G.dofile(path)
   local chunk, message = load_file(path)

@@ -12,10 +12,24 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/core/host_interrupt.h"
+
 namespace mr::cpu {
 namespace {
 
-std::atomic<bool> interrupt_requested{false};
+/// Zero if there is nothing to check: `interrupt()` sets `requested`, and `ask_host` sets `asks_host`.
+std::atomic<int> attention{0};
+constexpr int requested = 1, asks_host = 2;
+std::atomic<bool (*)()> host{nullptr};
+
+bool wants_interrupt() {
+  const int now = attention.load(std::memory_order_relaxed);
+  if (now == 0) return false;
+  if ((now & requested) != 0) return true;
+  bool (*const ask)() = host;
+  return ask != nullptr && ask();
+}
+
 struct Job;
 thread_local Job* inside_task = nullptr;
 
@@ -78,7 +92,7 @@ struct Job {
   }
 
   bool asked_to_stop() {
-    if (interrupt_requested.load(std::memory_order_relaxed)) interrupted = stop = true;
+    if (wants_interrupt()) interrupted = stop = true;
     return stop.load(std::memory_order_relaxed);
   }
 };
@@ -265,15 +279,22 @@ void set_threads(int n) {
   pool().resize(n);
 }
 
-void interrupt() noexcept { interrupt_requested = true; }
-bool take_interrupt() noexcept { return interrupt_requested.exchange(false); }
+void interrupt() noexcept { attention.fetch_or(requested); }
+bool take_interrupt() noexcept { return (attention.fetch_and(~requested) & requested) != 0; }
+void ask_host(bool (*ask)()) noexcept {
+  host = ask;
+  if (ask != nullptr) {
+    attention.fetch_or(asks_host);
+  } else {
+    attention.fetch_and(~asks_host);
+  }
+}
 void check_interrupt() {
   // Inside a parallel task all threads must see the Ctrl-C, so the flag is cleared only when the last thread has ended.
   // Elsewhere the check is one atomic load, so that inner loops may call it.
-  if (inside_task != nullptr ? inside_task->asked_to_stop()
-                             : interrupt_requested.load(std::memory_order_relaxed) && take_interrupt()) {
-    throw Interrupted();
-  }
+  if (inside_task != nullptr ? !inside_task->asked_to_stop() : !wants_interrupt()) return;
+  if (inside_task == nullptr) static_cast<void>(take_interrupt());
+  throw Interrupted();
 }
 
 }  // namespace mr::cpu

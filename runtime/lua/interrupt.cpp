@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "kernels/core/host_interrupt.h"
 #include "kernels/core/threads.h"
 #include "runtime/lua/bind.h"
 
@@ -19,8 +20,9 @@ constexpr int64_t one_press = 500'000'000;
 std::atomic<bool> deferred{false}, asked{false};
 // The main Lua state, and the coroutine that runs now.
 std::atomic<lua_State*> watched{nullptr}, running{nullptr};
-std::atomic<bool> pending{false};  // true from a Ctrl-C until the script's error is raised
-std::atomic<pthread_t> owner{};    // the thread that runs Lua
+std::atomic<bool> pending{false};       // true from a Ctrl-C until the script's error is raised
+std::atomic<lua_State*> host{nullptr};  // main state of a program that handles Ctrl-C by itself
+std::atomic<pthread_t> owner{};         // the thread that runs Lua
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free &&
                   std::atomic<lua_State*>::is_always_lock_free && std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
@@ -29,6 +31,14 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_
 void hook(lua_State* L, lua_Debug*) {
   if (pending) lua::raise_interrupted(L);
   lua_sethook(L, nullptr, 0, 0);
+}
+
+/// True if the host's hook is the one that a signal handler sets: it is called at the very next instruction or call.
+/// Debuggers and profilers set other hooks.
+bool host_was_interrupted() {
+  lua_State* const L = host;
+  constexpr int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
+  return L != nullptr && lua_gethook(L) != nullptr && lua_gethookmask(L) == all && lua_gethookcount(L) == 1;
 }
 
 void set_hook(lua_State* L) {
@@ -89,6 +99,13 @@ void lua::ignore_interrupts() noexcept {
   cpu::take_interrupt();
   forget();
 }
+
+void lua::watch_host(lua_State* main) noexcept {
+  host = main;
+  cpu::ask_host(main != nullptr ? &host_was_interrupted : nullptr);
+}
+
+lua_State* lua::watched_host() noexcept { return host; }
 
 void lua::now_running(lua_State* L) noexcept {
   running = L;

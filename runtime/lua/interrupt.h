@@ -21,6 +21,11 @@ void now_running(lua_State* L) noexcept;
 /// Raises `interrupted` once per Ctrl-C, from long work or from the script, whichever checks first. The error has no
 /// position, so that scripts can compare it. Never returns.
 int raise_interrupted(lua_State* L);
+/// Watches the main state of another program, which handles Ctrl-C by itself, as lua5.4 does: its signal handler sets a
+/// hook on the main state. Long work then ends with the error `interrupted`. nullptr: no state is watched.
+void watch_host(lua_State* main) noexcept;
+/// The state that `watch_host` watches, or nullptr.
+lua_State* watched_host() noexcept;
 /// True if Ctrl-C was pressed since `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
 /// Number of presses of Ctrl-C since then. Several signals within half a second are one press.

@@ -17,9 +17,15 @@ int without_sign(lua_State* L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/// Wraps the named function of the table on top of the stack.
+/// Wraps the named function of the table on top of the stack. A function that another program has put there instead of
+/// Lua's own, written in Lua or with upvalues, stays.
 void wrap(lua_State* L, const char* name) {
+  const int table = lua_gettop(L);
   lua_getfield(L, -1, name);
+  if (lua_iscfunction(L, -1) == 0 || lua_getupvalue(L, -1, 1) != nullptr) {
+    lua_settop(L, table);
+    return;
+  }
   lua_pushcclosure(L, &without_sign, 1);
   lua_setfield(L, -2, name);
 }

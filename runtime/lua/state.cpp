@@ -1,5 +1,6 @@
 #include "runtime/lua/state.h"
 
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 
@@ -70,24 +71,27 @@ int stop_watching(lua_State*) {
   return 0;
 }
 
-/// Created first, so it is collected last. A script may close the state (os.exit(0, true)), and Ctrl-C must not use it
-/// afterwards.
-void stop_watching_at_end(lua_State* L) {
+int stop_watching_host(lua_State* L) {
+  lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  if (lua_tothread(L, -1) == watched_host()) watch_host(nullptr);
+  return 0;
+}
+
+/// Calls `stop` when the state is closed. Created first, so it is collected last. A script may close the state
+/// (os.exit(0, true)), and Ctrl-C must not use it afterwards.
+void call_at_end(lua_State* L, lua_CFunction stop) {
   lua_newuserdatauv(L, 0, 0);
   lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, &stop_watching);
+  lua_pushcfunction(L, stop);
   lua_setfield(L, -2, "__gc");
   lua_setmetatable(L, -2);
   luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-}  // namespace
-
-void open(lua_State* L) {
-  stop_watching_at_end(L);
+/// Adds the core to a state with Lua's libraries.
+void open_library(lua_State* L, bool hosted) {
   // Generational mode collects a batch's tensors soon, so that their memory is reused.
   lua_gc(L, LUA_GCGEN, 0, 0);
-  luaL_openlibs(L);
   print_plain_nan(L);
   watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
@@ -99,8 +103,55 @@ void open(lua_State* L) {
   const char* const text = lua_tolstring(L, -1, &length);
   if (text == nullptr || luaL_loadbufferx(L, text, length, "@stdlib/boot.lua", "t") != LUA_OK) lua_error(L);
   lua_pushvalue(L, -3);
-  lua_call(L, 1, 0);
+  lua_pushboolean(L, hosted ? 1 : 0);
+  lua_call(L, 2, 0);
   lua_pop(L, 2);
+}
+
+void check_host(lua_State* L) {
+  for (const char* const name :
+       {"_G", "coroutine", "debug", "io", "math", "os", "package", "string", "table", "utf8"}) {
+    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+    if (lua_getfield(L, -1, name) != LUA_TTABLE) {
+      luaL_error(L,
+                 "moonrank: Lua's library '%s' is not open in this state. Open Lua's libraries (luaL_openlibs) first",
+                 name);
+    }
+    lua_pop(L, 2);
+  }
+  const char* const point = std::localeconv()->decimal_point;
+  if (std::strcmp(point, ".") != 0) {
+    luaL_error(L,
+               "moonrank: the decimal point of the program's locale is '%s', expected '.', because numbers in files "
+               "must not depend on the locale. Call os.setlocale('C', 'numeric') first",
+               point);
+  }
+}
+
+}  // namespace
+
+void open(lua_State* L) {
+  call_at_end(L, &stop_watching);
+  luaL_openlibs(L);
+  open_library(L, false);
+}
+
+void open_in_host(lua_State* L) {
+  lua_settop(L, 0);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  if (lua_getfield(L, 1, "moonrank.core") == LUA_TNIL) {
+    check_host(L);
+    call_at_end(L, &stop_watching_host);
+    open_library(L, true);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+    watch_host(lua_tothread(L, -1));
+  }
+  lua_settop(L, 1);
+  // calls the library's loader and not `require`, which the caller runs for the same name
+  if (lua_getfield(L, 1, "moonrank") == LUA_TTABLE) return;
+  lua_getfield(L, 1, "moonrank.core");
+  lua_getfield(L, -1, "load_library");
+  lua_call(L, 0, 1);
 }
 
 }  // namespace mr::lua

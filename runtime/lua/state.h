@@ -20,4 +20,9 @@ const EmbeddedFile* embedded_files(int* count);
 /// protected mode.
 void open(lua_State* L);
 
+/// Opens Moonrank's core in a state of another program, such as Debian's lua5.4, and pushes the table `mr`. Lua's
+/// libraries must be open. Signal handlers, the locale, `load` and the program's ways to find modules stay as they are.
+/// May raise, so call it in protected mode.
+void open_in_host(lua_State* L);
+
 }  // namespace mr::lua

@@ -6,10 +6,11 @@ local M = {}
 
 ---Returns the command line that starts this script again as a worker, or nil and the reason why it
 ---cannot be started again. The REPL, strings of -e, specs and scripts from standard input cannot be
----started again.
+---started again, and neither can scripts of another program that loaded Moonrank as a module.
 ---@param threads integer  number of threads of a worker, unless the command line of this process has --threads
 ---@return string[]? words, string? why
 function M.words(threads)
+  if core.hosted then return nil, "only the program moonrank can start a script again, not another program" end
   local given = rawget(_G, "arg")
   if type(given) ~= "table" or not given[0] or not given[-1] then return nil, "only a script can be started again" end
   if given[0] == "-" then return nil, "a script from standard input cannot be started again" end
