@@ -1,9 +1,11 @@
--- For `luarocks make` in this folder: builds the module moonrank.so for Lua 5.4. README.md names the Debian packages.
+-- For `luarocks make` in this folder: builds the module moonrank.so for Lua 5.4. The file bootstrap names the Debian
+-- packages that the build needs.
 rockspec_format = "3.0"
 package = "moonrank"
 version = "0.2.0-1"
 source = { url = "file://." }
-description = { summary = "Learning-to-rank research in Lua: losses, metrics, bounds and sweeps" }
+description = { summary = "Learning-to-rank research in Lua: losses, metrics, bounds and sweeps",
+  license = "Apache-2.0" }
 dependencies = { "lua == 5.4" }
 build = {
   type = "command",
