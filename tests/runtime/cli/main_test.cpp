@@ -57,7 +57,8 @@ TEST_CASE("moonrank exits with status 2 and offers the nearest option if the com
       {{"exec", "1"}, "moonrank: unknown command or script 'exec'; write moonrank -e CODE\n"},
       {{"trec_eval", "q", "r"}, "moonrank: unknown command or script 'trec_eval'; write moonrank eval QRELS RUN\n"},
       {{"-i", "eval", "q", "r"}, "moonrank: eval: option '-i' has no effect here, remove it\n"},
-      {{"help", "me"}, "moonrank: help: expected one command after it: test, doc, results, data, eval or new\n"},
+      {{"help", "me"},
+       "moonrank: help: expected one command after it: test, doc, results, data, eval, kernel, new or serve\n"},
       {{"-v"}, "moonrank: unknown option '-v'; write --version\n"},
       {{"test", "--threads", "2"}, "moonrank: test: option '--threads' must be written before 'test'\n"},
       {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
