@@ -26,7 +26,7 @@ it("random calls of the core neither crash nor raise errors of Lua itself, and m
 end)
 
 it("changed examples of the library neither crash nor raise errors of Lua itself", function()
-  sessions("library", 500)
+  sessions("library", 700)
 end)
 
 it("run.lua --short reduces a record to the lines that cause a crash or an error of Lua itself", function()

@@ -107,9 +107,9 @@ function M.constructor(name, definition)
   local bounds_metric = bounds_metric_of(name, definition)
   -- metric that decides which lists count; nDCG lets all lists with unequal grades count
   local counting = bounds_metric or metrics.parse "ndcg"
-  local maximize = definition.direction == "maximize"
+  local f, maximize = definition.smooth, definition.direction == "maximize"
   local value = loss.on_counted(counting, function(scores, lists)
-    return one_per_list(name, definition.smooth(scores, lists), lists)
+    return one_per_list(name, f(scores, lists), lists)
   end)
   return function(options)
     local bounds = require "moonrank.bounds"
