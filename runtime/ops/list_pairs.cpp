@@ -105,8 +105,8 @@ void check_pairs(const Lists& lists, const Tensor& better, const Tensor& worse, 
 }
 
 /// s_i - s_j of the pairs (i, j) that row_pairs returned for these lists.
-Tensor pair_differences_of(const Tensor& scores, const Lists& lists, const Tensor& better_rows, const Tensor& worse_rows,
-                           const Lists& pairs) {
+Tensor pair_differences_of(const Tensor& scores, const Lists& lists, const Tensor& better_rows,
+                           const Tensor& worse_rows, const Lists& pairs) {
   check::floating("scores", scores);
   check::per_row("scores", scores, lists);
   const Tensor better = better_rows.to(scores.device()), worse = worse_rows.to(scores.device());
