@@ -15,7 +15,7 @@
 
 namespace mr {
 
-/// What a soft choice of the top k rows is worth.
+/// Measures of a soft choice of the top k rows.
 enum class SoftTop : int32_t { precision, recall, hit, cross_entropy };
 
 /// With the mask m_i = sigma(z_i), z_i = (f_i - (f_(k) + f_(k+1)) / 2) / tau, where f_(k) is the k-th largest score:

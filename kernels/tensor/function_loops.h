@@ -1,6 +1,7 @@
 // The loops of functions_cpu.h, inside namespace MR_SIMD; included by function_*.cpp only. Each entry goes through the
 // operations of kernels/tensor/elementwise.h in their order, so the bits are equal; the compiler makes vectors of them.
-// What elementwise.h has is repeated here, because the linker could pick a template of this file for any processor.
+// The functions of elementwise.h are repeated here, because the linker could pick a template of this file for any
+// processor.
 #include "kernels/core/logarithms.h"
 #include "kernels/tensor/functions_cpu.h"
 

@@ -145,16 +145,17 @@ function M.new_name(where, name, owner)
   M.expect(not owner, where, "name", name, "another name, because this is the name of %s", owner)
 end
 
----Returns a tensor. Raises an error if it is not a tensor with one value per list.
+---Returns a tensor. Raises an error if it is not a tensor with one value for each list, pair or row.
+---@param what string    "list", "pair" or "row"
 ---@param where string   what computed the values, for the message
 ---@param value any
----@param count integer  number of lists
+---@param count integer  number of lists, pairs or rows
 ---@return mr.Tensor value
-function M.per_list(where, value, count)
+function M.one_per(what, where, value, count)
   local is_tensor = M.is_tensor(value)
   if is_tensor and value.dims == 1 and #value == count then return value end
-  M.fail("%s: the function returned %s, expected one value per list (%d)", where,
-    is_tensor and ("a tensor {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value), count)
+  M.fail("%s: the function returned %s, expected one value per %s (%d)", where,
+    is_tensor and ("a tensor {%s}"):format(table.concat(value:shape(), ", ")) or M.found(value), what, count)
 end
 
 ---Returns an array of numbers. Raises an error if it is not a table, or has an element that is not a

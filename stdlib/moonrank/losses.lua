@@ -24,8 +24,7 @@ local smooth_options = declare("mr.losses.Options", {}, shared.smooth, shared.bo
 
 -- Returns the function of scores and lists that is the smooth form of a metric.
 local function smooth_form(metric, o)
-  local compute, steepness, kernel = core["smooth_" .. metric], o.steepness, o.kernel
-  if kernel == "logistic" then o.kernel = nil end  -- so that the text of a loss is the one in stores of older versions
+  local compute, steepness, kernel = core["smooth_" .. metric], o.steepness, shared.kernel(o)
   if metric == "ndcg" then return function(scores, lists) return compute(scores, lists, steepness, kernel) end end
   return function(scores, lists) return compute(scores, lists, steepness, 1, kernel) end
 end

@@ -499,10 +499,8 @@ local pairs_options = declare("mr.PairsOptions", {
 function lists_methods:pairs(options)
   local o = pairs_options:read("lists:pairs", options)
   local better, worse, lists = core.row_pairs(self, o.relevant)
-  local numbers = {}
-  for l = 1, lists.count do numbers[l] = l end
   return require("moonrank.record").new("pairs", { better = better, worse = worse, lists = lists, count = lists.rows,
-    list = lists:spread(core.tensor(numbers, "int64", core.device())) })
+    list = lists:spread(core.arange(1, lists.count, 1, "int64")) })
 end
 
 ---Writes the grades as TREC judgments, with lines "query 0 document grade". Lists and rows without

@@ -1,4 +1,4 @@
-// Memory of the GPU with values from the host, for tests of kernels without tensors.
+// Memory of the GPU with values from the host, and memory of the host, for tests of kernels without tensors.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,20 @@ class OnDevice {
 
   int64_t size_;
   T* data_;
+};
+
+/// OnDevice's counterpart on the CPU.
+template <class T>
+class OnHost {
+ public:
+  explicit OnHost(int64_t n) : values_(static_cast<size_t>(n)) {}
+  explicit OnHost(const std::vector<T>& from) : values_(from) {}
+  T* data() const { return values_.data(); }
+  Span<T> span() const { return {values_.data(), static_cast<int64_t>(values_.size())}; }
+  std::vector<T> values() const { return values_; }
+
+ private:
+  mutable std::vector<T> values_;
 };
 
 }  // namespace mr::test

@@ -101,14 +101,16 @@ local function groups_of(data, o, level)
   local attributes = o.by == "both" and { "relevant", "rows" } or { o.by }
   local ranges, places, members, groups = {}, {}, {}, {}
   for a, name in ipairs(attributes) do ranges[a], places[a] = divided(data[name], o.groups) end
+  local width = ranges[2] and #ranges[2] or 1
+  local function key_of(first, second) return (first - 1) * width + second end
   for i = 1, #data.gains do
-    local key = places[1][i] + (places[2] and (places[2][i] - 1) / 32 or 0)
+    local key = key_of(places[1][i], places[2] and places[2][i] or 1)
     members[key] = members[key] or {}
     table.insert(members[key], i)
   end
   for first = 1, #ranges[1] do
-    for second = 1, ranges[2] and #ranges[2] or 1 do
-      local own = members[first + (second - 1) / 32]
+    for second = 1, width do
+      local own = members[key_of(first, second)]
       if own then
         local group = summary_of(data, own, level)
         group[attributes[1]] = ranges[1][first]

@@ -9,14 +9,19 @@ local shared = require "moonrank.losses.options"
 
 local M = {}
 
+local minimized <const> = "costs are minimized"
+
 local definition_options = declare("mr.losses.Definition", {
   "One of",
-  { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor",
+  { "smooth", "fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor", requires = "direction",
+    excludes = { pairs = true, rows = true },
     help = "the smooth metric: one value per list, computed by differentiable operations" },
   { "pairs", "fun(difference: mr.Tensor, pairs: mr.Pairs): mr.Tensor",
+    excludes = { rows = true, direction = minimized, exact = minimized },
     help = "the cost of each pair of rows with grades y_i > y_j, from the differences s_i - s_j of their scores; a "
       .. "list's loss is the sum over its pairs" },
   { "rows", "fun(scores: mr.Tensor, relevance: mr.Tensor): mr.Tensor",
+    excludes = { direction = minimized, exact = minimized },
     help = "the cost of each row, from its score and its grade; a list's loss is the mean over its rows" },
   "Metric",
   { "direction", "string", choices = { "maximize", "minimize" }, shown = "required with smooth",
@@ -29,14 +34,6 @@ local definition_options = declare("mr.losses.Definition", {
 })
 
 local pairs_options = declare("mr.losses.DefinedPairsOptions", {}, shared.slope)
-
-local function one_per_list(name, value, lists)
-  if type(value) ~= "userdata" or value.dims ~= 1 or #value ~= lists.count then
-    check.fail("mr.losses.%s: the function returned %s, expected one value per list (%d)", name,
-      type(value) == "userdata" and "a tensor of another shape" or "a " .. type(value), lists.count)
-  end
-  return value
-end
 
 -- Returns the exact metric that bounds are computed from: `exact`, or `metric` if its direction (maximize or
 -- minimize) is the loss's. Returns nil otherwise.
@@ -56,17 +53,9 @@ local function unknown_bound(name, bound)
   end
   return { name = "function", apply = function(score, metric, lists)
     return list_stats.where_counted(metric, lists, score, function(of_counted, part)
-      return one_per_list(name, bound(of_counted), part)
+      return check.one_per("list", "mr.losses." .. name, bound(of_counted), part.count)
     end)
   end }
-end
-
--- Raises an error unless `value` has one number for each of the `count` pairs or rows.
-local function one_per(what, name, value, count)
-  if check.is_tensor(value) and value.dims == 1 and #value == count then return value end
-  check.fail("mr.losses.%s: the function returned %s, expected one cost per %s (%d)", name,
-    check.is_tensor(value) and ("a tensor of shape {%s}"):format(table.concat(value:shape(), ", "))
-      or "a " .. check.kind(value), what, count)
 end
 
 -- Returns the function that makes a loss from the costs of pairs of rows.
@@ -78,7 +67,7 @@ local function of_pairs(name, definition)
       local found = lists:pairs()
       if found.count == 0 then return lists:sum(scores * 0) end
       local difference = core.pair_differences(scores, lists, found.better, found.worse, found.lists)
-      return found.lists:sum(one_per("pair", name, cost(difference, found), found.count))
+      return found.lists:sum(check.one_per("pair", "mr.losses." .. name, cost(difference, found), found.count))
     end }, o)
   end
 end
@@ -92,7 +81,7 @@ local function of_rows(name, definition)
     return loss.by_slope({ name = name, metric = metric, of = metric, counted = "any", pointwise = true,
       values = function(scores, lists)
         local relevance = lists:to(scores.dtype).relevance
-        return lists:mean(one_per("row", name, cost(scores, relevance), lists.rows))
+        return lists:mean(check.one_per("row", "mr.losses." .. name, cost(scores, relevance), lists.rows))
       end }, o)
   end
 end
@@ -109,7 +98,7 @@ function M.constructor(name, definition)
   local counting = bounds_metric or metrics.parse "ndcg"
   local f, maximize = definition.smooth, definition.direction == "maximize"
   local value = loss.on_counted(counting, function(scores, lists)
-    return one_per_list(name, f(scores, lists), lists)
+    return check.one_per("list", "mr.losses." .. name, f(scores, lists), lists.count)
   end)
   return function(options)
     local bounds = require "moonrank.bounds"
@@ -122,38 +111,17 @@ function M.constructor(name, definition)
   end
 end
 
--- Raises an error unless the definition has exactly one of the functions that define a loss, with what belongs to it.
-local function check_form(definition)
-  local given = {}
-  for _, form in ipairs{ "smooth", "pairs", "rows" } do given[#given + 1] = definition[form] and form end
-  if #given ~= 1 then
-    check.fail("mr.losses.define: %s given, expected one of smooth, pairs and rows",
-      #given == 0 and "no function is" or table.concat(given, " and ") .. " are")
-  end
-  if given[1] == "smooth" and not definition.direction then
-    check.fail("mr.losses.define: direction is missing, expected 'maximize' or 'minimize'")
-  end
-  for _, name in ipairs(given[1] ~= "smooth" and { "direction", "exact" } or {}) do
-    if definition[name] then
-      check.fail("mr.losses.define: %s is given beside %s, whose costs are minimized. Leave it out", name, given[1])
-    end
-  end
-end
-
 ---Checks the arguments of mr.losses.define, and returns the definition with defaults filled in.
 ---@param name string
 ---@param definition mr.losses.Definition
 ---@param taken "loss"|"own"|false  whose loss has this name already: "loss": the library's, "own": the script's
 ---@return mr.losses.Definition
 function M.checked(name, definition, taken)
-  if type(name) ~= "string" or not name:match("^[%a_][%w_]*$") then
-    check.fail("mr.losses.define: name is %s, expected letters, digits and _", tostring(name))
-  end
-  if taken == "loss" then
-    check.fail("mr.losses.define: name is '%s', which is a loss of the library. Choose another name", name)
-  end
+  check.new_name("mr.losses.define", name, taken == "loss" and "a loss of the library")
   definition = definition_options:read("mr.losses.define", definition)
-  check_form(definition)
+  if not (definition.smooth or definition.pairs or definition.rows) then
+    check.fail("mr.losses.define: no function is given, expected one of smooth, pairs and rows")
+  end
   if definition.exact and not taken and metrics.known(name) then
     check.fail("mr.losses.define: name is '%s', and `exact` defines a metric of this name, which already exists. "
       .. "Choose another name for the loss", name)

@@ -30,6 +30,16 @@ M.smooth = declare("mr.smooth.RankOptions", {
       .. "Laplace distribution (LapSum: one sort and two recurrences; Struski et al. 2025)" },
 }, M.steepness)
 
+---Returns the kernel of smooth ranks from a loss's options. The default is taken out of them, so that
+---the text of a loss is the one in stores of versions without the option.
+---@param o table
+---@return string
+function M.kernel(o)
+  local kernel = o.kernel
+  if kernel == "logistic" then o.kernel = nil end
+  return kernel
+end
+
 M.bound = declare("mr.losses.BoundOptions", {
   { "bound", "string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor", default = "none",
     help = "bound that rescales each list, or its name. It is applied to a smooth metric; other losses are multiplied "

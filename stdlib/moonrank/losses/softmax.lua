@@ -27,11 +27,12 @@ end
 -- Returns the mean of x over the relevant rows of each list.
 local function mean_of_relevant(x, lists, parts) return lists:sum(parts.relevant * x) / parts.positives end
 
--- Returns the logarithm of the sum of e^x over the rows of each list whose entry of `chosen` is 1.
+-- Returns the logarithm of the sum of e^x over the rows of each list. With `chosen`, only rows whose entry of it is 1
+-- count. A list whose rows all have -inf gives NaN.
 local function log_sum(x, lists, chosen)
-  local taken = chosen:where(x, -math.huge)
-  local top = lists:max(taken):detach()
-  return lists:sum((taken - lists:spread(top)):exp()):log() + top
+  if chosen then x = chosen:where(x, -math.huge) end
+  local top = lists:max(x):detach()
+  return lists:sum((x - lists:spread(top)):exp()):log() + top
 end
 
 -- Makes a loss whose function gets scores and lists that have relevant and other rows.
@@ -64,7 +65,7 @@ function M.full_softmax(options)
   local o = full_options:read("mr.losses.full_softmax", options)
   return made("full_softmax", o, function(scores, lists, parts)
     local x = scores / o.tau
-    return log_sum(x, lists, parts.relevant * 0 + 1) - mean_of_relevant(x, lists, parts)
+    return log_sum(x, lists) - mean_of_relevant(x, lists, parts)
   end)
 end
 
@@ -181,14 +182,12 @@ local function pairs_of(lists)
   return found
 end
 
--- Returns the logarithm of the sum of e^x over the rows of each list. It is an error if all entries of a list are -inf.
-local function log_sum_of_all(x, lists)
-  local top = lists:max(x):detach()
-  if #top > 0 and top:min():item() == -math.huge then
+-- Raises an error if all logarithms of a surrogate are -inf in one of the lists.
+local function check_finite(x, lists)
+  if lists.count > 0 and lists:max(x:detach()):min():item() == -math.huge then
     check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than tau, so the "
       .. "logarithm of the surrogate 'relu' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'")
   end
-  return lists:sum((x - lists:spread(top)):exp()):log() + top
 end
 
 ---Makes the pairwise softmax loss PSL (Yang et al. 2024, Eq. 4.1): SL with a surrogate s in place of
@@ -210,10 +209,10 @@ function M.psl(options)
     local found = pairs_of(lists)
     local d = core.pair_differences(scores, lists, found.better, found.worse, found.lists) / -o.tau
     local x = surrogates[o.surrogate](d) / o.tau_star
-    if o.over == "list" then
-      return log_sum_of_all(x, found.lists) - (parts.positives * parts.negatives):log()
-    end
-    return found.rows:mean(log_sum_of_all(x, found.of_rows))
+    local within = o.over == "list" and found.lists or found.of_rows
+    check_finite(x, within)
+    local sums = log_sum(x, within)
+    return o.over == "list" and sums - (parts.positives * parts.negatives):log() or found.rows:mean(sums)
   end)
 end
 

@@ -110,8 +110,7 @@ local log_rr_options = declare("mr.losses.LogRrOptions", {}, shared.smooth, shar
 ---Example: `mr.losses.log_rr()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(1.5)   --> 1.0`
 function M.log_rr(options)
   local o = log_rr_options:read("mr.losses.log_rr", options)
-  local kernel = o.kernel
-  if kernel == "logistic" then o.kernel = nil end  -- so that the text of a loss is the one in stores of older versions
+  local kernel = shared.kernel(o)
   local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.steepness, 1, kernel) end
   return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
 end

@@ -374,7 +374,7 @@ end
 ---@param lists mr.Lists
 ---@return mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
-  return check.per_list("metric " .. name, f(ranks, lists:to(ranks.dtype)), lists.count)
+  return check.one_per("list", "metric " .. name, f(ranks, lists:to(ranks.dtype)), lists.count)
 end
 
 ---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if

@@ -1,6 +1,10 @@
 -- Splits Lua text into tokens, also if the text is incomplete. Completion, the prompt and the manual use the tokens.
 local M = {}
 
+---Keywords that open a block or close one, as keys. `else` and `elseif` do both, and are left out.
+M.opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
+M.closes = { ["end"] = true, ["until"] = true }
+
 ---@class mr.lexer.Token
 ---@field kind "name"|"number"|"string"|"symbol"|"open"  "open": a string or a comment that does not end
 ---@field text string

@@ -15,8 +15,7 @@ function M.begin()
   io.stdout:setvbuf "no"
 end
 
-local opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
-local closes = { ["end"] = true, ["until"] = true }
+local opens, closes = lexer.opens, lexer.closes
 local begins_expression = { name = true, number = true }
 
 -- Returns the positions of lines outside of every block that begin with a name or a number. Another beginning, such as

@@ -6,8 +6,7 @@ local lexer = require "moonrank.prompt.lexer"
 local M = {}
 
 local load = load  -- Lua's own `load`, even if a script replaces the global `load`
-local opens = { ["do"] = true, ["if"] = true, ["function"] = true, ["repeat"] = true }
-local closes = { ["end"] = true, ["until"] = true }
+local opens, closes = lexer.opens, lexer.closes
 
 local declared = {}  -- name of each local variable of the session -> "const" or "local"
 local constants = setmetatable({}, { __index = _G })

@@ -52,8 +52,8 @@ function M.link(target, inside, attributes)
   return ('<a href="%s"%s>%s</a>'):format(escape_html(target), attributes or "", inside)
 end
 
-local states = { done = true, pruned = true, failed = true, killed = true, interrupted = true, paused = true,
-  running = true }
+local states = {}
+for _, state in ipairs(require("moonrank.results.left_out").states) do states[state] = true end
 
 ---Returns the name of a trial's state as a CSS class; "other" for a state that is not known.
 ---@return string

@@ -1,5 +1,5 @@
--- What the pages of `moonrank serve` show of a store. The store is opened for each request and closed after it, so that
--- a sweep that writes, or a store that is replaced, is seen at once.
+-- Reads what the pages of `moonrank serve` show from a store. The store is opened for each request and closed after it,
+-- so that a sweep that writes, or a store that is replaced, is seen at once.
 local core = require "moonrank.core"
 local damage = require "moonrank.sweep.damage"
 

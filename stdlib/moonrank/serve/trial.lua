@@ -10,21 +10,15 @@ local M = {}
 
 local most_compared <const> = 12
 
-local function sorted_names(values)
-  local names = {}
-  for name in pairs(values) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 local function curves_of(store, trial)
   local found, figures = read.curves(store, { trial })[trial.id], {}
-  for _, name in ipairs(sorted_names(found)) do
+  local names = check.names(found)
+  for _, name in ipairs(names) do
     figures[#figures + 1] = chart.figure{ title = name, x = "step", y = name, whole_x = true,
       lines = { { points = found[name], class = "line best", title = name } } }
   end
   if #figures == 0 then return "" end
-  local names, by_step, steps, rows = sorted_names(found), {}, {}, {}
+  local by_step, steps, rows = {}, {}, {}
   for _, name in ipairs(names) do
     for _, point in ipairs(found[name]) do
       if not by_step[point[1]] then by_step[point[1]], steps[#steps + 1] = {}, point[1] end

@@ -24,12 +24,7 @@ local function write(self)
     local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
     -- an earlier attempt of the trial, which was killed, may have come further
     self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
-    for _, report in ipairs(reports) do
-      for name, value in pairs(report.values) do
-        self.store:columns("INSERT INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
-          report.step, value)
-      end
-    end
+    self.store:add_reports(id, reports)
   end
 end
 

@@ -264,6 +264,18 @@ local parts = {
   lists = "INSERT INTO lists (trial, name, scores) VALUES (?1, ?2, CAST(?3 AS BLOB))",
 }
 
+---Adds reports of a trial. A report of the same step and name is replaced.
+---@param id integer  of the trial
+---@param reports { step: integer, values: table<string, number> }[]
+function Store:add_reports(id, reports)
+  for _, report in ipairs(reports) do
+    for name, value in pairs(report.values) do
+      self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
+        report.step, value)
+    end
+  end
+end
+
 ---Stores how a trial ended, in one transaction. Rows of an earlier attempt of the trial are
 ---replaced. If the trial was paused before (`add`), its new reports are added to the earlier
 ---reports.
@@ -291,12 +303,7 @@ function Store:finish(study, trial, outcome, add)
         each.fingerprint, each.what)
     end
     if not add then self:columns("DELETE FROM reports WHERE trial = ?1", id) end
-    for _, report in ipairs(outcome.reports or {}) do
-      for name, value in pairs(report.values) do
-        self:columns("INSERT OR REPLACE INTO reports (trial, name, step, value) VALUES (?1, ?2, ?3, ?4)", id, name,
-          report.step, value)
-      end
-    end
+    self:add_reports(id, outcome.reports or {})
   end)
   self:publish()
 end

@@ -26,6 +26,7 @@ import resource
 import subprocess
 import sys
 import time
+from statistics import median
 
 import letor_files
 
@@ -111,7 +112,7 @@ def loss_of(form, name, threads, torch):
     if form == "moonrank":
         import moonrank
         import moonrank.torch
-        moonrank.lua("require('moonrank.core').threads(n)", n=threads)
+        moonrank.threads(threads)
         return moonrank.torch.Loss(name)
     if form == "no loss":
         return lambda scores, grades, sizes: scores.mean()
@@ -183,11 +184,6 @@ def in_own_process(data, loss, form, given):
     if ended.returncode != 0:
         sys.exit(f"{data}, {loss}, {form} failed: {ended.stderr.strip().splitlines()[-1:]}")
     return json.loads(ended.stdout.splitlines()[-1])
-
-
-def median(values):
-    values = sorted(values)
-    return (values[len(values) // 2] + values[(len(values) - 1) // 2]) / 2
 
 
 def measured(data, loss, given):

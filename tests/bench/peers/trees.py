@@ -164,7 +164,7 @@ def compared(scores, tests):
 
 def main():
     given = arguments()
-    moonrank.lua("require('moonrank.core').threads(1)")
+    moonrank.threads(1)
     partitions = [letor_files.read(given.data / f"mq2008/S{i}.txt.gz") for i in range(1, 6)]
     trials, rows, scores, tests = random_trials(given.trials), [], [], []
     for fold in range(given.folds):

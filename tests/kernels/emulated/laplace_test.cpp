@@ -73,19 +73,7 @@ std::vector<double> doubles(const std::vector<Real>& from) {
   return {from.begin(), from.end()};
 }
 
-/// OnDevice's counterpart on the CPU.
-template <class T>
-class OnHost {
- public:
-  explicit OnHost(int64_t n) : values_(static_cast<size_t>(n)) {}
-  explicit OnHost(const std::vector<T>& from) : values_(from) {}
-  T* data() const { return values_.data(); }
-  Span<T> span() const { return {values_.data(), static_cast<int64_t>(values_.size())}; }
-  std::vector<T> values() const { return values_; }
-
- private:
-  mutable std::vector<T> values_;
-};
+using test::OnHost;
 
 template <template <class> class Array, class Real>
 Results run(const SmoothKernels<Real>& table, const Batch<Real>& batch) {

@@ -18,19 +18,7 @@
 namespace mr {
 namespace {
 
-/// OnDevice's counterpart.
-template <class T>
-class OnHost {
- public:
-  explicit OnHost(int64_t n) : values_(static_cast<size_t>(n)) {}
-  explicit OnHost(const std::vector<T>& from) : values_(from) {}
-  T* data() const { return values_.data(); }
-  Span<T> span() const { return {values_.data(), static_cast<int64_t>(values_.size())}; }
-  std::vector<T> values() const { return values_; }
-
- private:
-  mutable std::vector<T> values_;
-};
+using test::OnHost;
 
 double score(const std::string& shape, int64_t i) {
   const double x = normal(random_key(7, shape.c_str()), static_cast<uint64_t>(i)),

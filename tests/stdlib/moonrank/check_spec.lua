@@ -82,7 +82,7 @@ describe("checks of arguments", function()
       { "new_name", { "f", "two words" }, "name", "'two words'" },
       { "new_name", { "f", "mf", "a model" }, "name", "'mf'", "model" },
       { "path", { "f", "", "x" }, "''" },
-      { "per_list", { "f x", mr.ones(2, 2), 2 }, "{2, 2}", "2" },
+      { "one_per", { "list", "f x", mr.ones(2, 2), 2 }, "{2, 2}", "2" },
     } do
       local message = raises(function() options[case[1]](table.unpack(case[2])) end, "f", table.unpack(case, 3))
       check(message:find("x", 1, true) or case[1] == "new_name", message)

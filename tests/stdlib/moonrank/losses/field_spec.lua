@@ -1,13 +1,9 @@
--- Losses of the field against the reference values of field.json, a file beside the project's folder. Its values are
--- in float64, from automatic differentiation. Specs with formulas in Lua are laplace_spec.lua and soft_top_spec.lua.
+-- Losses against the reference values of tests/support/field.lua. Specs with formulas in Lua are laplace_spec.lua and
+-- soft_top_spec.lua.
 local mr = require "moonrank"
-local json = dofile("tests/support/json.lua")
+local about = dofile("tests/support/field.lua").it
 local test = require "moonrank.test"
-local describe, it, near, check = test.describe, test.it, test.near, test.check
-
-local path = "../shared/golden/field.json"
-local file = io.open(path)
-local golden = file and file:close() and json.read(path)
+local describe, near, check = test.describe, test.near, test.check
 
 -- Compares values, and gradients relative to the largest entry.
 local function compare(loss, case, expected, dtype, tolerance, where)
@@ -24,16 +20,9 @@ end
 
 local tolerances = { float64 = 1e-10, float32 = 2e-6 }
 
-local function about(name, body)
-  it(name, function()
-    if not golden then return test.skip "field.json is not beside the project's folder" end
-    body()
-  end)
-end
-
 describe("values of field.json", function()
-  about("smooth ranks and metrics by the Laplace kernel", function()
-    for i, case in ipairs(golden.laplace.lists) do
+  about("smooth ranks and metrics by the Laplace kernel", "laplace", function(golden)
+    for i, case in ipairs(golden.lists) do
       local options = { kernel = "laplace", steepness = case.gain }
       for dtype, tolerance in pairs(tolerances) do
         local scores, lists = mr.tensor(case.scores, { dtype = dtype }), mr.lists{ case.relevance }
@@ -49,9 +38,9 @@ describe("values of field.json", function()
     end
   end)
 
-  about("soft choices of the top rows, and projected ranks", function()
+  about("soft choices of the top rows, and projected ranks", "soft", function(golden)
     local compared = 0
-    for i, case in ipairs(golden.soft.lists) do
+    for i, case in ipairs(golden.lists) do
       for name, expected in pairs(case.losses) do
         local of, k, tau = name:match("^soft_(%a+)@(%d+) tau=([%d.]+)$")
         if not of then k, tau = name:match("^soft_top_k_cross_entropy@(%d+) tau=([%d.]+)$") end

@@ -1,7 +1,7 @@
 -- Tests softmax losses against plain sums over rows and pairs, reference values and gradient checks.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local json = dofile("tests/support/json.lua")
+local field = dofile("tests/support/field.lua")
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 
 local function softplus(x) return math.max(x, 0) + math.log(1 + math.exp(-math.abs(x))) end
@@ -153,12 +153,8 @@ local function of_reference(text, case, lists)
   return mr.losses[name](options), x
 end
 
-it("softmax losses equal reference values", function()
-  local path = "../shared/golden/field.json"
-  local file = io.open(path)
-  if not file then return test.skip("no " .. path) end
-  file:close()
-  local cases = json.read(path).softmax.lists
+field.it("softmax losses equal reference values", "softmax", function(golden)
+  local cases = golden.lists
   check(#cases > 0)
   for _, case in ipairs(cases) do
     local lists = mr.lists{ case.relevance }

@@ -2,7 +2,7 @@
 -- values.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local json = dofile("tests/support/json.lua")
+local field = dofile("tests/support/field.lua")
 local it, near, check, equal, raises = test.it, test.near, test.check, test.equal, test.raises
 local nan = 0 / 0
 
@@ -97,12 +97,7 @@ it("mr.stats.distribution counts NaN, and has a rule for no values, zeros and ne
   raises(function() mr.stats.distribution({ 1 / 0 }, {}) end, "entry 1")
 end)
 
-it("mr.stats.distribution equals reference values", function()
-  local path = "../shared/golden/field.json"
-  local file = io.open(path)
-  if not file then return test.skip("no " .. path) end
-  file:close()
-  local golden = json.read(path).distribution
+field.it("mr.stats.distribution equals reference values", "distribution", function(golden)
   check(#golden.vectors > 0)
   for _, case in ipairs(golden.vectors) do
     local shares = {}
