@@ -80,7 +80,7 @@ local function of_rows(name, definition)
     o.slope_at = "value"
     return loss.by_slope({ name = name, metric = metric, of = metric, counted = "any", pointwise = true,
       values = function(scores, lists)
-        local relevance = lists:to(scores.dtype).relevance
+        local relevance = lists.relevance:to(scores.dtype):to(scores.device)
         return lists:mean(check.one_per("row", "mr.losses." .. name, cost(scores, relevance), lists.rows))
       end }, o)
   end

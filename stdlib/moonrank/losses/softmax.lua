@@ -16,12 +16,15 @@ local bound_options = declare("mr.losses.SoftmaxOptions", {
 
 local function temperature(name, default, help) return shared.factor(name, default, help) end
 
--- Numbers that the losses of this file share, for lists with relevant and other rows: 1 for relevant rows and for
--- other rows, and their numbers per list.
-local function parts_of(lists, dtype)
-  local relevant = lists:to(dtype).relevance:ge(1)
+-- Numbers that the losses of this file share, for lists with relevant and other rows, on the device of the scores: 1
+-- for relevant rows and for other rows, and their numbers per list.
+local function parts_of(lists, scores)
+  local relevant = lists.relevance:ge(1):to(scores.dtype):to(scores.device)
   local count = lists:sum(relevant)
-  return { relevant = relevant, others = 1 - relevant, positives = count, negatives = lists.sizes:to(dtype) - count }
+  return {
+    relevant = relevant, others = 1 - relevant, positives = count,
+    negatives = lists.sizes:to(scores.dtype):to(scores.device) - count,
+  }
 end
 
 -- Returns the mean of x over the relevant rows of each list.
@@ -39,7 +42,7 @@ end
 local function made(name, o, f)
   o.metric = metrics.parse(o.metric)
   local values = loss.on_counted(metrics.parse "ap", function(scores, lists)
-    return f(scores, lists, parts_of(lists, scores.dtype))
+    return f(scores, lists, parts_of(lists, scores))
   end)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values }, o)
 end

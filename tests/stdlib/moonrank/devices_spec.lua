@@ -289,6 +289,15 @@ describe("losses on CPU and CUDA", function()
     end
   end))
 
+  it("agree for losses of pairs and of rows that a script defines", at_both(function()
+    mr.losses.define("devices_spec_pairs", { pairs = function(d) return (-d):softplus() end })
+    mr.losses.define("devices_spec_rows", { rows = function(s, y) return (s - y) ^ 2 end })
+    for _, name in ipairs{ "devices_spec_pairs", "devices_spec_rows" } do
+      agree(name, function(t) return mr.losses[name]{ bound = "minmax" }(t, lists) end,
+        numbers(14, { dtype = "float64" }), 1e-9)
+    end
+  end))
+
   it("agree under a bound defined in Lua", at_both(function()
     local function above_mean(score, stats) return (score - stats.expectation) / (stats.max - stats.expectation) end
     agree("defined", function(t) return mr.losses.ndcg{ bound = above_mean }(t, lists) end,

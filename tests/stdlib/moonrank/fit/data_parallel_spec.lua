@@ -5,7 +5,7 @@ local dataset = require "moonrank.data.dataset"
 local random = require "moonrank.random"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
-local it, equal, check, raises = test.it, test.equal, test.check, test.raises
+local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
 -- Lists of these sizes with their rows' numbers as items.
 local function numbered(sizes)
@@ -82,7 +82,9 @@ it("sampling losses draw the same rows in shares of a batch as in the whole batc
           table.move(found, 1, #found, #joined[step] + 1, joined[step])
         end
       end
-      equal(joined, whole, name)
+      equal(#joined, #whole, name)
+      -- a GPU adds the products of a smaller batch in another order
+      for step, found in ipairs(whole) do near(joined[step], found, 1e-12, name) end
     end
   end
 end)
