@@ -1,7 +1,7 @@
 -- Runs scripts that make tables and figures, one after another, as sections of a report (report.lua).
 local experiment = require("moonrank").experiment
 local core = require "moonrank.core"
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local seen = require "moonrank.data.seen"
 
 local M = {}

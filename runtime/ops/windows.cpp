@@ -1,4 +1,5 @@
-// Unfolds windows of pictures into columns. stdlib/moonrank/operations.lua composes convolutions and pooling from it.
+// Unfolds windows of pictures into columns. stdlib/moonrank/tensor/operations.lua composes convolutions and pooling
+// from it.
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/lua/bind.h"

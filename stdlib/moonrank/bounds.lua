@@ -5,7 +5,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local estimate = require "moonrank.bounds.estimate"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"

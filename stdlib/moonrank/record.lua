@@ -1,5 +1,5 @@
 -- Records: result tables with a name, such as paired_t{n = 3, p = 0.25}. A record prints as its name and its fields.
-local brief = require "moonrank.brief"
+local brief = require "moonrank.table.brief"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local tables = require "moonrank.table"

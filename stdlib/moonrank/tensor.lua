@@ -3,7 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local phase = require "moonrank.system.phase"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local room = require "moonrank.system.room"
 local scope = require "moonrank.system.scope"
 
@@ -535,7 +535,7 @@ for _, name in ipairs{ "lt", "le", "concat", "mod", "idiv", "band", "bor", "bnot
     check.fail("%s", require("moonrank.help.other_names").operators[name])
   end
 end
-for name, operation in pairs(require "moonrank.operations") do M[name] = operation end
+for name, operation in pairs(require "moonrank.tensor.operations") do M[name] = operation end
 
 ---Returns true if a GPU can be used, else false. It never raises an error.
 ---@return boolean

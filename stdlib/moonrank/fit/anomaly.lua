@@ -3,7 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local scope = require "moonrank.system.scope"
 
 local M = {}

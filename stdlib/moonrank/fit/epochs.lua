@@ -10,7 +10,7 @@ local dataset = require "moonrank.data.dataset"
 local models = require "moonrank.models.model"
 local objectives = require "moonrank.fit.objective"
 local phase = require "moonrank.system.phase"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 -- the metrics accept the grades of these datasets.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 
 local M = {}

@@ -3,7 +3,7 @@
 -- and metrics, and the values that these functions captured. Other code of the script, and the function each_epoch, are
 -- not included.
 local code = require "moonrank.sweep.code"
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 
 local M = {}
 

@@ -5,7 +5,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
 local newton = require "moonrank.losses.newton"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 local tree_options = require "moonrank.models.tree_options"
 

@@ -10,7 +10,7 @@ local evaluate = require "moonrank.evaluate"
 local new_users = require "moonrank.fit.new_users"
 local objectives = require "moonrank.fit.objective"
 local phase = require "moonrank.system.phase"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 
 local M = {}

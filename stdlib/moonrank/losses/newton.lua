@@ -1,7 +1,7 @@
 -- Computes first and second derivatives of a loss with respect to every score. Boosted trees need both for Newton
 -- steps.
 local check = require "moonrank.check"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 
 local M = {}
 

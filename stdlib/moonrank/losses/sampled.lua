@@ -5,7 +5,7 @@ local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local regularizers = require "moonrank.losses.regularizers"
 local shared = require "moonrank.losses.options"
 

@@ -3,7 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 
 local M = {}
 

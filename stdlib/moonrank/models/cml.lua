@@ -2,7 +2,7 @@
 -- points in a ball.
 local declare = require("moonrank.options").declare
 local model_options = require "moonrank.models.options"
-local operations = require "moonrank.operations"
+local operations = require "moonrank.tensor.operations"
 local tensors = require "moonrank.tensor"
 
 -- Returns a copy of `x` in which rows outside the ball with radius `radius` are moved to the surface of the ball.

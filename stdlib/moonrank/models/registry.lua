@@ -2,11 +2,11 @@
 local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local listed = require "moonrank.models.parameters"
 local model = require "moonrank.models.model"
 local model_options = require "moonrank.models.options"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local room = require "moonrank.system.room"
 
 local M = {}

@@ -1,6 +1,6 @@
 -- Texts that the prompt shows for values: tables two levels deep and never more than a screen, functions by their
 -- documentation, other objects as they print themselves.
-local brief = require "moonrank.brief"
+local brief = require "moonrank.table.brief"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 

@@ -11,7 +11,7 @@
 -- The walk begins at the trial's function and follows upvalues, the globals that a function names, and tables.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local fingerprint = require "moonrank.data.fingerprint"
 local lexer = require "moonrank.prompt.lexer"
 local option_names = require "moonrank.options"

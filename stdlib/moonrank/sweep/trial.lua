@@ -2,9 +2,9 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local outcome_of = require("moonrank.sweep.outcome").of
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local seen = require "moonrank.data.seen"
 
 local M = {}

@@ -7,7 +7,7 @@ local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local frame = require "moonrank.sweep.frame"
 local newton = require "moonrank.losses.newton"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local dataset = require "moonrank.data.dataset"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local sweeps = dofile "tests/support/sweeps.lua"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises

@@ -2,7 +2,7 @@
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
-local streams = require "moonrank.random"
+local streams = require "moonrank.tensor.random"
 local test = require "moonrank.test"
 local trees = dofile("tests/support/trees.lua")
 local sweeps = dofile("tests/support/sweeps.lua")

@@ -1,7 +1,7 @@
 -- Tests that a scope applies only to its own call, also with coroutines.
 local mr = require "moonrank"
 local core = require "moonrank.core"
-local random = require "moonrank.random"
+local random = require "moonrank.tensor.random"
 local scope = require "moonrank.system.scope"
 local test = require "moonrank.test"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check

@@ -17,11 +17,11 @@ end
 ---a table the names of its columns.
 ---@param value any
 ---@return string
----Example: `require("moonrank.brief").text(mr.zeros{2, 3})   --> mr.Tensor {2, 3} float32`
+---Example: `require("moonrank.table.brief").text(mr.zeros{2, 3})   --> mr.Tensor {2, 3} float32`
 ---Example:
 ---```lua
 ---local found = mr.evaluate(mr.tensor{3, 2}, mr.lists{{0, 1}}, {"rr"})
----require("moonrank.brief").text(found)   --> mr.Evaluation: rr 0.5000
+---require("moonrank.table.brief").text(found)   --> mr.Evaluation: rr 0.5000
 ---```
 function M.text(value)
   if check.is_tensor(value) then return of_tensor(value) end

@@ -1,7 +1,7 @@
 -- Tests definitions by name in scripts, and definitions that only one script sees.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local definitions = require "moonrank.definitions"
+local definitions = require "moonrank.system.definitions"
 local it, equal, check, fails = test.it, test.equal, test.check, test.raises
 
 local function loss(value) return { direction = "maximize", smooth = function(s, l) return l:sum(s) * value end } end
