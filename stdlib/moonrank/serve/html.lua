@@ -1,6 +1,7 @@
 -- HTML of the pages of `moonrank serve`: text from a store is escaped here, and numbers get their form.
 local core = require "moonrank.core"
 local escape_html = require("moonrank.table").escape_html
+local progress = require "moonrank.system.progress"
 
 local M = {}
 
@@ -29,11 +30,7 @@ end
 ---Example: `require("moonrank.serve.html").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
   if type(seconds) ~= "number" or seconds ~= seconds then return "&ndash;" end
-  if seconds < 0.95 then return ("%.2g ms"):format(1000 * seconds) end
-  if seconds < 10 then return ("%.2g s"):format(seconds) end
-  if seconds < 60 then return ("%.0f s"):format(seconds) end
-  if seconds < 3600 then return ("%d min %02d s"):format(seconds // 60, math.floor(seconds % 60)) end
-  return ("%d h %02d min"):format(math.min(seconds, 1e12) // 3600, math.floor(seconds % 3600 // 60))
+  return progress.duration(seconds)
 end
 
 ---Returns a number of bytes as text.

@@ -30,13 +30,6 @@ function M.new(name, schedule, options)
   return self
 end
 
-local function duration(seconds)
-  if seconds < 59.5 then return ("%.0f s"):format(seconds) end
-  local minutes = math.floor(seconds / 60 + 0.5)
-  if minutes < 60 then return ("%d min"):format(minutes) end
-  return ("%d h %02d min"):format(minutes // 60, minutes % 60)
-end
-
 -- Returns the parameters of a trial as text, such as "lr 0.01, loss ndcg".
 local function params_text(params)
   local parts = {}
@@ -64,7 +57,7 @@ function Live:summary(running, workers)
   local s, now = self.schedule, self.clock()
   local ended = s:ended()
   local left = ended < s.planned and s:left(workers)
-  local time = duration(now - self.began) .. (left and ", " .. duration(left) .. " left" or "")
+  local time = progress.duration(now - self.began) .. (left and ", " .. progress.duration(left) .. " left" or "")
   local parts = { ("%d/%d trials"):format(ended, s.planned), time }
   if #running > 0 then parts[#parts + 1] = ("%d running"):format(#running) end
   for _, state in ipairs{ "pruned", "failed", "killed" } do

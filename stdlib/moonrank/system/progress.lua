@@ -29,12 +29,18 @@ local progress_options = declare("mr.progress.Options", {
 local Progress = {}
 Progress.__index = Progress
 
-local function duration(seconds)
+---Returns a duration as text to two or three digits, or to the minute if it is ten minutes or longer.
+---@param seconds number
+---@return string
+---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
+function M.duration(seconds)
+  seconds = math.min(seconds, 1e12)  -- a store can have any number
+  if seconds < 0.0995 then return ("%.0f ms"):format(1000 * seconds) end
   if seconds < 9.95 then return ("%.1f s"):format(seconds) end
   if seconds < 59.5 then return ("%.0f s"):format(seconds) end
-  local minutes = math.floor(seconds / 60 + 0.5)
-  if minutes < 60 then return ("%d min"):format(minutes) end
-  return ("%d h %02d min"):format(minutes // 60, minutes % 60)
+  if seconds < 599.5 then return ("%.0f min %02.0f s"):format((seconds + 0.5) // 60, (seconds + 0.5) % 60 // 1) end
+  if seconds < 3570 then return ("%.0f min"):format(seconds / 60) end
+  return ("%.0f h %02.0f min"):format((seconds + 30) // 3600, (seconds + 30) % 3600 // 60)
 end
 
 ---Starts the progress display of a loop. The first call of `update` on the returned object writes
@@ -71,9 +77,9 @@ function Progress:_text(done, values, now)
   end
   local shown = numbers(values)
   if shown ~= "" then parts[#parts + 1] = shown end
-  local time = duration(spent)
+  local time = M.duration(spent)
   if done > 0 and done < self.total then
-    time = time .. ", " .. duration(spent / done * (self.total - done)) .. " left"
+    time = time .. ", " .. M.duration(spent / done * (self.total - done)) .. " left"
   end
   parts[#parts + 1] = time
   return table.concat(parts, "  ")

@@ -229,7 +229,7 @@ it("the live table of mr.sweep is redrawn on a terminal at most every second", f
   now = 8
   view:update{ { trial = { number = 6, params = { loss = "rr" } } },
     { trial = { number = 5, params = { loss = "ap" } }, report = { step = 7, values = { ndcg = 0.25 } } } }
-  local head = "s  4/10 trials  8 s  2 running  1 failed  best 0.5 (trial 2: loss ap, lr 0.25)"
+  local head = "s  4/10 trials  8.0 s  2 running  1 failed  best 0.5 (trial 2: loss ap, lr 0.25)"
   equal(table.concat(written), table.concat{ head:sub(1, 59), "\n",
     "  trial 5  loss ap  step 7  ndcg 0.25\n", "  trial 6  loss rr\n" })
   written, now = {}, 8.1
@@ -238,7 +238,7 @@ it("the live table of mr.sweep is redrawn on a terminal at most every second", f
   now = 9
   view:update({}, 1)
   equal(written[1], "\27[3A\r\27[J")
-  check(view:summary({}, 1):find("9 s, 14 s left", 1, true), view:summary({}, 1))
+  check(view:summary({}, 1):find("9.0 s, 14 s left", 1, true), view:summary({}, 1))
 end)
 
 it("mr.sweep optimizes in the metric's own direction, and refuses the opposite", function()

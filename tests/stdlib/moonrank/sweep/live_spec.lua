@@ -22,7 +22,7 @@ it("the progress of mr.sweep shows the time left for any parameters and study na
   for _, params in ipairs{ { lr = 0.1 }, long } do
     for _, name in ipairs{ "s", ("a_long_name_"):rep(8), ("\u{fc}"):rep(90) } do
       local text = shown(name, params, { { trial = { number = 1, params = params }, spent = 1 } })
-      check(text:find("42/100 trials", 1, true) and text:find("13 min", 1, true), text)
+      check(text:find("42/100 trials", 1, true) and text:find("13 min left", 1, true), text)
       for line in text:gmatch "[^\n]+" do check(#line <= 79, line) end
     end
   end

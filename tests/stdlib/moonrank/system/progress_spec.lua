@@ -25,9 +25,9 @@ describe("the progress line", function()
     line:finish()
     local lines = {}
     for each in text():gmatch "[^\n]+" do lines[#lines + 1] = each end
-    test.equal(lines[1], "epoch   1/100  loss 1.0000  1.0 s, 2 min left")
-    test.equal(lines[2], "epoch   6/100  loss 0.1667  6.0 s, 2 min left")
-    test.equal(lines[#lines], "epoch 100/100  loss 0.0100  2 min")
+    test.equal(lines[1], "epoch   1/100  loss 1.0000  1.0 s, 1 min 39 s left")
+    test.equal(lines[2], "epoch   6/100  loss 0.1667  6.0 s, 1 min 34 s left")
+    test.equal(lines[#lines], "epoch 100/100  loss 0.0100  1 min 40 s")
     test.equal(#lines, 21)
   end)
   it("rewrites one line on a terminal at most ten times a second", function()
@@ -66,5 +66,12 @@ describe("the progress line", function()
     at(7261)
     line:update(1)
     test.equal(text(), "epoch 1/3  2 h 01 min, 4 h 02 min left\n")
+  end)
+  it("shows durations in the unit that they fill", function()
+    for seconds, shown in pairs{ [0] = "0 ms", [0.012] = "12 ms", [0.5] = "0.5 s", [9.96] = "10 s",
+      [59.6] = "1 min 00 s",
+      [599.6] = "10 min", [3569] = "59 min", [3570] = "1 h 00 min", [1e300] = "277777777 h 47 min" } do
+      test.equal(progress.duration(seconds), shown)
+    end
   end)
 end)
