@@ -4,10 +4,10 @@ from typing import Literal
 
 Loss = Literal[
     "ap", "approx_ndcg", "bce", "bpr", "bsl", "bsl_per_positive", "climf", "direct_ranker", "full_softmax", "gbce",
-    "hinge", "lambdafm", "lambdarank", "listmle", "listnet", "log_rr", "mse", "ndcg", "ndcg_loss_1", "ndcg_loss_2",
-    "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "projected_ndcg", "psl", "ranknet",
-    "ranknet_all_pairs", "rr", "sampled_softmax", "sl", "sl_at_k", "soft_hit", "soft_precision", "soft_rank",
-    "soft_recall", "soft_top_k", "softmax_cross_entropy", "squared_hinge", "tfmap", "top_n_rank", "warp",
+    "hinge", "lambdafm", "lambdarank", "listmle", "listnet", "llpauc", "llpauc_as_coded", "log_rr", "mse", "ndcg",
+    "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "projected_ndcg",
+    "psl", "ranknet", "ranknet_all_pairs", "rr", "sampled_softmax", "sl", "sl_at_k", "soft_hit", "soft_precision",
+    "soft_rank", "soft_recall", "soft_top_k", "softmax_cross_entropy", "squared_hinge", "tfmap", "top_n_rank", "warp",
 ]
 
 MetricName = Literal[

@@ -154,6 +154,16 @@ end
 
 local log2 = core.number_log(2)
 
+-- Returns the arc tangents of x: three times the angle is halved, and the rest is a series.
+local function arc_tangent(x)
+  for _ = 1, 3 do x = x / ((x * x + 1):sqrt() + 1) end
+  local square, sum = x * x, x * 0
+  for k = 21, 1, -2 do sum = sum * square + (k % 4 == 1 and 1 or -1) / k end
+  return sum * x * 8
+end
+
+local tan_of_1 = 1.5574077246549023
+
 -- The logarithm of each surrogate of PSL, for differences d; -inf where the surrogate is not above 0.
 local surrogates = {
   tanh = function(d) return log2 - (d * -2):softplus() end,
@@ -161,11 +171,17 @@ local surrogates = {
     local inside = d:gt(-1)
     return inside:where((inside:where(d, 0) + 1):log(), -math.huge)
   end,
+  atan = function(d)
+    local y = arc_tangent(d:gt(-tan_of_1):where(d, -tan_of_1)) + 1
+    local inside = y:gt(1e-6)
+    return inside:where(inside:where(y, 1):log(), -math.huge)
+  end,
 }
 
 local psl_options = declare("mr.losses.PslOptions", {
-  { "surrogate", "string", default = "tanh", choices = { "tanh", "relu" },
-    help = "function that replaces the exponential of a difference d: tanh(d) + 1, or max(d + 1, 0)" },
+  { "surrogate", "string", default = "tanh", choices = { "tanh", "relu", "atan" },
+    help = "function that replaces the exponential of a difference d: tanh(d) + 1, max(d + 1, 0), or atan(d) + 1 "
+      .. "where this is above 0" },
   { "over", "string", default = "positive", choices = { "positive", "list" },
     help = "positive: the mean over relevant rows of a logarithm each; list: one logarithm of a mean over pairs" },
   temperature("tau", 1, "temperature of differences of scores; 2 for cosines"),
@@ -186,10 +202,11 @@ local function pairs_of(lists)
 end
 
 -- Raises an error if all logarithms of a surrogate are -inf in one of the lists.
-local function check_finite(x, lists)
+local function check_finite(x, lists, surrogate)
   if lists.count > 0 and lists:max(x:detach()):min():item() == -math.huge then
-    check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than tau, so the "
-      .. "logarithm of the surrogate 'relu' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'")
+    check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than %s tau, so "
+      .. "the logarithm of the surrogate '%s' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'",
+      surrogate == "relu" and "1" or "1.55", surrogate)
   end
 end
 
@@ -201,8 +218,9 @@ end
 ---
 ---Here $tau_s$ is `tau_star`. With `over = "list"`, it is the logarithm of the mean over all pairs of a
 ---list (method 2 of the authors' code). The papers' scores are cosines and tau is 2. The surrogate
----"relu" has no value where every other row's difference is -1 or less, which is an error. Lists that
----count, and bounds, are as for mr.losses.sl. The loss takes time and memory for each pair.
+---"relu" has no value where every other row's difference is -1 or less, and "atan" where it is -1.557
+---or less, which is an error. Lists that count, and bounds, are as for mr.losses.sl. The loss takes
+---time and memory for each pair.
 ---@param options? mr.losses.PslOptions
 ---@return mr.Loss
 ---Example: `mr.losses.psl()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.0`
@@ -213,7 +231,7 @@ function M.psl(options)
     local d = core.pair_differences(scores, lists, found.better, found.worse, found.lists) / -o.tau
     local x = surrogates[o.surrogate](d) / o.tau_star
     local within = o.over == "list" and found.lists or found.of_rows
-    check_finite(x, within)
+    check_finite(x, within, o.surrogate)
     local sums = log_sum(x, within)
     return o.over == "list" and sums - (parts.positives * parts.negatives):log() or found.rows:mean(sums)
   end)

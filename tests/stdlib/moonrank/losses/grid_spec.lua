@@ -110,12 +110,22 @@ local function table_of(name, cells, about)
   return tostring(mr.table{ columns = columns, rows = rows })
 end
 
+-- With its own beta of 0.1, this loss mostly lowers the scores of other rows. A linear model without a bias, of
+-- positive features, then ranks worse than at random.
+local given = { llpauc_as_coded = { beta = 0.7 } }
+
+local function made(loss, bound)
+  local options = { bound = bound }
+  for key, value in pairs(given[loss] or {}) do options[key] = value end
+  return mr.losses[loss](options)
+end
+
 -- f(loss) of every loss under every bound that applies: the cell, and what is wrong.
 local function grid(name, f, about)
   local cells, failed = {}, {}
   for _, loss in ipairs(mr.losses.names()) do
     for _, bound in ipairs((mr.losses.bounds(loss))) do
-      local value, wrong = f(mr.losses[loss]{ bound = bound })
+      local value, wrong = f(made(loss, bound))
       cells[loss .. " " .. bound] = value and ("%.4f"):format(value) or "-"
       if wrong then failed[#failed + 1] = ("%s under %s: %s"):format(loss, bound, wrong) end
     end

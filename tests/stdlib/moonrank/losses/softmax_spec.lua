@@ -35,6 +35,11 @@ local plain = {
       end))
     end)
   end,
+  llpauc = function(p, n)
+    local function r(x) return softplus(5 * x) / 5 end
+    local up = mean(p, function(f) return r(2 * sigmoid(f) - (sigmoid(f) - 1) ^ 2 - 0.5) end)
+    return mean(n, function(f) return r(2 * sigmoid(f) + sigmoid(f) ^ 2 - 0.5) end) - up - 0.3
+  end,
   sl_at_k = function(p, n)
     local all = table.move(p, 1, #p, #n + 1, table.move(n, 1, #n, 1, {}))
     table.sort(all, function(a, b) return a > b end)
@@ -121,6 +126,11 @@ it("mr.losses.psl has a surrogate that ends", function()
   -- a row beyond the end adds nothing
   near(loss(mr.tensor({ 0.5, 0.25, -9 }, { dtype = "float64" }), lists):item(), math.log((1 - 0.125) ^ 2), 1e-12)
   raises(function() loss(mr.tensor{ 5, 0, -5 }, lists) end, "relu", "finite")
+  local atan = mr.losses.psl{ surrogate = "atan", tau = 2 }
+  near(atan(x, lists):item(), math.log((1 + math.atan(-0.125)) + (1 + math.atan(-0.625))), 1e-12)
+  near(atan(mr.tensor({ 0.5, 40.5, -9 }, { dtype = "float64" }), lists):item(), math.log(1 + math.atan(20)), 1e-12)
+  check(mr.gradcheck(function(s) return atan:mean(s * 2, lists) end, (x * 1):requires_grad()) < 1e-6)
+  raises(function() atan(mr.tensor{ 5, 0, -5 }, lists) end, "atan", "finite")
   local both = mr.losses.psl{ over = "list" }
   near(both(mr.tensor({ 0, 0, 0, 0 }, { dtype = "float64" }), mr.lists{ { 1, 1, 0, 0 } }):item(), 0, 1e-12)
 end)
@@ -134,12 +144,51 @@ it("softmax losses refuse what they cannot use", function()
   raises(function() mr.losses.psl{ surrogate = "sinh" } end, "surrogate", "sinh")
 end)
 
+it("LLPAUC trains its parameters within their ranges", function()
+  local lists, scores = lists_of{ 5, 9, 12 }
+  local x = mr.tensor(scores, { dtype = "float64" })
+  for _, name in ipairs{ "llpauc", "llpauc_as_coded" } do
+    local loss = mr.losses[name]{ ascent = false }
+    local p = loss:parameters()[1]
+    local function of(sign)
+      local numbers = p:totable()
+      numbers[4] = numbers[4] + sign * 1e-5
+      local moved = name == "llpauc" and numbers[4] or 2 * numbers[4]
+      return mr.losses[name]{ s_minus = moved }:mean(x, lists):item()
+    end
+    loss:mean(x, lists):backward()
+    near(p.grad[4]:item(), (of(1) - of(-1)) / 2e-5, 1e-8, name)
+    -- after a step far out of the ranges
+    local optimizer = mr.optim.sgd{ lr = 1e3 }:bind{ p }
+    optimizer:step()
+    loss:mean(x, lists)
+    local v = p:totable()
+    check(v[1] >= 0 and v[1] <= 1 and v[2] >= 0 and v[2] <= 1 and v[4] >= 0 and v[4] <= 5, name)
+    local gamma = name == "llpauc" and v[5] or 2 * v[5]
+    check(gamma >= math.max(-v[1], v[2] - 1) and gamma <= 1, name)
+  end
+  equal(#mr.losses.llpauc{ learn = false }:parameters(), 0)
+  raises(function() mr.losses.llpauc{ a = 2 } end, "a", "2")
+end)
+
+it("LLPAUC maximizes over s+ and gamma", function()
+  local lists, scores = lists_of{ 5, 9 }
+  local found = {}
+  for i, ascent in ipairs{ true, false } do
+    local loss = mr.losses.llpauc{ ascent = ascent }
+    loss:mean(mr.tensor(scores), lists):backward()
+    found[i] = loss:parameters()[1].grad:totable()
+  end
+  for i, sign in ipairs{ 1, 1, -1, 1, -1 } do equal(found[1][i], sign * found[2][i]) end
+  check(math.abs(found[1][3]) > 1e-3)
+end)
+
 -- The loss and the scores that a name of the reference values stands for, such as "psl2_tanh tau=2 tau_star=0.5".
 local function of_reference(text, case, lists)
   local name, options = text:match "^%S+", {}
   for key, value in text:gmatch "(%w[%w_]*)=(%S+)" do options[key] = tonumber(value) end
-  local x, q = mr.tensor(case.scores, { dtype = "float64" }),
-    mr.tensor(case.sampling_probability, { dtype = "float64" })
+  local x = mr.tensor(case.scores, { dtype = "float64" })
+  local q = case.sampling_probability and mr.tensor(case.sampling_probability, { dtype = "float64" })
   local form, surrogate = name:match "^(psl2?)_(%w+)$"
   if form then
     name, options.surrogate, options.over = "psl", surrogate, form == "psl2" and "list" or "positive"
@@ -166,6 +215,45 @@ field.it("softmax losses equal reference values", "softmax", function(golden)
       near(value:item(), expected.value, { rtol = 1e-10, atol = 1e-12 }, text)
       near(s.grad, mr.tensor(expected.gradient, { dtype = "float64" }), { rtol = 1e-10, atol = 1e-12 }, text)
       equal(loss:count(lists), expected.rule and 0 or 1)
+    end
+  end
+end)
+
+field.it("softmax losses of cosines equal reference values", "softmax", function(golden)
+  local f64 = { dtype = "float64" }
+  for _, case in ipairs(golden.cosine) do
+    local lists = mr.lists{ case.relevance }
+    for text, expected in pairs(case.losses) do
+      local u, v = mr.tensor(case.user, f64):requires_grad(), mr.tensor(case.items, f64):requires_grad()
+      local s = (v * u):sum(2) / ((v * v):sum(2):sqrt() * (u * u):sum():sqrt())
+      near(s:detach(), mr.tensor(case.scores, f64), { rtol = 1e-12 }, text)
+      local value = of_reference(text, case, lists)(s, lists)
+      value:sum():backward()
+      near(value:item(), expected.value, { rtol = 1e-10, atol = 1e-12 }, text)
+      near(u.grad, mr.tensor(expected.gradient_user, f64), { rtol = 1e-10, atol = 1e-12 }, text)
+      near(v.grad, mr.tensor(expected.gradient_items, f64), { rtol = 1e-10, atol = 1e-12 }, text)
+    end
+  end
+end)
+
+field.it("LLPAUC equals reference values", "softmax", function(golden)
+  local names = { "a", "b", "s_plus", "s_minus", "gamma", "theta_a", "theta_b" }
+  check(#golden.llpauc > 0)
+  for _, case in ipairs(golden.llpauc) do
+    local lists = mr.lists{ case.relevance }
+    for _, name in ipairs{ "llpauc", "llpauc_as_coded" } do
+      local coded, options, expected = name == "llpauc_as_coded", { ascent = false }, case[name]
+      for i = 1, coded and 7 or 5 do options[names[i]] = case[names[i]] end
+      for _, key in ipairs{ "alpha", "beta", "kappa" } do options[key] = case[key] end
+      local loss, s = mr.losses[name](options), mr.tensor(case.scores, { dtype = "float64" }):requires_grad()
+      local value = loss(s, lists)
+      value:sum():backward()
+      near(value:item(), expected.value, { rtol = 1e-10, atol = 1e-12 }, name)
+      near(s.grad, mr.tensor(expected.gradient_scores, { dtype = "float64" }), { rtol = 1e-10, atol = 1e-12 }, name)
+      for i, gradient in ipairs(loss:parameters()[1].grad:totable()) do
+        local scale = coded and i >= 3 and i <= 5 and 2 or 1
+        near(gradient / scale, expected.gradient_parameters[names[i]], { rtol = 1e-10, atol = 1e-12 }, names[i])
+      end
     end
   end
 end)
