@@ -17,21 +17,18 @@ Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
   const Tensor spare = Tensor::empty({lists.rows()}, Dtype::float64);
   const Tensor out = Tensor::zeros({lists.rows()}, Dtype::float64);
   const Chosen better = pairs.better ? *pairs.better : lists.relevant_rows(pairs.ranking.threshold, Device::cpu).view();
-  const LambdaCurvature<Swaps, Form> work{.of = {.places = pairs.ranking.placements(),
-                                                 .relevance = lists.relevance(Device::cpu).span<const float>(),
-                                                 .lists = lists.view(Device::cpu),
-                                                 .better = better},
-                                          .swaps = pairs.swaps,
-                                          .rows = rows.span(),
-                                          .spare = spare.span<double>(),
-                                          .scores = scores.span<const double>(),
-                                          .steepness = pairs.steepness,
-                                          .form = pairs.form,
-                                          .curvature = out.span<double>()};
-  cpu::parallel_each(lists.count(), 1, [&](int64_t list) {
-    cpu::check_interrupt();
-    work(SerialGroup{}, list);
-  });
+  const cpu::LambdaCurvature<Swaps, Form> work{.of = {.places = pairs.ranking.placements(),
+                                                      .relevance = lists.relevance(Device::cpu).span<const float>(),
+                                                      .lists = lists.view(Device::cpu),
+                                                      .better = better},
+                                               .swaps = pairs.swaps,
+                                               .rows = rows.span(),
+                                               .spare = spare.span<double>(),
+                                               .scores = scores.span<const double>(),
+                                               .steepness = pairs.steepness,
+                                               .form = pairs.form,
+                                               .curvature = out.span<double>()};
+  cpu::parallel_each(lists.count(), 1, [&](int64_t list) { work(SerialGroup{}, list); });
   return out;
 }
 

@@ -1,13 +1,48 @@
 // Second derivative of a pairwise loss (lambda.h) by each score alone, for Newton steps of trees (LambdaMART; Burges
 // 2010, section 7). Each pair adds a^2 |Delta M_ij| c(t) to both of its rows, where t = a (s_j - s_i) and c is the
-// curvature of the pair's cost (pair_forms.h). Delta M_ij has no gradient.
+// curvature of the pair's cost (pair_forms.h). Delta M_ij has no gradient. Only on the CPU, where trees are grown.
 #pragma once
 
+#include <vector>
+
+#include "kernels/core/scratch.h"
+#include "kernels/core/threads.h"
 #include "kernels/losses/pairs/lambda.h"
+#include "kernels/tensor/functions_cpu.h"
 
-namespace mr {
+namespace mr::cpu {
 
-/// `rows`, `spare` and `curvature` have a slot per row.
+/// Pairs of one row with later rows of its list: their weights, and t, of which `curvatures` makes c(t).
+struct LaterPairs {
+  std::vector<int64_t> at;
+  std::vector<double> weights, t, out;
+
+  auto in_use() { return Kept(at, weights, t, out); }
+  void clear() {
+    at.clear();
+    weights.clear();
+    t.clear();
+  }
+  void add(int64_t row, double weight, double wrong_by) {
+    at.push_back(row);
+    weights.push_back(weight);
+    t.push_back(wrong_by);
+  }
+
+  template <class Form>
+  void curvatures(const Form& form) {
+    out.resize(t.size());
+    for (size_t k = 0; k < t.size(); ++k) out[k] = form.curvature(t[k]);
+  }
+  /// The sigmoids, which take most of the time, run through the vector loop of tensors, which has the same bits.
+  void curvatures(const LogisticPair&) {
+    out.resize(t.size());
+    chosen_loops<FunctionLoops<double>>().sigmoid.values(t.data(), out.data(), static_cast<int64_t>(t.size()));
+    for (double& each : out) each = LogisticPair::curvature_at_sigmoid(each);
+  }
+};
+
+/// `rows`, `spare` and `curvature` have a slot per row. Each pair is computed once.
 template <class Swaps, class Form>
 struct LambdaCurvature {
   using Row = typename Swaps::Row;
@@ -20,25 +55,47 @@ struct LambdaCurvature {
   Form form;
   Span<double> curvature;
 
-  template <class Group>
-  MR_HD void operator()(const Group& group, int64_t list) const {
+  void operator()(const SerialGroup& group, int64_t list) const {
+    static constinit thread_local OfThread<LaterPairs> the_pairs;
+    LaterPairs& pairs = the_pairs.get();
+    const auto kept = pairs.in_use();
     swaps.fill(group, list, of, rows, spare);
     const auto delta = swaps.delta(group, list, of, rows);
-    const int64_t at = of.lists.begin(list), n = of.lists.size(list);
-    group.each(n, [&](int64_t k) {
-      double sum = 0;
-      for (int64_t j = at; j < at + n; ++j) sum += of_pair(delta, at + k, j) + of_pair(delta, j, at + k);
-      curvature[at + k] = steepness * steepness * sum;
-    });
+    const int64_t at = of.lists.begin(list), end = at + of.lists.size(list);
+    for (int64_t i = at; i < end; ++i) curvature[i] = 0;
+    for (int64_t i = at; i < end; ++i) {
+      check_interrupt();
+      pairs.clear();
+      for (int64_t j = i + 1; j < end; ++j) {
+        add_pair(delta, i, j, j, pairs);
+        add_pair(delta, j, i, j, pairs);
+      }
+      add_up(i, pairs);
+    }
+    for (int64_t i = at; i < end; ++i) curvature[i] = steepness * steepness * curvature[i];
   }
 
  private:
   template <class Delta>
-  MR_HD double of_pair(const Delta& delta, int64_t i, int64_t j) const {
-    const Row better = rows[i], worse = rows[j];
-    if (!are_pair<Swaps>(i, better, j, worse)) return 0;
-    return delta(better, worse) * form.curvature(score_difference(scores[j], scores[i], steepness));
+  void add_pair(const Delta& delta, int64_t better, int64_t worse, int64_t later, LaterPairs& pairs) const {
+    if (!are_pair<Swaps>(better, rows[better], worse, rows[worse])) return;
+    pairs.add(later, delta(rows[better], rows[worse]), score_difference(scores[worse], scores[better], steepness));
+  }
+
+  /// Every row gets the sum over its partners in their order in the list.
+  void add_up(int64_t i, LaterPairs& pairs) const {
+    constexpr size_t of_two_rows = requires { Swaps::every_pair; }
+    ? 2 : 1;
+    pairs.curvatures(form);
+    double sum = curvature[i];
+    for (size_t k = 0; k < pairs.at.size(); k += of_two_rows) {
+      double term = pairs.weights[k] * pairs.out[k];
+      if constexpr (of_two_rows == 2) term += pairs.weights[k + 1] * pairs.out[k + 1];
+      sum += term;
+      curvature[pairs.at[k]] += term;
+    }
+    curvature[i] = sum;
   }
 };
 
-}  // namespace mr
+}  // namespace mr::cpu

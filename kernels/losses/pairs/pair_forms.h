@@ -53,10 +53,8 @@ struct LogisticPair {
     const auto of = Math::softplus(t);
     return {weight * of.value, weight * of.slope};
   }
-  MR_HD static double curvature(double t) {
-    const double s = sigmoid(t);
-    return s * (1 - s);
-  }
+  MR_HD static double curvature(double t) { return curvature_at_sigmoid(sigmoid(t)); }
+  MR_HD static double curvature_at_sigmoid(double s) { return s * (1 - s); }
 };
 
 /// sigma(t), a smooth count of wrongly ordered pairs.
