@@ -4,7 +4,7 @@ local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
-local operations = require "moonrank.operations"
+local operations = require "moonrank.tensor.operations"
 local shared = require "moonrank.losses.options"
 local tensors = require "moonrank.tensor"
 
