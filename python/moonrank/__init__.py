@@ -20,14 +20,11 @@ from numpy.typing import ArrayLike
 from moonrank import _arrow, _library, _lists, bounds
 from moonrank._library import MoonrankError
 from moonrank._lists import Grades, Lists, Metric
+from moonrank._names import Denominator, Empty, Gain, Ties
 
 __version__ = _library.version
 __all__ = ["Comparison", "Evaluation", "Lists", "MoonrankError", "bounds", "compare", "evaluate", "help", "lists",
            "lua", "names", "threads"]
-
-_Ties = Literal["mean", "stable", "worst"]
-_Empty = Literal["skip", "zero", "one", "nan"]
-_Gain = Literal["exp2", "linear", "exp2_plus_one"]
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -82,9 +79,9 @@ def lists(grades: ArrayLike, sizes: ArrayLike | None = None, *, qid: ArrayLike |
 
 
 def evaluate(scores: ArrayLike, grades: Grades, sizes: ArrayLike | None = None,
-             metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: _Ties | None = None,
-             empty: _Empty | None = None, relevant: float | None = None, gain: _Gain | None = None,
-             denominator: Literal["relevant", "cutoff"] | None = None, qid: ArrayLike | None = None) -> Evaluation:
+             metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: Ties | None = None,
+             empty: Empty | None = None, relevant: float | None = None, gain: Gain | None = None,
+             denominator: Denominator | None = None, qid: ArrayLike | None = None) -> Evaluation:
     """Evaluates scores by exact metrics.
 
     scores:  [rows] or [rows, 1] numbers; a contiguous array of float32 or float64 is read in place. NaN is an error
@@ -152,8 +149,8 @@ def _rows(table: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def compare(systems: Mapping[str, ArrayLike], grades: Grades, sizes: ArrayLike | None = None,
-            metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, gain: _Gain | None = None, ties: _Ties | None = None,
-            empty: _Empty | None = None, relevant: float | None = None, alpha: float | None = None,
+            metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, gain: Gain | None = None, ties: Ties | None = None,
+            empty: Empty | None = None, relevant: float | None = None, alpha: float | None = None,
             level: float | None = None, samples: int | None = None, orders: int | None = None,
             seed: int | None = None, qid: ArrayLike | None = None) -> Comparison:
     """Compares systems list by list: means with bootstrap intervals, and paired permutation tests with Holm's

@@ -102,7 +102,8 @@ class _Owned:
 def _chunks(name: str, capsule: Any) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """Returns the numbers and the sizes of each array of a stream, or of one empty array if the stream is empty."""
     stream = _Stream.from_address(_pointer(capsule, b"arrow_array_stream"))
-    schema, chunks = _Owned(_Schema), []
+    schema = _Owned(_Schema)
+    chunks: list[tuple[np.ndarray, np.ndarray | None]] = []
     if stream.get_schema(ctypes.byref(stream), ctypes.byref(schema.struct)) != 0:
         raise MoonrankError(f"{name} is an Arrow stream that failed to give its type. Pass a NumPy array")
     while True:
@@ -134,8 +135,8 @@ def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
     chunks = _chunks(name, capsule)
     if len(chunks) == 1:
         return chunks[0]
-    sizes = None if chunks[0][1] is None else np.concatenate([each[1] for each in chunks])
-    return np.concatenate([each[0] for each in chunks]), sizes
+    sizes = [each[1] for each in chunks if each[1] is not None]
+    return np.concatenate([each[0] for each in chunks]), np.concatenate(sizes) if sizes else None
 
 
 def _array(name: str, owner: Any, schema: _Schema, array: _Array) -> tuple[np.ndarray, np.ndarray | None]:

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from moonrank import _arrow, _library
 from moonrank._library import MoonrankError
-from moonrank._names import Bound
+from moonrank._names import Bound, MetricName
 
-Metric = Union[str, "tuple[str, str]"]
+Metric = Union[MetricName, str, "tuple[str, Bound | str]"]
 """A metric, such as "ndcg@10", or a metric under a bound, such as ("ap", "minmax")."""
 
 
@@ -27,7 +27,7 @@ def metric_names(metrics: Metric | Iterable[Metric]) -> list[str]:
     """Returns metrics as the library takes and names them: a text as it is, "ap[minmax]" for ("ap", "minmax")."""
     if isinstance(metrics, str):
         return [metrics]
-    if _is_pair(metrics) and metrics[1] in _BOUNDS:
+    if isinstance(metrics, tuple) and _is_pair(metrics) and metrics[1] in _BOUNDS:
         return [f"{metrics[0]}[{metrics[1]}]"]
     if isinstance(metrics, Mapping) or not isinstance(metrics, Iterable):
         raise MoonrankError(f"metrics is {metrics!r}, expected a name or a list of names and pairs of a metric and a "
@@ -115,9 +115,9 @@ def judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None = None
         if sizes is not None or qid is not None:
             raise MoonrankError(f"{'qid' if sizes is None else 'sizes'} is given, but grades has lists of "
                                 "moonrank.lists, which have the sizes. Leave it out, and name metrics=")
-        found = Judged(lists=grades._kept.number, sizes=grades.sizes)
-        found.holds = grades
-        return found
+        kept = Judged(lists=grades._kept.number, sizes=grades.sizes)
+        kept.holds = grades
+        return kept
     if qid is not None:
         if sizes is not None:
             raise MoonrankError("sizes and qid are both given, expected one of them. Leave sizes out")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
+import textwrap
 from typing import Any
 
 from moonrank import _library
@@ -25,6 +27,42 @@ def _hint(name: str) -> str:
     if close:
         return "Close names: " + ", ".join(map(repr, close))
     return 'moonrank.names()["losses"] has all names'
+
+
+@functools.lru_cache(maxsize=None)
+def _declared() -> dict[str, dict[str, Any]]:
+    return {loss["name"]: loss for loss in _library.call("declared", None)["losses"]}
+
+
+def documentation(name: str) -> str:
+    """Returns the docstring of a loss: what it is, and its options. It is empty for a loss that a script defined."""
+    loss = _declared().get(name)
+    if loss is None:
+        return ""
+    summary = re.sub("^Makes ", "", loss["summary"])
+    parts = [textwrap.fill(summary[0].upper() + summary[1:], 105)]
+    if loss["draws"]:
+        parts.append("Draws random rows in each call. `moonrank.lua(\"mr.seed(1)\")` starts the random numbers again.")
+    options = [option for option in loss["options"] if not option.get("only_fit")]
+    width = max(len(option["name"]) for option in options) + 2
+    parts.append("\n".join(textwrap.fill(option["text"], 106, initial_indent=f"{option['name']}:".ljust(width),
+                                         subsequent_indent=" " * width) for option in options))
+    left_out = [option["name"] for option in loss["options"] if option.get("only_fit")]
+    if left_out:
+        parts.append(f"The option `{left_out[0]}` of mr.losses.{name} is for mr.fit only.")
+    if "learn" in left_out:
+        parts.append("The parameters of the loss are constants here.")
+    return "\n\n".join(parts)
+
+
+class Documentation:
+    """The `__doc__` of a class of losses, and of each object of the class that of its loss."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def __get__(self, loss: Any, _: Any) -> str:
+        return self._text if loss is None else documentation(loss.name) or self._text
 
 
 def kept(name: Loss | str, bound: Bound | str, options: dict[str, Any]) -> _library.Kept:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 import numpy as np
 
 from moonrank import _library, _lists, _losses
 from moonrank._library import MoonrankError
-from moonrank._names import Bound, Loss
+from moonrank._names import Bound, Conventions, TreeObjective
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class KeptLists:
@@ -45,13 +48,15 @@ def labels_of(data: Any, example: str, rows: int) -> np.ndarray:
     return np.asarray(labels)
 
 
-class Newton:
+class Newton(TreeObjective):
     """First and second derivatives of a loss under a bound, summed over lists, with respect to every score.
 
     name, bound, options: as moonrank.torch.Loss takes them
     """
 
-    def __init__(self, name: Loss | str, bound: Bound | str = "none", **options: Any):
+    __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
+
+    def _make(self, name: str, bound: Bound | str, options: dict[str, Any]) -> None:
         self.name, self.bound = name, bound
         self._loss = _losses.kept(name, bound, options)
 
@@ -71,7 +76,7 @@ class Metrics:
     options: ties, empty, relevant, gain and denominator, as moonrank.evaluate takes them
     """
 
-    def __init__(self, *metrics: _lists.Metric, **options: Any):
+    def __init__(self, *metrics: _lists.Metric, **options: Unpack[Conventions]):
         self.names, self._options = _lists.metric_names(metrics), options
         if not self.names:
             raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from moonrank import _library, _lists, _trees
+from moonrank import _library, _lists, _losses, _trees
 from moonrank._library import MoonrankError
 
 __all__ = ["Metric", "Objective"]
@@ -44,7 +44,8 @@ class Objective(_trees.Newton):
 
     name:    name of the loss, such as "ndcg" or "lambdarank" (moonrank.names()["losses"])
     bound:   name of the bound that rescales each list (default "none")
-    options: options of the loss, as mr.losses[name] takes them (`moonrank.help("mr.losses.lambdarank")`)
+    options: options of the loss. help(Objective("lambdarank")) lists them, and moonrank.help("mr.losses.lambdarank")
+             is the reference text of the loss
 
     Losses of pairs and of single rows have second derivatives of their own. For other losses, a list's first
     derivatives have the root mean square 1 times the slope of the bound, and its second derivatives are that slope.
@@ -53,6 +54,8 @@ class Objective(_trees.Newton):
     >>> Objective("lambdarank", bound="minmax").bound
     'minmax'
     """
+
+    __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
 
     def __call__(self, predictions: np.ndarray, data: Any, weights: np.ndarray | None = None,
                  group: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -10,14 +10,14 @@ torch.Size([3])
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from numpy.typing import ArrayLike
 
 from moonrank import _library, _lists, _losses
 from moonrank._library import MoonrankError
-from moonrank._names import Bound, Loss as Name
+from moonrank._names import Bound, Reduction, TorchLoss
 
 __all__ = ["Loss"]
 
@@ -38,7 +38,7 @@ class _Function(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(context, output):
+    def backward(context, output):  # pyright: ignore[reportIncompatibleMethodOverride]
         saved, = context.saved_tensors
         if context.loss.reduction == "none":
             found = context.loss._compute(saved, context.given, gradient=True, weights=output, drawn=context.drawn)
@@ -46,14 +46,14 @@ class _Function(torch.autograd.Function):
         return saved * output, None, None, None
 
 
-class Loss(torch.nn.Module):
+class Loss(TorchLoss, torch.nn.Module):
     """A loss of Moonrank as a differentiable function of scores, to be minimized.
 
     name:      name of the loss, such as "ndcg", "lambdarank" or "softmax_cross_entropy" (moonrank.names()["losses"])
     bound:     name of the bound that rescales each list (default "none")
     reduction: "mean" over the lists that count (default), "sum", or "none": a value per list
-    options:   options of the loss, as mr.losses[name] takes them (`moonrank.help("mr.losses.nrbp")`):
-               Loss("nrbp", steepness=2)
+    options:   options of the loss, such as Loss("nrbp", steepness=2). help(Loss("nrbp")) lists them, and
+               moonrank.help("mr.losses.nrbp") is the reference text of the loss
 
     An unknown name or option, and arrays of wrong shapes, raise MoonrankError. The lists are never padded. Scores of
     float32 or float64 in the memory of the CPU are read in place; scores on a GPU are copied. The loss is computed
@@ -66,9 +66,10 @@ class Loss(torch.nn.Module):
     torch.Size([1])
     """
 
-    def __init__(self, name: Name | str, bound: Bound | str = "none",
-                 reduction: Literal["mean", "sum", "none"] = "mean", **options: Any):
-        super().__init__()
+    __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
+
+    def _make(self, name: str, bound: Bound | str, reduction: Reduction, options: dict[str, Any]) -> None:
+        torch.nn.Module.__init__(self)
         if reduction not in ("mean", "sum", "none"):
             raise MoonrankError(f"reduction is {reduction!r}, expected 'mean', 'sum' or 'none'")
         self.name, self.bound, self.reduction = name, bound, reduction

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from moonrank import _trees
+from moonrank import _losses, _trees
 from moonrank._library import MoonrankError
 
 __all__ = ["Metric", "Objective"]
@@ -38,7 +38,8 @@ class Objective(_trees.Newton):
 
     name:    name of the loss, such as "ndcg" or "lambdarank" (moonrank.names()["losses"])
     bound:   name of the bound that rescales each list (default "none")
-    options: options of the loss, as mr.losses[name] takes them (`moonrank.help("mr.losses.lambdarank")`)
+    options: options of the loss. help(Objective("lambdarank")) lists them, and moonrank.help("mr.losses.lambdarank")
+             is the reference text of the loss
 
     Losses of pairs and of single rows have second derivatives of their own. For other losses, a list's first
     derivatives have the root mean square 1 times the slope of the bound, and its second derivatives are that slope.
@@ -47,6 +48,8 @@ class Objective(_trees.Newton):
     >>> Objective("lambdarank", bound="minmax").bound
     'minmax'
     """
+
+    __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
 
     def __call__(self, predictions: np.ndarray, data: Any) -> tuple[np.ndarray, np.ndarray]:
         """Returns first and second derivatives, [rows] float64 each. `predictions` has the scores, [rows]."""

@@ -60,4 +60,10 @@ M.relevant = declare("mr.losses.RelevantGradeOptions", {
   { "relevant", "number", default = 1, above = 0, help = "smallest grade of a relevant row" },
 })
 
+-- Options of losses that only mr.fit can follow -> the reason. A loss that is used without mr.fit refuses them.
+M.only_fit = {
+  learn = "only mr.fit trains the parameters of a loss",
+  regularize = "only mr.fit sees the factors of a model. Use the optimizer's weight decay",
+}
+
 return M

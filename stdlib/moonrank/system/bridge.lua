@@ -7,6 +7,7 @@ local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local frame = require "moonrank.sweep.frame"
 local newton = require "moonrank.losses.newton"
+local only_fit = require("moonrank.losses.options").only_fit
 local random = require "moonrank.tensor.random"
 
 local M = {}
@@ -133,7 +134,13 @@ local function loss_of(text, options)
   if name then
     options = options or {}
     options.bound = bound or options.bound
-    return check.choice("loss", "name", name, mr.losses.names()) and mr.losses[name](options)
+    for option, why in next, only_fit do
+      if options[option] then check.fail("mr.losses.%s: %s is given, but %s. Leave it out", name, option, why) end
+    end
+    local loss = check.choice("loss", "name", name, mr.losses.names()) and mr.losses[name](options)
+    if #loss:parameters() == 0 then return loss end
+    options.learn = false
+    return mr.losses[name](options)
   end
   local chunk, why = load("local mr = require 'moonrank' return " .. text, "=loss", "t")
   if not chunk then check.fail("loss: '%s' is neither a name nor a Lua expression (%s)", core.safe_text(text), why) end
@@ -240,6 +247,12 @@ end
 -- Returns the names of losses, metrics and bounds, and the reference text of a name.
 function M.functions.names()
   return { losses = mr.losses.names(), metrics = mr.metrics.names(), bounds = mr.bounds.names() }
+end
+
+-- Returns the losses and the options of evaluations with their documentation.
+function M.functions.declared()
+  local declared = require "moonrank.help.declared"
+  return { losses = declared.losses(), evaluate = declared.options "mr.EvaluateOptions" }
 end
 
 function M.functions.threads(t) return mr.threads(t.n) end
