@@ -59,6 +59,7 @@ namespace mr {
   ROW(user_items_functions)  \
   ROW(user_items_methods)    \
   ROW(user_items_getters)    \
+  ROW(negatives_methods)     \
   ROW(candidate_functions)   \
   ROW(sampled_rank_functions) \
   ROW(top_functions)         \

@@ -67,6 +67,15 @@ end
 ---the next 4096 rows of the epoch. Time and memory per step then vary less if list lengths differ
 ---much. Schedules count rows / batch_rows steps per epoch, rounded up.
 ---
+---With `unit = "interaction"`, a step takes `batch` interactions: pairs of a user and a relevant item
+---(grade 1 or higher) of train, in a new order in each epoch. Each gets `negatives` sampled items,
+---drawn uniformly with replacement from the items of the catalogue that are not relevant to the user
+---in train, and is a list of 1 + `negatives` rows. Draws depend on (seed, step, row). A bound is that
+---of the user's whole list: its rows are all items of the catalogue, its relevant rows the user's
+---items in train. A bound that is not affine needs `slope_at = "expectation"` in the loss. With
+---`shared_negatives`, all interactions of a step have the same negatives, drawn from all items.
+---Users who have every item do not train.
+---
 ---Trees are grown in rounds: one epoch is one round, and mr.models.trees{rounds = ...} sets the
 ---number of rounds. The options optimizer, batch, batch_rows, epochs, shuffle, clip and schedule do
 ---not apply to trees.
@@ -106,6 +115,14 @@ end
 ---local run = mr.fit{model = mr.models.linear{inputs = 5}, loss = mr.losses.ndcg{}, train = queries,
 ---  valid = queries, epochs = 3, metrics = {"ndcg", "rr"}, select = {"ndcg", "rr"}, progress = false}
 ---#run.history, run.history[1].metrics.rr > 0, #run.choices   --> 3, true, 2
+---```
+---Example:
+---```lua
+---local ratings = mr.data.synthetic{kind = "ratings", users = 30, items = 60}:binarize(4)
+---local fold = ratings:folds{by = "share", k = 1, nsr = 0}[1]
+---local run = mr.fit{model = mr.models.mf{users = 30, items = 60}, loss = mr.losses.sl{}, train = fold.train,
+---  unit = "interaction", batch = 256, negatives = 20, epochs = 2, progress = false}
+---#run.history   --> 2
 ---```
 function M.fit(options)
   training.check_ended()

@@ -81,6 +81,7 @@ local function settings_of(plan, formerly)
   local chosen_by = { measured = selection.measured, every = selection.every, select = selection.metrics,
     choose_on = selection.part, patience = selection.patience }
   for _, role in ipairs{ "train", "valid", "test" } do texts[role] = plan.data[role] or "none" end
+  if plan.interactions then texts.batch = ("%d %s"):format(plan.batch, tostring(plan.interactions)) end
   if plan.batch_rows then texts.batch = ("%d rows"):format(plan.batch_rows) end
   for _, name in ipairs(settings) do
     local value = chosen_by[name]

@@ -25,8 +25,9 @@ Epochs.__index = Epochs
 -- Returns true if every epoch launches the same kernels on the GPU, so that a recording of one epoch can be replayed.
 -- The batches must be the same, and no random numbers or functions of the script may be used.
 local function repeats(plan, device)
-  return device == "cuda" and not plan.group and (not plan.shuffle or plan.steps <= 1) and dataset.is(plan.train)
-    and not plan.clip and not plan.schedule and check.field(plan.model, "repeats") and check.field(plan.loss, "repeats")
+  return device == "cuda" and not plan.group and not plan.interactions and (not plan.shuffle or plan.steps <= 1)
+    and dataset.is(plan.train) and not plan.clip and not plan.schedule and check.field(plan.model, "repeats")
+    and check.field(plan.loss, "repeats")
 end
 
 -- Takes an optimizer step in a training by one process. Returns the number of lists that counted in the loss.
@@ -78,6 +79,7 @@ function Epochs:batches(epoch)
     seed = plan.seed, epoch = epoch, share = group and { group.rank + 1, group.size } or nil }
   if not self._is_ours then return train:batches(how) end
   how.device = core.device()
+  if plan.interactions then return plan.interactions:pass(how) end
   if not self._repeats then return dataset.pass(train, how) end
   if not self._batches then
     self._batches = {}

@@ -37,7 +37,8 @@ function M.warn(plan)
   local metric = check.field(loss, "_bounds_metric")
   -- No warning if the script defined the loss or the dataset, because the lists that count are then not known.
   -- The lists that count in a sum of losses depend on several metrics.
-  if not metric or check.field(loss, "_terms") or not check.is_lists(lists) then return end
+  -- Lists of interactions all have one relevant row and another.
+  if not metric or plan.interactions or check.field(loss, "_terms") or not check.is_lists(lists) then return end
   local out = lists.count - loss:count(lists)
   if out <= most * lists.count then return end
   local text = ("mr.fit: %s leaves out %d of %d lists of train (%.0f %%). "

@@ -7,6 +7,7 @@ local clips = require "moonrank.fit.clip"
 local data_parallel = require "moonrank.fit.data_parallel"
 local dataset = require "moonrank.data.dataset"
 local fit_options = require "moonrank.fit.options"
+local interactions = require "moonrank.fit.interactions"
 local learners = require "moonrank.fit.learner"
 local new_users = require "moonrank.fit.new_users"
 local scorable = require "moonrank.fit.scorable"
@@ -35,6 +36,7 @@ local M = {}
 ---@field clip? mr.Clip
 ---@field batch integer
 ---@field batch_rows? integer              replaces `batch`
+---@field interactions mr.data.Interactions|false  of train; false: a step takes lists
 ---@field steps integer                    largest number of steps of an epoch
 ---@field epochs integer
 ---@field shuffle boolean
@@ -137,6 +139,7 @@ function M.of(given)
   local learner = learner_of(o, trainer)
   check_parallel(o)
   check_batch(o)
+  interactions.check(o)
   local selection = selections.of(o)
   check_trial(o, selection)
   local data = seen.note_fit(o)
@@ -151,7 +154,9 @@ function M.of(given)
   }
   local checks = trainer or scorable
   checks.check(fields)
-  fields.steps = dataset.most_batches(o.train, o.batch, o.batch_rows)
+  fields.interactions = interactions.of(o)
+  local count = fields.interactions and fields.interactions.count
+  fields.steps = count and -(-count // o.batch) or dataset.most_batches(o.train, o.batch, o.batch_rows)
   fields.group = o.parallel and data_parallel.join(learner:parameters()) or false
   fields.is_first = not fields.group or fields.group.rank == 0
   fields.facts = selection.data and new_users.facts(fields, selection.data) or false

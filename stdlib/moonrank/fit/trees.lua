@@ -12,7 +12,8 @@ local tree_options = require "moonrank.models.tree_options"
 local M = { unit = "round" }
 
 -- Options of mr.fit that are errors for trees, because they are about optimizer steps.
-local without = { "optimizer", "batch", "batch_rows", "shuffle", "schedule", "clip" }
+local without = { "optimizer", "batch", "batch_rows", "unit", "negatives", "shared_negatives", "catalogue", "shuffle",
+  "schedule", "clip" }
 
 -- Options of trees with which XGBoost samples rows or features. Such a training cannot be checkpointed, because
 -- XGBoost's state of random numbers cannot be saved.

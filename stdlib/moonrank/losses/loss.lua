@@ -7,6 +7,7 @@ local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
 local smooth = require "moonrank.smooth"
+local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
@@ -112,6 +113,16 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
+-- Returns the function that applies a bound to the values of a loss: the bound of the lists, or of the whole lists for
+-- which sampled lists stand.
+local function applied(bound)
+  if bound.name == "none" then return bound.apply end
+  return function(score, metric, lists)
+    local whole = whole_lists.of(lists)
+    return whole and whole:bounded(bound, score, metric) or bound.apply(score, metric, lists)
+  end
+end
+
 ---Makes a loss (mr.Loss) from its fields. The loss applies `bound` to its values.
 ---@param fields table
 ---@param bound mr.Bound
@@ -121,12 +132,13 @@ function M.under(fields, bound, options)
   options.bound = bound
   fields.bound_name, fields.options = bound.name, options
   if fields.repeats == nil then fields.repeats = bound.repeats end
-  fields._apply = fields._apply or bound.apply
+  fields._apply = fields._apply or applied(bound)
   return setmetatable(fields, Loss)
 end
 
 local function slopes(bound, of, lists, score, at)
-  local bounds = require "moonrank.bounds"
+  local whole, bounds = whole_lists.of(lists), require "moonrank.bounds"
+  if whole then return whole:slopes(bound, of, score) end
   local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil
   return bounds.slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
 end

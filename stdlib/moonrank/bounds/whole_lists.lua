@@ -1,0 +1,92 @@
+-- Bounds of sampled lists from the shapes of the whole lists. A list of one relevant item and sampled negatives stands
+-- for all items that its user ranks. The bound of its loss comes from those: all items of the catalogue, and all
+-- relevant items of the user.
+--
+-- Whole lists are few, because users with equally many relevant items share one.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+-- For sampled lists (mr.Lists): the whole lists that they stand for.
+local of_sampled = setmetatable({}, { __mode = "k" })
+
+---Whole lists of several shapes, and slopes and offsets of bounds for them.
+---@class mr.bounds.Shapes
+local Shapes = check.class("mr.bounds.Shapes")
+
+---Makes whole lists of `rows` rows.
+---@param rows integer
+---@param relevant integer[]  number of relevant rows of each whole list
+---@return mr.bounds.Shapes
+function M.shapes(rows, relevant)
+  return setmetatable({ _rows = rows, _relevant = relevant, _lists = false, _lines = {} }, Shapes)
+end
+
+---Returns the whole lists. They are made when they are first needed.
+---@return mr.Lists
+function Shapes:lists()
+  if self._lists then return self._lists end
+  local sizes, relevance = {}, core.full({ #self._relevant, self._rows }, 0, "float32", "cpu")
+  for l in ipairs(self._relevant) do sizes[l] = self._rows end
+  local ranks = core.arange(1, self._rows, 1, "float32", "cpu"):reshape(1, self._rows)
+  local most = core.tensor(self._relevant, "float32", "cpu"):reshape(#sizes, 1)
+  relevance = (relevance + most):ge(ranks):reshape(#sizes * self._rows)
+  self._lists = core.lists(sizes, relevance, {}, {})
+  return self._lists
+end
+
+-- Returns slope and offset of an affine bound, or the slope of another bound at the metric's mean, for each whole list.
+local function line_of(self, bound, metric, kind)
+  local key = ("%s %s %s"):format(metric.number, kind.dtype, kind.device)
+  local lines = self._lines[bound] or {}
+  self._lines[bound] = lines
+  if not lines[key] then
+    local zeros = core.full({ #self._relevant }, 0, kind.dtype, kind.device)
+    lines[key] = { slope = require("moonrank.bounds").slopes(bound, metric, self:lists(), kind),
+      offset = bound.affine and bound.apply(zeros, metric, self:lists()) }
+  end
+  return lines[key]
+end
+
+---The whole lists that the lists of a batch stand for.
+---@class mr.bounds.WholeLists
+local WholeLists = check.class("mr.bounds.WholeLists")
+
+---Lets sampled lists stand for whole lists.
+---@param sampled mr.Lists
+---@param shapes mr.bounds.Shapes
+---@param numbers mr.Tensor  for each sampled list, the number of its whole list; int64 on the CPU
+function M.set(sampled, shapes, numbers)
+  of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
+end
+
+---Returns the whole lists that sampled lists stand for; nil if they stand for themselves.
+---@param lists mr.Lists
+---@return mr.bounds.WholeLists?
+function M.of(lists) return of_sampled[lists] end
+
+---Returns the slope of a bound for each sampled list. A bound that is not affine has its slope at the
+---metric's mean over random rankings of the whole list.
+---@param bound mr.Bound
+---@param metric mr.Metric
+---@param like mr.Tensor  whose type and device the result has
+---@return mr.Tensor  [lists]
+function WholeLists:slopes(bound, metric, like)
+  local line = line_of(self._shapes, bound, metric, { dtype = like.dtype, device = like.device })
+  return line.slope:rows(self._numbers:to(like.device))
+end
+
+---Applies a bound to one score per sampled list.
+---@param bound mr.Bound
+---@param score mr.Tensor
+---@param metric mr.Metric
+---@return mr.Tensor  [lists]
+function WholeLists:bounded(bound, score, metric)
+  if not bound.affine then return bound.apply(score, metric, self._shapes:lists():select(self._numbers)) end
+  local line = line_of(self._shapes, bound, metric, { dtype = score.dtype, device = score.device })
+  local numbers = self._numbers:to(score.device)
+  return score * line.slope:rows(numbers) + line.offset:rows(numbers)
+end
+
+return M

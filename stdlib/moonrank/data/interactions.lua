@@ -1,0 +1,121 @@
+-- Batches of interactions: pairs of a user and a relevant item, each with sampled negatives. An interaction with k
+-- negatives is a list of 1 + k rows, so that every loss of lists works on it.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local phase = require "moonrank.system.phase"
+local whole_lists = require "moonrank.bounds.whole_lists"
+
+local M = {}
+
+---Interactions of a dataset, from which batches are made.
+---@class mr.data.Interactions
+---@field count integer  number of interactions
+local Interactions = check.class("mr.data.Interactions")
+
+---How interactions get their negatives.
+---@class mr.data.InteractionOptions
+---@field users integer       number of users
+---@field items integer       number of items of the catalogue
+---@field negatives integer   sampled negatives of each interaction
+---@field shared boolean      whether all interactions of a batch have the same negatives
+---@field seed integer
+
+-- Returns a tensor with the number of each user's whole list, and the number of relevant rows of each whole list. Users
+-- with equally many items have one whole list.
+local function shapes_of(counts)
+  local number_of, numbers, relevant = {}, {}, {}
+  for user, count in ipairs(core.integers(counts)) do
+    if not number_of[count] then
+      relevant[#relevant + 1] = count
+      number_of[count] = #relevant
+    end
+    numbers[user] = number_of[count]
+  end
+  return core.tensor(numbers, "int64", "cpu"), relevant
+end
+
+---Finds the interactions of a dataset: its rows of grade 1 and higher. A pair of user and item that
+---occurs twice is one interaction. Users who have every item of the catalogue are left out, because
+---there is no negative for them.
+---@param set mr.Dataset  with users and items
+---@param o mr.data.InteractionOptions
+---@return mr.data.Interactions
+function M.of(set, o)
+  local lists = set.lists:with_relevance(set.lists.relevance:ge(1))
+  local table_of = core.user_items(lists, set.users:to("cpu"), set.items:to("cpu"), o.users, o.items)
+  local found = table_of:interactions()
+  local numbers, relevant = shapes_of(found.counts)
+  return setmetatable({ count = #found.users, _users = found.users, _items = found.items, _table = table_of, _how = o,
+    _numbers = numbers, _shapes = whole_lists.shapes(o.items, relevant), _lists = {} }, Interactions)
+end
+
+-- Returns `count` lists of one relevant row and the negatives after it. All batches of one size share them, with what
+-- the library keeps about lists.
+local function lists_of(self, count)
+  local found = self._lists[count]
+  if not found then
+    local sizes, size = {}, self._how.negatives + 1
+    for l = 1, count do sizes[l] = size end
+    local first = core.arange(1, size, 1, "float32", "cpu"):reshape(1, size)
+    local relevance = (core.full({ count, size }, 1, "float32", "cpu")):ge(first):reshape(count * size)
+    found = core.lists(sizes, relevance, {}, {})
+    self._lists[count] = found
+  end
+  return found:to(found.relevance.dtype)
+end
+
+-- Returns the text of the interactions in checkpoints: how they get their negatives.
+function Interactions:__tostring()
+  local how = self._how
+  return ("interactions with %d %snegatives of %d items"):format(how.negatives, how.shared and "shared " or "",
+    how.items)
+end
+
+---One pass over the interactions in batches.
+---@class mr.data.InteractionPass
+---@field size integer     interactions of a batch
+---@field shuffle boolean
+---@field seed integer
+---@field epoch integer
+---@field device string
+---@field share? integer[]  {2, 3} gives the second of three shares of each batch
+
+-- Makes the batch of the interactions order[first] to order[first + count - 1], which come after `before` others in
+-- their batch. `step` is the number of the batch in the training.
+local function batch_of(self, order, first, count, before, step, o)
+  local how, chosen = self._how, order:narrow(1, first, count)
+  local users, items = self._users:rows(chosen), self._items:rows(chosen)
+  local lists = lists_of(self, count)
+  whole_lists.set(lists, self._shapes, self._numbers:rows(users))
+  local rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before)
+  local batch = dataset.batch{ lists = lists, size = count, users = users:to(o.device), items = rows:to(o.device) }
+  if o.share then batch.rows_before = before * (how.negatives + 1) end
+  return batch
+end
+
+---Returns an iterator over the batches of one epoch. The negatives of an interaction depend on the
+---seed, the number of the step and the interaction's place in the batch.
+---@param o mr.data.InteractionPass
+---@return fun(): mr.Batch?
+function Interactions:pass(o)
+  local order
+  do
+    local _ <close> = phase.begin "batches"
+    order = o.shuffle and core.permutation(self.count, o.seed, "interactions", o.epoch)
+      or core.arange(1, self.count, 1, "int64", "cpu")
+  end
+  local at, step = 1, (o.epoch - 1) * -(-self.count // o.size)
+  return function()
+    if at > self.count then return nil end
+    local _ <close> = phase.begin "batches"
+    local first, n = at, math.min(o.size, self.count - at + 1)
+    at, step = at + n, step + 1
+    if not o.share then return batch_of(self, order, first, n, 0, step, o) end
+    local before = n * (o.share[1] - 1) // o.share[2]
+    local own = n * o.share[1] // o.share[2] - before
+    return batch_of(self, order, first + before, own, before, step, o)
+  end
+end
+
+return M

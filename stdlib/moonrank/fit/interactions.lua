@@ -1,0 +1,62 @@
+-- Checks the options of mr.fit about interactions, and finds the interactions of train.
+local check = require "moonrank.check"
+local dataset = require "moonrank.data.dataset"
+local interactions = require "moonrank.data.interactions"
+
+local M = {}
+
+local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
+
+-- Raises an error for a loss with a bound whose slope needs the ranking of all items: a step scores a sample of them.
+local function check_slope(loss)
+  for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
+    local options = check.field(term.loss, "options") or {}
+    local bound = options.bound
+    if options.slope_at == "value" and bound and not bound.affine then
+      check.fail("mr.fit: slope_at of the loss is 'value', but bound '%s' then needs the ranking of all items, and a "
+        .. "step of interactions scores a sample. Pass slope_at = 'expectation' to the loss", bound.name)
+    end
+  end
+end
+
+---Checks the options that only interactions have.
+---@param o mr.FitOptions
+function M.check(o)
+  if o.unit ~= "interaction" then
+    for _, name in ipairs(only) do
+      check.leave_out("mr.fit", name, o[name], "the unit of a step is a list, not an interaction")
+    end
+    return
+  end
+  check.leave_out("mr.fit", "batch_rows", o.batch_rows, "a step of interactions takes batch")
+  check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
+    "a dataset with users and items, because unit is 'interaction'")
+  check_slope(o.loss)
+end
+
+-- Returns the largest of the numbers of users or of items; 0 if there are none.
+local function most(numbers) return #numbers > 0 and math.tointeger(numbers:double():max():item()) or 0 end
+
+-- Returns the size of the catalogue: the option, or the model's number of items.
+local function catalogue_of(o)
+  local known = (check.field(o.model, "config") or {}).items
+  local items, highest = o.catalogue or math.tointeger(known), most(o.train.items)
+  check.expect(items, "mr.fit", "catalogue", items, "the number of items: the model has no option items")
+  check.expect(items >= highest, "mr.fit", "catalogue", items, "at least %d, the highest number of an item in train",
+    highest)
+  return items
+end
+
+---Returns the interactions of train; false if a step takes lists.
+---@param o mr.FitOptions  after M.check
+---@return mr.data.Interactions|false
+function M.of(o)
+  if o.unit ~= "interaction" then return false end
+  local found = interactions.of(o.train, { users = most(o.train.users), items = catalogue_of(o),
+    negatives = o.negatives or 1, shared = o.shared_negatives or false, seed = o.seed })
+  check.expect(found.count > 0, "mr.fit", "the number of interactions in train", found.count,
+    "a row of grade 1 or higher, of a user who does not have every item")
+  return found
+end
+
+return M

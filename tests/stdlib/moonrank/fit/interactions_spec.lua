@@ -1,0 +1,209 @@
+-- Tests batches of interactions: mr.fit{unit = "interaction"}.
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local interactions = require "moonrank.data.interactions"
+local test = require "moonrank.test"
+local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
+
+-- Three users of a catalogue of 8 items: user 1 has items 1, 2 and 8; user 2 has item 5; user 3 has all items but 4.
+-- The rows of grade 0 are not interactions.
+local set = mr.data.dataset{ lists = mr.lists{ { 1, 0, 1, 2 }, { 1 }, { 1, 1, 1, 1, 1, 1, 1, 0 } },
+  users = mr.tensor({ 1, 2, 3 }, { dtype = "int64" }),
+  items = mr.tensor({ 1, 3, 2, 8, 5, 1, 2, 3, 5, 6, 7, 8, 4 }, { dtype = "int64" }) }
+local owned = { { [1] = true, [2] = true, [8] = true }, { [5] = true },
+  { true, true, true, nil, true, true, true, true } }
+
+local function made(how)
+  local o = { users = 3, items = 8, negatives = 5, shared = false, seed = 1 }
+  for name, value in pairs(how or {}) do o[name] = value end
+  return interactions.of(set, o)
+end
+
+local function pass(of, how)
+  local o = { size = 4, shuffle = true, seed = 1, epoch = 1, device = "cpu" }
+  for name, value in pairs(how or {}) do o[name] = value end
+  local batches = {}
+  for batch in of:pass(o) do batches[#batches + 1] = batch end
+  return batches
+end
+
+local function items_of(batches)
+  local found = {}
+  for i, batch in ipairs(batches) do found[i] = batch.items:totable() end
+  return found
+end
+
+describe("batches of interactions", function()
+  it("have each relevant row of the dataset once per epoch, as the first row of a list", function()
+    local of, seen = made(), {}
+    equal(of.count, 11)
+    for _, batch in ipairs(pass(of)) do
+      equal(batch.lists.rows, 6 * batch.size)
+      equal(core.integers(batch.lists.relevant), core.integers(mr.ones(batch.size):long()))
+      local rows = batch.items:totable()
+      for l, user in ipairs(batch.users:totable()) do
+        local key = ("%d %d"):format(user, rows[6 * l - 5])
+        check(owned[user][rows[6 * l - 5]] and not seen[key], key)
+        seen[key] = true
+        equal(batch.lists.relevance:totable()[6 * l - 5], 1)
+        for k = 6 * l - 4, 6 * l do check(not owned[user][rows[k]] and rows[k] <= 8, user, rows[k]) end
+      end
+    end
+  end)
+
+  it("draw each item that the user does not have equally often", function()
+    local batch = pass(made{ negatives = 20000 }, { size = 11 })[1]
+    local rows, users, counts = batch.items:totable(), batch.users:totable(), {}
+    for l, user in ipairs(users) do
+      for k = 20001 * (l - 1) + 2, 20001 * l do
+        counts[user] = counts[user] or {}
+        counts[user][rows[k]] = (counts[user][rows[k]] or 0) + 1
+      end
+    end
+    equal(counts[3], { [4] = 7 * 20000 })
+    for user, free in ipairs{ 5, 7 } do
+      local all, kinds = user == 1 and 3 * 20000 or 20000, 0
+      for _, n in pairs(counts[user]) do
+        kinds = kinds + 1
+        near(n, all / free, 4.5 * math.sqrt(all / free))
+      end
+      equal(kinds, free)
+    end
+  end)
+
+  it("draw by seed, step and place alone", function()
+    local first = items_of(pass(made()))
+    equal(items_of(pass(made())), first)
+    check(not pcall(equal, items_of(pass(made{ seed = 2 })), first))
+    check(not pcall(equal, items_of(pass(made(), { shuffle = false })),
+      items_of(pass(made(), { shuffle = false, epoch = 2 }))))
+    -- The negatives of a list do not change with the number of negatives after them, nor with shares of the batch.
+    local more = items_of(pass(made{ negatives = 8 }))
+    for k = 1, 6 do equal(more[1][9 + k], first[1][6 + k]) end
+    local shares = {}
+    for number = 1, 3 do
+      for i, batch in ipairs(pass(made(), { share = { number, 3 } })) do
+        shares[i] = shares[i] or {}
+        equal(batch.rows_before, #shares[i])
+        table.move(batch.items:totable(), 1, batch.lists.rows, #shares[i] + 1, shares[i])
+      end
+    end
+    equal(shares, first)
+  end)
+
+  it("share negatives of all items with shared = true", function()
+    for _, batch in ipairs(pass(made{ shared = true })) do
+      local rows = batch.items:totable()
+      for k = 1, #rows do
+        if k % 6 ~= 1 then equal(rows[k], rows[(k - 1) % 6 + 1]) end
+      end
+    end
+  end)
+
+  it("leave out users who have every item", function()
+    local all = mr.data.dataset{ lists = mr.lists{ { 1, 1 }, { 1 } }, users = mr.tensor({ 1, 2 }, { dtype = "int64" }),
+      items = mr.tensor({ 1, 2, 2 }, { dtype = "int64" }) }
+    local of = interactions.of(all, { users = 2, items = 2, negatives = 3, shared = false, seed = 1 })
+    equal(of.count, 1)
+    equal(items_of(pass(of)), { { 2, 1, 1, 1 } })
+  end)
+end)
+
+describe("a bound of interactions", function()
+  -- Values of a loss for the interactions of one batch under a bound, and the values without it.
+  local function bounded(make)
+    local batch = pass(made(), { size = 11 })[1]
+    local scores = mr.normal({ batch.lists.rows }, { seed = 3, dtype = "float64" })
+    return make("none")(scores, batch.lists):totable(), batch.users:totable(), function(bound)
+      return make(bound)(scores, batch.lists):totable()
+    end
+  end
+  local relevant = { 3, 1, 7 }
+
+  it("multiplies losses by the slope of the user's catalogue and training items", function()
+    local plain, users, under = bounded(function(bound)
+      return mr.losses.sl{ bound = bound, metric = "ap", slope_at = "expectation" }
+    end)
+    for _, bound in ipairs{ "minmax", "zscore", "distribution_logit" } do
+      for l, value in ipairs(under(bound)) do
+        local grades = {}
+        for i = 1, 8 do grades[i] = i <= relevant[users[l]] and 1 or 0 end
+        near(value, plain[l] * mr.bounds.slopes(bound, "ap", mr.lists{ grades }):item(), 1e-9)
+      end
+    end
+  end)
+
+  it("is applied to smooth metrics with the user's catalogue and training items", function()
+    local plain, users, under = bounded(function(bound) return mr.losses.ap{ bound = bound } end)
+    for _, bound in ipairs{ "minmax", "expectation_max", "distribution" } do
+      for l, value in ipairs(under(bound)) do
+        local grades = {}
+        for i = 1, 8 do grades[i] = i <= relevant[users[l]] and 1 or 0 end
+        local score = mr.tensor({ -plain[l] }, { dtype = "float64" })
+        near(-value, mr.bounds.resolve(bound).apply(score, "ap", mr.lists{ grades }):item(), 1e-9)
+      end
+    end
+  end)
+end)
+
+local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, seed = 1 }:binarize(4)
+local fold = ratings:folds{ by = "share", k = 1, nsr = 0, valid = 0, seed = 1 }[1]
+
+local function fit(options)
+  local all = { model = mr.models.mf{ users = 30, items = 60, factors = 8, init = 0.1 }, loss = mr.losses.sl{ tau = 1 },
+    train = fold.train, unit = "interaction", negatives = 20, batch = 64, epochs = 12, progress = false,
+    optimizer = mr.optim.adam{ lr = 0.02 } }
+  for name, value in pairs(options or {}) do all[name] = value end
+  return mr.fit(all), all.model
+end
+
+describe("mr.fit of interactions", function()
+  it("trains with losses of every family", function()
+    for _, name in ipairs{ "sl", "bpr", "bce", "ndcg", "ranknet", "softmax_cross_entropy" } do
+      local run = fit{ loss = mr.losses[name]{ bound = "minmax" } }
+      local history = run.history
+      check(history[#history].loss < history[1].loss, name)
+    end
+    local run, model = fit{ loss = mr.losses.sl{ tau = 1 } + 0.1 * mr.losses.bpr{} }
+    check(run.history[12].loss < run.history[1].loss)
+    check(fold:evaluate(model, { "ndcg@20" }).mean["ndcg@20"]
+      > fold:evaluate(mr.models.mf{ users = 30, items = 60, factors = 8, init = 0.1 }, { "ndcg@20" }).mean["ndcg@20"])
+  end)
+
+  it("gives the same model from the same seed, and another with shared negatives", function()
+    local _, one = fit()
+    local _, two = fit()
+    local _, three = fit{ shared_negatives = true }
+    local function items(model) return model:parameters()[2]:totable() end
+    equal(items(one), items(two))
+    check(not pcall(equal, items(one), items(three)))
+  end)
+
+  it("resumes from a checkpoint, and refuses one with another number of negatives", function()
+    local path = os.tmpname()
+    os.remove(path)
+    fit{ epochs = 3, checkpoint = path }
+    local run, model = fit{ epochs = 6, checkpoint = path }
+    local _, straight = fit{ epochs = 6 }
+    equal(run.resumed, 3)
+    equal(model:parameters()[1]:totable(), straight:parameters()[1]:totable())
+    raises(function() fit{ epochs = 6, negatives = 10, checkpoint = path } end, "batch", "20", "10")
+    os.remove(path)
+  end)
+
+  it("refuses options that do not fit, with the argument's name", function()
+    local function refused(words, options) raises(function() fit(options) end, table.unpack(words)) end
+    refused({ "negatives", "20", "list" }, { unit = "list" })
+    refused({ "unit", "'pair'" }, { unit = "pair" })
+    refused({ "negatives", "0" }, { negatives = 0 })
+    refused({ "catalogue", "3" }, { catalogue = 3 })
+    refused({ "train", "users and items" }, { train = mr.data.synthetic{ kind = "queries", queries = 5 },
+      model = mr.models.linear{ inputs = 46 } })
+    refused({ "slope_at", "distribution" }, { loss = mr.losses.sl{ bound = "distribution" } })
+    refused({ "interactions", "0" }, { train = fold.train:with_relevance(fold.train.lists.relevance * 0) })
+    raises(function()
+      mr.fit{ model = mr.models.mf{ users = 30, items = 60 }, loss = mr.losses.sl(), train = fold.train,
+        unit = "interaction", batch_rows = 64 }
+    end, "batch_rows")
+  end)
+end)
