@@ -137,12 +137,17 @@ class MoonrankKernel(Kernel):
 def install(prefix: str | None = None, user: bool = False) -> str:
     """Adds the kernel to Jupyter and returns its folder. Without arguments, it is added to Python's virtual environment
     or else for this user."""
+    from ipykernel.kernelspec import get_kernel_dict
     from jupyter_client.kernelspec import KernelSpecManager
     if prefix is None and not user:
         user = sys.prefix == sys.base_prefix
         prefix = None if user else sys.prefix
     spec: dict[str, Any] = {"argv": [sys.executable, "-m", "moonrank.kernel", "-f", "{connection_file}"],
                             "display_name": "Moonrank (Lua)", "language": "lua", "interrupt_mode": "signal"}
+    # ipykernel 7.4 and later can encrypt a kernel's connections, and warns about a kernel that does not offer it
+    encryption = get_kernel_dict().get("metadata", {}).get("supported_encryption")
+    if encryption:
+        spec["metadata"] = {"supported_encryption": encryption}
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "kernel.json").write_text(json.dumps(spec, indent=2) + "\n")
         os.chmod(folder, 0o755)

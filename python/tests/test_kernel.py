@@ -61,6 +61,13 @@ def notebook(data):
     started.stop()
 
 
+def test_the_kernel_offers_what_ipykernel_can_encrypt(data):
+    from ipykernel.kernelspec import get_kernel_dict
+    spec = json.loads((data / "share/jupyter/kernels/moonrank/kernel.json").read_text())
+    offered = get_kernel_dict().get("metadata", {}).get("supported_encryption")
+    assert spec.get("metadata", {}).get("supported_encryption") == offered
+
+
 def test_values_and_variables(notebook):
     assert notebook.run("local x = 20\ny = 22\nx + y")[1] == [{"text/plain": "42"}]
     assert notebook.run("x, y")[1] == [{"text/plain": "20\t22"}]
