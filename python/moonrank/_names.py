@@ -635,18 +635,24 @@ class TorchLoss:
 
     @overload
     def __init__(self, name: Literal["sampled_softmax"],
-                 bound: Bound | str = "none", reduction: Reduction = "mean", *, tau: float = 1.0,
-                 metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The sampled softmax loss (Jean et al. 2015) without correction: the mean over the P relevant rows i of
-        the cross entropy among row i and the other rows j that are not relevant.
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *,
+                 correction: Literal["none", "both", "negatives"] = "none", probabilities: float | None = None,
+                 tau: float = 1.0, metric: MetricName | str = "ap",
+                 slope_at: Literal["value", "expectation"] = "value") -> None:
+        """The sampled softmax loss (Jean et al. 2015): the mean over the P relevant rows i of the cross entropy
+        among row i and the other rows j that are not relevant.
 
-        tau:      temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
-        metric:   metric whose bounds are used (default "ap")
-        slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
-                  current scores (without a gradient through it), or the metric's mean over random rankings
-                  (default "value")
-        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
-                  multiplied by its slope (default "none")
+        correction:    logarithms of probabilities q that are subtracted from scores: none; both: log q of every
+                       row; negatives: log(n q) of the n rows that are not relevant (default "none")
+        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items
+                       (above 0 and at most 1; default those of the lists (lists:drawn))
+        tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
+        metric:        metric whose bounds are used (default "ap")
+        slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the
+                       current scores (without a gradient through it), or the metric's mean over random rankings
+                       (default "value")
+        bound:         bound that rescales each list, or its name. It is applied to a smooth metric; other losses
+                       are multiplied by its slope (default "none")
         """
 
     @overload
@@ -1431,18 +1437,23 @@ class TreeObjective:
 
     @overload
     def __init__(self, name: Literal["sampled_softmax"],
-                 bound: Bound | str = "none", *, tau: float = 1.0, metric: MetricName | str = "ap",
+                 bound: Bound | str = "none", *, correction: Literal["none", "both", "negatives"] = "none",
+                 probabilities: float | None = None, tau: float = 1.0, metric: MetricName | str = "ap",
                  slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The sampled softmax loss (Jean et al. 2015) without correction: the mean over the P relevant rows i of
-        the cross entropy among row i and the other rows j that are not relevant.
+        """The sampled softmax loss (Jean et al. 2015): the mean over the P relevant rows i of the cross entropy
+        among row i and the other rows j that are not relevant.
 
-        tau:      temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
-        metric:   metric whose bounds are used (default "ap")
-        slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
-                  current scores (without a gradient through it), or the metric's mean over random rankings
-                  (default "value")
-        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
-                  multiplied by its slope (default "none")
+        correction:    logarithms of probabilities q that are subtracted from scores: none; both: log q of every
+                       row; negatives: log(n q) of the n rows that are not relevant (default "none")
+        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items
+                       (above 0 and at most 1; default those of the lists (lists:drawn))
+        tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
+        metric:        metric whose bounds are used (default "ap")
+        slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the
+                       current scores (without a gradient through it), or the metric's mean over random rankings
+                       (default "value")
+        bound:         bound that rescales each list, or its name. It is applied to a smooth metric; other losses
+                       are multiplied by its slope (default "none")
         """
 
     @overload

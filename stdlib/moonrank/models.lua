@@ -11,9 +11,23 @@ local M = {}
 
 local built_in = {}  -- constructors of Moonrank's models, by name, such as "mf"
 
+-- Returns the rows of a matrix divided by their norms. Rows of zeros stay as they are.
+local function unit_rows(x)
+  local squares = x:row_dot(x)
+  local is_zero = squares:eq(0)
+  return x / is_zero:where(1, squares):sqrt():reshape(x:shape()[1], 1)
+end
+
 local mf = {
   repeats = true,
-  options = declare("mr.models.MfOptions", { model_options.of_pairs, model_options.init }, model_options.common),
+  options = declare("mr.models.MfOptions", {
+    model_options.of_pairs, model_options.init,
+    { "score", "string", default = "dot", choices = { "dot", "cosine" },
+      help = "score of an item for a user: the inner product of their vectors, or its cosine" },
+  }, model_options.common),
+  check = function(o)
+    if o.score == "dot" then o.score = nil end  -- models and stores of versions without the option stay the same
+  end,
   parameters = function(o)
     local function matrix(name, rows)
       return tensors.uniform({ rows, o.factors },
@@ -22,7 +36,9 @@ local mf = {
     return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
   end,
   forward = function(self, batch)
-    return batch.lists:factor_scores(self.users, self.items, batch.users, batch.items)
+    local users, items = self.users, self.items
+    if self.options.score == "cosine" then users, items = unit_rows(users), unit_rows(items) end
+    return batch.lists:factor_scores(users, items, batch.users, batch.items)
   end,
 }
 built_in.mf = registry.built_in("mf", mf)
@@ -31,9 +47,16 @@ built_in.mf = registry.built_in("mf", mf)
 ---and of Li et al.). The score of item i for user u is <p_u, q_i>. The entries of p and q start
 ---uniform in (-init, init). The model has no biases and is meant for losses over pairs and lists;
 ---mr.models.biased_mf predicts ratings.
+---
+---With `score = "cosine"`, the score is <p_u, q_i> / (|p_u| |q_i|), as softmax losses of recommender
+---systems use it (mr.losses.sl). The cosine with a vector of zeros is 0.
 ---@param options mr.models.MfOptions
 ---@return mr.Model
 ---Example: `mr.models.mf{users = 2, items = 3, factors = 4}:size()   --> 20`
+---Example:
+---local model = mr.models.mf{users = 1, items = 2, factors = 1, score = "cosine"}
+---local one = mr.tensor({1}, {dtype = "int64"})
+---model{lists = mr.lists{{1}}, users = one, items = one}:abs():item()   --> 1.0
 function M.mf(options) return built_in.mf(options) end
 
 built_in.biased_mf = registry.built_in("biased_mf", require "moonrank.models.biased_mf")

@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local phase = require "moonrank.system.phase"
+local probabilities = require "moonrank.losses.probabilities"
 local random = require "moonrank.tensor.random"
 local room = require "moonrank.system.room"
 local scope = require "moonrank.system.scope"
@@ -442,6 +443,17 @@ local lists_methods = core.classes["mr.Lists"].methods
 ---mr.lists{{0, 1}}:factor_scores(p, q, one, both)   --> {6, 1}  mr.Tensor {2} float32
 ---```
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
+
+---Returns the same lists with the probabilities with which their rows were drawn as negatives. Losses
+---that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset, lists:select and
+---lists:to return lists without probabilities.
+---@param q mr.Tensor  [rows] numbers above 0
+---@return mr.Lists
+---Example:
+---local lists = mr.lists{{1, 0, 0}}:drawn(mr.tensor{0.5, 0.25, 0.25})
+---local loss = mr.losses.sampled_softmax{correction = "both"}
+---loss(mr.tensor{0, 0, 0}, lists):exp():item()   --> 5.0
+function lists_methods:drawn(q) return probabilities.with(self, q) end
 
 local tie_rules = { "mean", "stable", "worst", "trec" }
 

@@ -6,6 +6,7 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
+local probabilities = require "moonrank.losses.probabilities"
 local shared = require "moonrank.losses.options"
 
 local M = {}
@@ -72,23 +73,59 @@ function M.full_softmax(options)
   end)
 end
 
----Makes the sampled softmax loss (Jean et al. 2015) without correction: the mean over the P relevant
----rows i of the cross entropy among row i and the other rows j that are not relevant.
+local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
+  { "correction", "string", default = "none", choices = { "none", "both", "negatives" },
+    help = "logarithms of probabilities q that are subtracted from scores: none; both: log q of every row; negatives: "
+      .. "log(n q) of the n rows that are not relevant" },
+  { "probabilities", "number", above = 0, most = 1, shown = "those of the lists (lists:drawn)",
+    help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items" },
+}, full_options)
+
+-- Returns the scores over tau, less the logarithms of the probabilities with which rows were drawn.
+local function corrected(scores, lists, o)
+  local x = scores / o.tau
+  if not o.correction then return x end
+  local q = o.probabilities or probabilities.of(lists)
+  if not q then
+    check.fail("mr.losses.sampled_softmax: correction is '%s', but the lists have no probabilities. Pass "
+      .. "lists:drawn(q), or probabilities = 1 / the number of items for uniform draws", o.correction)
+  end
+  q = type(q) == "number" and lists:spread(core.full({ lists.count }, q, x.dtype, x.device))
+    or q:to(x.dtype):to(x.device)
+  if o.correction == "both" then return x - q:log() end
+  local parts = parts_of(lists, x)
+  return parts.relevant:where(x, x - (q * lists:spread(parts.negatives:maximum(1))):log())
+end
+
+---Makes the sampled softmax loss (Jean et al. 2015): the mean over the P relevant rows i of the cross
+---entropy among row i and the other rows j that are not relevant.
 ---
 ---   $1/P sum_(relevant i) (log(e^(f_i / tau) + sum_(other j) e^(f_j / tau)) - f_i / tau)$
 ---
----To correct for the probabilities q with which rows were drawn, pass scores - log q. Lists that
----count, and bounds, are as for mr.losses.sl.
----@param options? mr.losses.FullSoftmaxOptions
+---With a `correction`, scores over tau are corrected for the probabilities q with which rows were drawn
+---as negatives. "both" subtracts log q from every row (Yi et al. 2019). "negatives" subtracts
+---log(n q) from the n rows that are not relevant, so that the sum over them estimates the sum over
+---the catalogue (Bengio & Senecal 2008). Lists carry probabilities (lists:drawn); for uniform draws,
+---pass one number. Lists that count, and bounds, are as for mr.losses.sl.
+---@param options? mr.losses.SampledSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sampled_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
+---Example:
+---local loss = mr.losses.sampled_softmax{correction = "negatives", probabilities = 1 / 3}
+---loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):exp():item()   --> 4.0
 function M.sampled_softmax(options)
-  local o = full_options:read("mr.losses.sampled_softmax", options)
-  return made("sampled_softmax", o, function(scores, lists, parts)
-    local x = scores / o.tau
+  local o = sampled_options:read("mr.losses.sampled_softmax", options)
+  if o.correction == "none" and o.probabilities then
+    check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
+  end
+  if o.correction == "none" then o.correction = nil end  -- as in versions without the option
+  local made_of = made("sampled_softmax", o, function(x, lists, parts)
     local beside = lists:spread(log_sum(x, lists, parts.others)) - x
     return mean_of_relevant(beside:softplus(), lists, parts)
   end)
+  local values = made_of._smooth
+  made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o), lists) end
+  return made_of
 end
 
 ---Makes the softmax loss SL (Wu et al. 2024; Yang et al. 2025, Eq. 2.2): the mean over the P relevant

@@ -55,6 +55,40 @@ describe("mr.models.mf", function()
     check(mr.gradcheck(function(t) return scores(users, t) end, items) < 1e-8)
   end)
 
+  it("scores cosines of users and items", function()
+    local options = { users = 3, items = 5, factors = 4, init = 0.5, dtype = "float64" }
+    local dots = mr.models.mf(options)
+    options.score = "cosine"
+    local model = mr.models.mf(options)
+    local function norms(x) return x:detach():row_dot(x:detach()):sqrt() end
+    local users, items = table.unpack(dots:parameters())
+    near(model(batch), dots(batch) / lists:spread(norms(users):rows(batch.users)) / norms(items):rows(batch.items),
+      1e-14)
+    check(model:gradcheck(batch) < 1e-7)
+    raises(function() mr.models.mf{ users = 1, items = 1, score = "cosinus" } end, "score", "cosinus")
+    -- a vector of zeros has the cosine 0 and a finite gradient
+    local zeros = mr.models.mf{ users = 3, items = 5, factors = 4, score = "cosine" }
+    core.restore(zeros:parameters()[1], mr.zeros(3, 4))
+    local scores = zeros(batch)
+    equal(scores:abs():max():item(), 0.0)
+    scores:sum():backward()
+    check(zeros:parameters()[1].grad:abs():max():item() < 10)
+    with_file(function(path)
+      model:save(path)
+      near(mr.models.load(path)(batch), model(batch), 0)
+    end)
+  end)
+
+  it("ranks the whole catalogue by cosines", function()
+    local ratings = mr.data.synthetic{ kind = "ratings", users = 12, items = 40, seed = 3 }
+    local fold = ratings:binarize(4):folds{ k = 3, seed = 1 }[1]
+    local model = mr.models.mf{ users = 12, items = 40, factors = 3, init = 0.5, score = "cosine" }
+    local items, scores = model:recommend{ k = 40 }:of(7)
+    local all = model{ lists = mr.lists{ mr.zeros(40):totable() }, users = index{ 7 }, items = mr.arange(1, 40):to "int64" }
+    near(scores, all:rows(index(items)), 1e-6)
+    check(fold:evaluate(model, { "ndcg@10" }).mean["ndcg@10"] >= 0)
+  end)
+
   it("adds up derivatives of repeated items, also with far more items than rows", function()
     for _, count in ipairs{ 5, 2000 } do
       local users = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })

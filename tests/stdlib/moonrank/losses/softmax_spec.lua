@@ -135,6 +135,22 @@ it("mr.losses.psl has a surrogate that ends", function()
   near(both(mr.tensor({ 0, 0, 0, 0 }, { dtype = "float64" }), mr.lists{ { 1, 1, 0, 0 } }):item(), 0, 1e-12)
 end)
 
+it("the sampled softmax is corrected by probabilities of lists or by one number", function()
+  local lists, scores = lists_of{ 5, 9 }
+  local x, q = mr.tensor(scores), mr.full({ 14 }, 0.25)
+  for _, correction in ipairs{ "both", "negatives" } do
+    local loss = mr.losses.sampled_softmax{ correction = correction, tau = 0.5 }
+    local of_number = mr.losses.sampled_softmax{ correction = correction, tau = 0.5, probabilities = 0.25 }
+    near(loss(x, lists:drawn(q)), of_number(x, lists), 1e-6)
+    raises(function() loss(x, lists) end, correction, "probabilities")
+  end
+  near(mr.losses.sampled_softmax{ correction = "both", probabilities = 0.25 }(x, lists),
+    mr.losses.sampled_softmax{}(x, lists), 1e-6)
+  raises(function() lists:drawn(mr.full({ 13 }, 0.25)) end, "probabilities", "13", "14")
+  raises(function() lists:drawn(q * 0) end, "probabilities", "0")
+  raises(function() mr.losses.sampled_softmax{ probabilities = 0.25 } end, "probabilities", "correction")
+end)
+
 it("softmax losses refuse what they cannot use", function()
   local few = mr.losses.gbce{ catalogue = 2 }
   raises(function() few(mr.tensor{ 1, 0, 0 }, mr.lists{ { 1, 0, 0 } }) end, "catalogue", "2")
@@ -183,23 +199,20 @@ it("LLPAUC maximizes over s+ and gamma", function()
   check(math.abs(found[1][3]) > 1e-3)
 end)
 
--- The loss and the scores that a name of the reference values stands for, such as "psl2_tanh tau=2 tau_star=0.5".
+-- The loss and the lists that a name of the reference values stands for, such as "psl2_tanh tau=2 tau_star=0.5".
 local function of_reference(text, case, lists)
   local name, options = text:match "^%S+", {}
   for key, value in text:gmatch "(%w[%w_]*)=(%S+)" do options[key] = tonumber(value) end
-  local x = mr.tensor(case.scores, { dtype = "float64" })
-  local q = case.sampling_probability and mr.tensor(case.sampling_probability, { dtype = "float64" })
   local form, surrogate = name:match "^(psl2?)_(%w+)$"
+  local correction = name:match "^sampled_softmax_logq_(%w+)$"
   if form then
     name, options.surrogate, options.over = "psl", surrogate, form == "psl2" and "list" or "positive"
-  elseif name == "sampled_softmax_logq_both" then
-    name, x = "sampled_softmax", x - q:log()
-  elseif name == "sampled_softmax_logq_negatives" then
-    local relevant = lists:to("float64").relevance:ge(1)
-    name, x = "sampled_softmax", relevant:where(x, x - (q * (#case.scores - relevant:sum():item())):log())
+  elseif correction then
+    name, options.correction = "sampled_softmax", correction
+    lists = lists:drawn(mr.tensor(case.sampling_probability, { dtype = "float64" }))
   end
   options.catalogue = name == "gbce" and case.catalogue or nil
-  return mr.losses[name](options), x
+  return mr.losses[name](options), lists
 end
 
 field.it("softmax losses equal reference values", "softmax", function(golden)
@@ -208,9 +221,9 @@ field.it("softmax losses equal reference values", "softmax", function(golden)
   for _, case in ipairs(cases) do
     local lists = mr.lists{ case.relevance }
     for text, expected in pairs(case.losses) do
-      local loss, x = of_reference(text, case, lists)
-      local s = (x * 1):detach():requires_grad()
-      local value = loss(s, lists)
+      local loss, with = of_reference(text, case, lists)
+      local s = mr.tensor(case.scores, { dtype = "float64" }):requires_grad()
+      local value = loss(s, with)
       value:sum():backward()
       near(value:item(), expected.value, { rtol = 1e-10, atol = 1e-12 }, text)
       near(s.grad, mr.tensor(expected.gradient, { dtype = "float64" }), { rtol = 1e-10, atol = 1e-12 }, text)

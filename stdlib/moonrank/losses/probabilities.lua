@@ -1,0 +1,34 @@
+-- Probabilities with which rows of lists were drawn, for losses that correct for them (lists:drawn).
+local check = require "moonrank.check"
+
+local M = {}
+
+local of_lists = setmetatable({}, { __mode = "k" })  -- probabilities by lists
+
+---Returns the same lists with these probabilities.
+---@param lists mr.Lists
+---@param probabilities mr.Tensor  [rows]
+---@return mr.Lists
+function M.with(lists, probabilities)
+  local where = "lists:drawn"
+  if not check.is_tensor(probabilities) or probabilities.dims ~= 1 or probabilities.dtype == "int64" then
+    check.expect(false, where, "probabilities", probabilities, "a tensor of one number per row")
+  end
+  check.length(where, "probabilities", #probabilities, lists.rows, "one for each row")
+  local q = probabilities:detach()
+  local least, most = 1, 1
+  if #q > 0 then least, most = q:min():item(), q:max():item() end
+  if not (least > 0 and most < math.huge) then
+    check.expect(false, where, "probabilities", least > 0 and most or least, "numbers above 0")
+  end
+  local same = lists:to(lists.relevance.dtype)
+  of_lists[same] = q
+  return same
+end
+
+---Returns the probabilities of lists that M.with returned; else nil.
+---@param lists mr.Lists
+---@return mr.Tensor?
+function M.of(lists) return of_lists[lists] end
+
+return M
