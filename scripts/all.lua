@@ -77,7 +77,7 @@ end
 
 report.write(args.out, {
   title = "Learning to rank, reproduced", made_up = args.smoke,
-  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), core.version()),
+  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), mr.version),
   opening = opening_of(documents, args.smoke), documents = documents,
 })
 print("\nReport: " .. args.out)
@@ -91,6 +91,6 @@ if args.results ~= "" then
 end
 sections.check_made(made)
 if #refused > 0 then
-  error(core.exit(1, ("--results: no files of %d sections, because their runs were continued with --force after a "
-    .. "change. Make the runs anew in another store:\n  %s"):format(#refused, table.concat(refused, "\n  "))), 0)
+  mr.exit(1, ("--results: no files of %d sections, because their runs were continued with --force after a "
+    .. "change. Make the runs anew in another store:\n  %s"):format(#refused, table.concat(refused, "\n  ")))
 end

@@ -1,5 +1,5 @@
 -- Runs scripts that make tables and figures, one after another, as sections of a report (report.lua).
-local experiment = require("moonrank").experiment
+local mr = require "moonrank"
 local core = require "moonrank.core"
 local definitions = require "moonrank.system.definitions"
 local seen = require "moonrank.data.seen"
@@ -99,7 +99,7 @@ local function made(script)
       all[#all + 1] = each.fingerprint
       judged[#judged + 1] = each.role ~= "train" and each.role ~= "valid" and each.fingerprint or nil
     end
-    section.used = { runs = section.trainings or 0, numerics = core.numerics(), data = #judged > 0 and judged or all,
+    section.used = { runs = section.trainings or 0, numerics = mr.numerics, data = #judged > 0 and judged or all,
       date = os.date "!%Y-%m-%d" }
   end
   return section
@@ -137,7 +137,7 @@ function M.check_made(all)
     if each.failed then lines[#lines + 1] = ("\n  %s (%s)"):format(each.title, each.path) end
   end
   if #lines > 0 then
-    error(core.exit(1, ("%d of %d sections without results:%s"):format(#lines, #all, table.concat(lines))), 0)
+    mr.exit(1, ("%d of %d sections without results:%s"):format(#lines, #all, table.concat(lines)))
   end
 end
 
@@ -149,7 +149,7 @@ end
 function M.run(script)
   print(("\n== %s\n"):format(script.title))
   local ok, section = pcall(made, script)
-  local lacked = not ok and experiment.lacked(section)
+  local lacked = not ok and mr.experiment.lacked(section)
   if not ok and not lacked then error(section, 0) end
   if lacked then
     print(lacked)
@@ -159,8 +159,8 @@ function M.run(script)
       lacking = true,
     }
   end
-  section.lacking = section.lacking or experiment.lacks(section.studies)
-  section.forced = #experiment.forced(section.studies) > 0
+  section.lacking = section.lacking or mr.experiment.lacks(section.studies)
+  section.forced = #mr.experiment.forced(section.studies) > 0
   section.title, section.command, section.file = script.title, M.command(script), M.file_name(script)
   section.made_by = M.command{
     path = script.path:match "scripts/.*$" or script.path,

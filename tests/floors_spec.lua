@@ -1,5 +1,6 @@
 -- Folders have layers: a file includes only what is in its own folder or in a lower layer. READMEs of kernels/ and
 -- runtime/ say why.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 
@@ -15,9 +16,8 @@ local floors = {
 local above = { ["kernels/device/none.cpp"] = true }
 
 local function lines_of(command)
-  local lines, pipe = {}, assert(io.popen(command))
-  for line in pipe:lines() do lines[#lines + 1] = line end
-  pipe:close()
+  local lines = {}
+  for line in files.output(command):gmatch "[^\n]+" do lines[#lines + 1] = line end
   return lines
 end
 

@@ -1,23 +1,18 @@
 -- Relative links in Markdown files point to files that exist, and their anchors to headings that exist. The manual's
 -- pages are checked as HTML (stdlib/moonrank/manual/).
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 
 -- Pages of the repository that people read in place.
 local function pages()
   local found = {}
-  local pipe = assert(io.popen "git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*'")
-  for path in pipe:lines() do
+  local listed = files.output "git ls-files '*.md' 2>/dev/null || find . -name '*.md' -not -path './build/*'"
+  for path in listed:gmatch "[^\n]+" do
     path = path:gsub("^%./", "")
     if not path:find "^stdlib/manual/" and core.is_file(path) then found[#found + 1] = path end
   end
-  pipe:close()
   return found
-end
-
-local function read(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
 end
 
 -- Text without its blocks of code.
@@ -28,7 +23,7 @@ end
 -- The anchors that GitHub makes of a page's headings, as a set.
 local function anchors(path)
   local found = {}
-  for heading in without_code(read(path)):gmatch "\n#+ ([^\n]+)" do
+  for heading in without_code(files.read(path)):gmatch "\n#+ ([^\n]+)" do
     local name = heading:gsub("%[(.-)%]%(.-%)", "%1"):lower()
       :gsub("[%p]", function(c) return (c == "-" or c == "_") and c or "" end):gsub(" ", "-")
     local count = found[name]
@@ -53,7 +48,7 @@ end
 
 local count = 0
 local function check_links(page)
-  local text = without_code(read(page)):gsub("`[^`\n]*`", "")
+  local text = without_code(files.read(page)):gsub("`[^`\n]*`", "")
   for link in text:gmatch "%]%(%s*([^%s)]+)[^)]*%)" do
     if not link:find "^%a+:" then
       count = count + 1

@@ -1,5 +1,6 @@
 -- The code in README.md runs when it is pasted block after block, as a script and at the prompt. It prints what
 -- README.md shows: with MovieLens all of it, with made-up ratings that which needs no data. README.md stays short.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
@@ -8,8 +9,7 @@ local it, check, equal = test.it, test.check, test.equal
 
 -- The text of README.md, and its blocks: code of Lua, and the output that stands below it.
 local function readme()
-  local file <close> = assert(io.open("README.md", "rb"))
-  local text, blocks = file:read "a", {}
+  local text, blocks = files.read "README.md", {}
   for language, block in text:gmatch "```(%w+)\n(.-)```" do
     if language == "lua" then blocks[#blocks + 1] = { code = block } end
     if language == "output" then blocks[#blocks].output = block end

@@ -78,7 +78,6 @@ function M.curves(number, system, features)
   local figure = mr.plot.facets{ columns = 1, width = 700, height = 620, title = title_of(number, args),
     mr.plot.lines{ series = losses, xlabel = "epoch", ylabel = "loss on training pairs" },
     mr.plot.lines{ series = accuracies, xlabel = "epoch", ylabel = "accuracy on validation pairs" } }
-  require("moonrank.core").make_folder(args.out)
   figure:save(args.out)
   return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s

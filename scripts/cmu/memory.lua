@@ -1,6 +1,7 @@
 -- Estimates from a script's options how much memory the training runs of Tables 2 and 3 of Li & Wu need, so that runs
 -- that do not fit are refused before they start. Estimates count numbers of 4 bytes; the factors in the formulas were
 -- fitted to measured peaks of memory.
+local mr = require "moonrank"
 local core = require "moonrank.core"
 local need = require("moonrank.system.memory").need
 
@@ -64,7 +65,7 @@ end
 ---@param count integer  number of images
 ---@param available? number  bytes of free memory (default: as measured)
 function M.check(args, count, available)
-  local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), core.threads()
+  local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), mr.threads()
   local processes = args.workers or math.min(cores, math.max(1, free // bytes))
   local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and --workers %d"):format(
     args.size, count, args.pairs, args.kernel, table.concat(args.widths, ","), processes)

@@ -50,7 +50,7 @@ end
 ---@param o { title: string, rows: { image: mr.Tensor, text?: string }[][], side?: integer, lines?: integer }
 function M.save(path, o)
   local side, most, parts = o.side or 96, 0, {}
-  local shape = #o.rows > 0 and core.shape(o.rows[1][1].image) or { 3, 1, 1 }
+  local shape = #o.rows > 0 and o.rows[1][1].image:shape() or { 3, 1, 1 }
   local tall = math.floor(side * shape[2] / shape[3])
   local height = tall + (o.lines or 1) * line + gap
   for r, row in ipairs(o.rows) do

@@ -39,8 +39,8 @@ local function epoch_of(name, train)
 end
 
 local function timed()
-  local was, rows, found = core.threads(), {}, {}
-  core.threads(args.threads)
+  local was, rows, found = mr.threads(), {}, {}
+  mr.threads(args.threads)
   local train = mr.data.synthetic{ kind = "queries", queries = args.queries, features = 136, mean_size = documents,
     seed = args.seed }
   found.features, found.pairs = train.features:numel() * 4, pairs_of(train.lists)
@@ -49,7 +49,7 @@ local function timed()
     rows[i] = { name, train.count, train.lists.rows, seconds, processor, bytes / 1e9 }
     found[name], found.bytes = processor, math.max(bytes, found.bytes or 0)
   end
-  core.threads(was)
+  mr.threads(was)
   return found, mr.table{ rows = rows,
     columns = { "algorithm", "made-up queries", "documents", "seconds", "processor seconds", "GB at most" },
     formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }

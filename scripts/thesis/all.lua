@@ -2,7 +2,7 @@
 -- makes every table and figure, and writes them into one HTML report. If interrupted, the same command continues. By
 -- default models are trained under three random seeds, which the test of this project's own bound needs (claim.lua);
 -- --seeds 1 suffices for the thesis' own tables and figures.
-local core = require "moonrank.core"
+local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local report, sections = dofile(here .. "../report.lua"), dofile(here .. "../sections.lua")
 local verdicts, opening_of = dofile(here .. "../verdicts.lua"), dofile(here .. "../opening.lua")
@@ -14,7 +14,7 @@ local documents = { verdicts.add{ name = "thesis", short = listed.written.thesis
   text = made.text, sections = made.sections, made_up = made.made_up } }
 report.write(path, {
   title = "User- and query-wise metric bounding, reproduced", made_up = made.made_up,
-  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), core.version()),
+  text = ("Made by: moonrank %s %s (version %s)."):format(arg[0], table.concat(arg, " "), mr.version),
   opening = opening_of(documents, made.made_up), documents = documents,
 })
 print("\nReport: " .. path)

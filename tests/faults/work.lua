@@ -6,6 +6,7 @@ local check = require "moonrank.check"
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or ""
 local checksum = dofile(here .. "../support/xxh64.lua").checksum
+local files = dofile(here .. "../support/files.lua")
 
 local lists = mr.lists{ { 1, 0, 0, 2 }, { 0, 1, 0 }, { 0, 0, 1, 1, 0 } }
 local scores = mr.normal({ 12 }, { seed = 3 })
@@ -13,15 +14,7 @@ local queries = mr.data.synthetic{ kind = "queries", queries = 8, features = 5, 
 local ratings = mr.data.synthetic{ users = 12, items = 30, mean_activity = 8, seed = 2 }:binarize(2)
 local fold = ratings:folds{ k = 2, by = "user", seed = 1, nsr = 1 }[1]
 
-local function write(path, text)
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(text)
-end
-
-local function read(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
-end
+local read, write = files.read, files.write
 
 local function parameters(model)
   local all = {}

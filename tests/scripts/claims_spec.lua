@@ -1,14 +1,12 @@
 -- The results that docs/results/README.md states are those of the results files.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
 local claims, results_file = dofile "scripts/claims.lua", dofile "scripts/results_file.lua"
 
-local function read(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
-end
+local read = files.read
 
 -- Fails with the first line that differs.
 local function same_lines(path, made)

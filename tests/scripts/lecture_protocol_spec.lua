@@ -6,6 +6,7 @@ local folds_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
+local protocols = dofile "tests/support/protocols.lua"
 local protocol, predictors = dofile "scripts/lecture/protocol.lua", dofile "scripts/lecture/predictors.lua"
 local of_profit, trees_of = dofile "scripts/lecture/profits.lua", dofile "scripts/lecture/trees.lua"
 local training = dofile("scripts/lecture/learners.lua").training
@@ -21,12 +22,9 @@ end)
 
 -- Ratings from rows of user, item and rating.
 local function ratings_of(rows)
-  local path, lines = os.tmpname(), { "user,item,rating" }
-  for i, row in ipairs(rows) do lines[i + 1] = table.concat(row, ",") end
-  core.write_file(path, table.concat(lines, "\n") .. "\n")
-  local found = mr.data.interactions(path)
-  os.remove(path)
-  return found
+  local lines = {}
+  for i, row in ipairs(rows) do lines[i] = table.concat(row, ",") end
+  return protocols.ratings(lines)
 end
 
 -- Rows: a user rates items first to last so.

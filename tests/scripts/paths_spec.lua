@@ -1,6 +1,7 @@
 -- Every option of a script that declares a path is given a pipe, devices, a folder, a file and links that lead nowhere.
 -- The script must refuse each at once with an error that names the path, before it reads or makes anything.
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, check, equal = test.it, test.check, test.equal
 
@@ -74,8 +75,7 @@ local function all_options()
     names[#names + 1] = ("%q"):format(path)
   end
   for name, path in pairs(undeclared) do text[#text + 1] = ("%s = %q"):format(name, path) end
-  local list = os.tmpname()
-  sweeps.write(list, ("local scripts, undeclared = { %s }, { %s }\n%s"):format(
+  local list = files.written(("local scripts, undeclared = { %s }, { %s }\n%s"):format(
     table.concat(names, ", "), table.concat(text, ", "), lister))
   local said, found = sweeps.capture(("%s %s 2>&1"):format(sweeps.moonrank, list)), {}
   for script, option, path, ending, smoke in said:gmatch "option ([^\t\n]+)\t([^\t]+)\t([^\t]+)\t([^\t]*)\t([^\n]*)" do

@@ -1,5 +1,6 @@
 -- The committed results files do not contradict themselves, the printed numbers in scripts/*/published.lua, or the
 -- lists of scripts that make them.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
@@ -180,8 +181,7 @@ end)
 
 -- The printed numbers that a script has itself.
 local function printed_in(script)
-  local file <close> = assert(io.open(("scripts/%s.lua"):format(script)))
-  return load("return " .. file:read "a":match "\nlocal published = (%b{})")()
+  return load("return " .. files.read(("scripts/%s.lua"):format(script)):match "\nlocal published = (%b{})")()
 end
 
 it("printed numbers of results files are those of published.lua", function()

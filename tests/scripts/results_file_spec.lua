@@ -1,5 +1,6 @@
 -- Results files: what a script's tables become, read back, and the pages that are made of them.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -8,10 +9,7 @@ local results_file, documents = dofile "scripts/results_file.lua", dofile "scrip
 local pages = dofile "scripts/results_pages.lua"
 local sections = dofile "scripts/sections.lua"
 
-local function read(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
-end
+local read = files.read
 
 -- Two trials of a study in a store of the folder.
 local function study(folder)

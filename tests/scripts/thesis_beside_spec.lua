@@ -1,23 +1,22 @@
 -- Decisions of the thesis' experiments beside Table 5.1 (beside.lua) on small made-up data, against numbers worked by
 -- hand.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
 local beside = dofile "scripts/thesis/beside.lua"
 local it, equal, near = test.it, test.equal, test.near
 
 it("beside.valid_share takes a fifth of the training queries for validation without a part for it", function()
-  local folder = os.tmpname()
-  os.remove(folder)
-  os.execute(("mkdir -p %s/Fold1"):format(folder))
+  local folder = files.new_folder()
+  os.execute(("mkdir %s/Fold1"):format(folder))
   for name, count in pairs{ train = 20, test = 1 } do
-    local file = assert(io.open(("%s/Fold1/%s.txt"):format(folder, name), "w"))
-    for query = 1, count do file:write(("1 qid:%d 1:0.5 2:1\n0 qid:%d 1:0.25 2:0\n"):format(query, query)) end
-    file:close()
+    local lines = {}
+    for query = 1, count do lines[query] = ("1 qid:%d 1:0.5 2:1\n0 qid:%d 1:0.25 2:0\n"):format(query, query) end
+    files.write(("%s/Fold1/%s.txt"):format(folder, name), table.concat(lines))
   end
   local fold = mr.data.letor_folds(folder, { valid = beside.valid_share })[1]
   equal({ fold.train.count, fold.valid.count, fold.test.count }, { 16, 4, 1 })
-  os.execute("rm -r " .. folder)
 end)
 
 it("beside.grids have powers of ten from 0.001 for both optimizers, and beside.steps half steps", function()

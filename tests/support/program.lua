@@ -22,9 +22,13 @@ end
 
 function M.has_gnuplot() return (M.run "gnuplot --version") end
 
----True if real data of this name exist.
-function M.has_data(name)
-  return require("moonrank.core").file_exists((os.getenv "MOONRANK_DATA" or "../shared/data") .. "/" .. name)
+---Returns the folder of real data that has this name in it; nil without one.
+function M.data_folder(name)
+  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
+    if folder ~= "" and require("moonrank.core").file_exists(folder .. "/" .. name) then return folder end
+  end
 end
+
+function M.has_data(name) return M.data_folder(name) ~= nil end
 
 return M

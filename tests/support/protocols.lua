@@ -1,6 +1,7 @@
 -- Small made-up data for specs of protocols, and a model whose parameters are the scores of a list's rows.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 
 local M = {}
 
@@ -8,13 +9,7 @@ local M = {}
 ---@param lines string[]  "user,item,rating"
 ---@return mr.Ratings
 function M.ratings(lines)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write("user,item,rating\n", table.concat(lines, "\n"), "\n")
-  file:close()
-  local found = mr.data.interactions(path)
-  os.remove(path)
-  return found
+  return mr.data.interactions(files.written("user,item,rating\n" .. table.concat(lines, "\n") .. "\n"))
 end
 
 ---Ratings of users, of which the first `relevant` items have one value and the others up to `items` another.

@@ -1,5 +1,7 @@
 -- Sweeps for specs: folders of their own, and scripts that run as programs.
+local core = require "moonrank.core"
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 
 local M = {}
@@ -14,37 +16,20 @@ function M.is_skipped(name, why)
   return true
 end
 
-local function capture(command)
-  local pipe = assert(io.popen(command, "r"))
-  local text = pipe:read "a"
-  pipe:close()
-  return text
-end
-M.capture = capture
-
-local function write(path, text)
-  local file = assert(io.open(path, "w"))
-  file:write(text)
-  file:close()
-end
-M.write = write
+local capture, write = files.output, files.write
+M.capture, M.write = capture, write
 
 ---A folder that `body` gets, with a script sweep.lua where a text is given; gone afterwards.
 function M.in_folder(body, script)
-  local folder = capture("mktemp -d"):match "%S+"
+  local folder = files.new_folder()
   if script then write(folder .. "/sweep.lua", script) end
   local ok, message = xpcall(body, debug.traceback, folder)
   os.execute("rm -rf " .. folder)
   if not ok then error(message, 0) end
 end
 
-function M.read(path)
-  local file = io.open(path, "r")
-  if not file then return "" end
-  local text = file:read "a"
-  file:close()
-  return text
-end
+---Returns the bytes of a file; "" without the file.
+function M.read(path) return core.file_exists(path) and files.read(path) or "" end
 
 -- Scripts keep their runs in the folder of the test, not in the user's.
 local own_results = "MOONRANK_RESULTS=results"

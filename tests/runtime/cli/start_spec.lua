@@ -1,5 +1,6 @@
 -- The program starts without the libraries that few runs need, and loads each with its first use.
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, it, skip = test.check, test.describe, test.it, test.skip
 
@@ -36,13 +37,11 @@ describe("the program", function()
     if not mpi or not mpi:match "^Open MPI v4" then
       return skip "this is not Open MPI 4, whose library is libmpi.so.40"
     end
-    local folder = os.tmpname()
-    assert(os.remove(folder) and os.execute("mkdir " .. folder))
-    assert(io.open(folder .. "/libmpi.so.40", "w")):close()
+    local folder = files.new_folder()
+    files.write(folder .. "/libmpi.so.40", "")
     local environment = "LD_LIBRARY_PATH=" .. folder
     local ok, text = program.run(environment .. " " .. program.moonrank .. " --version")
     local found = libraries_after("", environment)
-    os.execute("rm -r " .. folder)
     check(ok, text)
     check(text:find("\nmpi: ", 1, true) and text:find(folder .. "/libmpi.so.40: file too short", 1, true), text)
     check(text:find("openmpi-bin", 1, true), text)

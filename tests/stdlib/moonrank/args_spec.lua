@@ -1,4 +1,5 @@
 -- The options of a script, as typed on its command line.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
 local read = require("moonrank.args").args
@@ -52,10 +53,8 @@ describe("mr.args", function()
     test.equal(read({ on = { default = { true } } }, { "--on", "false,true" }).on, { false, true })
   end)
   it("refuses a path of the wrong kind (file, folder, new file) before the script begins", function()
-    local folder = os.tmpname()
-    os.remove(folder)
-    local make = "mkdir %s && cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"
-    os.execute(make:format(folder, folder))
+    local folder = files.new_folder()
+    os.execute(("cd %s && mkdir in && printf x >file && ln -s none lost && mkfifo fifo"):format(folder))
     local wrong = {
       file = { "in", "lost", "fifo", "none" },
       folder = { "file", "lost", "fifo", "none" },
@@ -82,7 +81,6 @@ describe("mr.args", function()
       end
       test.equal(read(option, { "--at", "" }).at, "")
     end
-    os.execute("rm -r " .. folder)
     local pipe = { at = { default = "", path = "pipe" } }
     test.raises(function() read(pipe, {}) end, "mr.args{at = ...}", "path", "'pipe'")
   end)
@@ -204,15 +202,12 @@ describe("mr.args", function()
     test.check(help:find("(from 1 to 5; default 1)", 1, true) and help:find("(of a, b; default a)", 1, true), help)
   end)
   it("writes --help from the declaration and the script's first comment", function()
-    local path = os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write("#!/usr/bin/env moonrank\n-- Does bounding help?\n-- Time: seconds.\n\n-- not this\nlocal x\n")
-    file:close()
+    local comment = "-- Does bounding help?\n-- Time: seconds.\n\n-- not this\n"
+    local path = files.written("#!/usr/bin/env moonrank\n" .. comment .. "local x\n")
     local before = rawget(_G, "arg")
     rawset(_G, "arg", { [0] = path, "--help" })
     local ok, e = pcall(read, declared)
     rawset(_G, "arg", before)
-    os.remove(path)
     test.check(not ok)
     test.equal(e.exit_status, 0)
     local head = "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n"
@@ -252,11 +247,8 @@ describe("mr.args", function()
   it("wraps --help at the terminal's width", function()
     local program = dofile "tests/support/program.lua"
     if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-    local path = os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write('require("moonrank").args{ seed = { default = 1, help = "', ("word "):rep(40), '" } }\n'):close()
-    local _, text = program.run(("COLUMNS=50 '%s' '%s' --help"):format(program.moonrank, path))
-    os.remove(path)
+    local script = 'require("moonrank").args{ seed = { default = 1, help = "' .. ("word "):rep(40) .. '" } }'
+    local _, text = program.run(("COLUMNS=50 '%s' '%s' --help"):format(program.moonrank, files.written(script)))
     local lines = 0
     for line in text:gmatch "[^\n]+" do
       lines = lines + 1

@@ -77,7 +77,6 @@ it("mr.models.biased_mf is saved and loaded, recommends, and requires items", fu
   local model, path = mr.models.biased_mf{ users = 3, items = 4, factors = 2, mean = 3 }, os.tmpname()
   model:save(path)
   local again = mr.models.load(path)
-  os.remove(path)
   equal(again(batch):totable(), model(batch):totable())
   equal(#again:recommend{ user = 3, k = 2 }:of(3), 2)
   raises(function() mr.models.biased_mf{ users = 3 } end, "mr.models.biased_mf", "items")

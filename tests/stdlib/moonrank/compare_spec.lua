@@ -1,22 +1,10 @@
 -- Comparisons of systems: the tests against all signs enumerated, alignment of runs and files by name.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
-local made = {}  -- files of this spec, removed at its end
-
-local function new_path(ending)
-  made[#made + 1] = os.tmpname()
-  if ending then made[#made + 1] = made[#made] .. ending end
-  return made[#made]
-end
-
-local function file(text, ending)
-  local path = new_path(ending)
-  local f <close> = assert(io.open(path, "wb"))
-  f:write(text)
-  return path
-end
+local file, new_path = files.written, files.new_path
 
 -- Returns how often the mean of the differences under any signs is at least as far from 0.
 local function by_all_signs(differences)
@@ -286,5 +274,3 @@ it("mr.compare refuses systems, metrics and files that cannot be compared, and w
   refuses({ a = run, b = run, alpha = 1.5 }, "alpha", "1.5")
   refuses({ a = run, b = run, missing = "none" }, "missing", "'none'")
 end)
-
-for _, path in ipairs(made) do os.remove(path) end

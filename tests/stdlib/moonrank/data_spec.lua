@@ -1,56 +1,26 @@
 -- Loaders of data: formats, search paths, and errors about bad files.
 local mr = require "moonrank"
+local files = require "tests.support.files"
+local program = require "tests.support.program"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
--- A file for one test; removed when `body` is done.
-local function with_file(name, text, body)
-  local base = os.tmpname()
-  local path = base .. name
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(text)
-  file:flush()
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  os.remove(base)
-  if not ok then error(message, 0) end
-end
-
+local write = files.write
+local function with_file(ending, text, body) body(files.written(text, ending)) end
+local function with_folder(body) body(files.new_folder()) end
 local function quoted(word) return "'" .. word:gsub("'", [['\'']]) .. "'" end
 
 -- Output of the command with these variables of the environment, running `code` in `folder`.
 local function run(variables, folder, code)
-  local program = quoted(dofile("tests/support/program.lua").moonrank)
-  local command = ("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, program, quoted(code))
-  local pipe <close> = assert(io.popen(command))
-  return pipe:read "a"
-end
-
--- A folder for one test; removed when `body` is done.
-local function with_folder(body)
-  local base = os.tmpname()
-  os.remove(base)
-  assert(os.execute("mkdir " .. quoted(base)))
-  local ok, message = pcall(body, base)
-  os.execute("rm -r " .. quoted(base))
-  if not ok then error(message, 0) end
-end
-
-local function write(path, text)
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(text)
+  return files.output(("cd %s && env %s %s -e %s 2>&1"):format(quoted(folder), variables, quoted(program.moonrank),
+    quoted(code)))
 end
 
 local function data_folder(name)
-  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
-    local file = folder ~= "" and io.open(folder .. "/" .. name)
-    if file then
-      file:close()
-      return folder
-    end
-  end
-  test.skip("no data at MOONRANK_DATA or ../shared/data: " .. name)
+  local folder = program.data_folder(name)
+  if not folder then test.skip("no data at MOONRANK_DATA or ../shared/data: " .. name) end
+  return folder
 end
 
 local ratings_csv = "userId,movieId,rating,timestamp\r\n2,10,4.0,7\r\n2,30,1.5,8\r\n5,10,5.0,9\r\n"
@@ -297,13 +267,10 @@ test.describe("mr.data.letor", function()
       local code = ("local set = mr.data.letor(%q, { cache = true }); print(set.lists.rows)"):format(path)
       local function again() return run("XDG_CACHE_HOME=" .. quoted(folder .. "/user"), ".", code) end
       equal(again(), "3\n")
-      local list <close> = assert(io.popen("ls " .. quoted(folder .. "/user/moonrank/letor")))
-      local name = list:read "l"
-      check(name and name:match "^letor%-%x+$" and not list:read "l", "one cache, found " .. tostring(name))
+      local name = files.output("ls " .. quoted(folder .. "/user/moonrank/letor")):match "^(letor%-%x+)\n$"
+      check(name, "one cache")
       local own = folder .. "/user/moonrank/letor/" .. name
-      local kept = assert(io.open(own, "rb"))
-      local bytes = kept:read "a"
-      kept:close()
+      local bytes = files.read(own)
       write(own, bytes:sub(1, 200))
       local told = again()
       says(told, "mr.data.letor", own, "\n3\n")

@@ -197,9 +197,7 @@ local readers = {
   file = function(model)
     local name = path()
     model:save(name)
-    local loaded = mr.models.load(name)
-    os.remove(name)
-    return loaded:parameters()[2]:totable()
+    return mr.models.load(name):parameters()[2]:totable()
   end,
   evaluation = function(model) return fit.test(model, fold.valid, { "ndcg" }).mean.ndcg end,
   backward = function(model)

@@ -354,7 +354,6 @@ describe("training on CPU and CUDA", function()
         equal(mr.models.load(path):parameters()[1].device, device_of.cuda)
       end
     end
-    os.remove(path)
     mr.device(was)
     near(losses.cuda, losses.cpu, 1e-3)
   end))
@@ -387,7 +386,6 @@ describe("training on CPU and CUDA", function()
       end
       for i in ipairs(order) do equal(parts[i]:totable(), whole[i]:totable(), order[i]) end
     end
-    os.remove(path)
   end))
 
   it("takes the same steps if a parameter is bound twice", at_both(function()

@@ -1,6 +1,7 @@
 -- mr.fit on candidates and with metrics under bounds, against fold:evaluate and mr.evaluate of each epoch's model.
 local mr = require "moonrank"
 local fit = require "moonrank.fit"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
@@ -103,8 +104,7 @@ it("mr.fit selects on corrected samples and tests on the full catalogue, each me
 end)
 
 it("mr.fit on candidates resumes from a checkpoint to the same bits, and refuses other candidates", function()
-  local path = os.tmpname()
-  os.remove(path)
+  local path = files.new_path()
   local chosen = "ap[expectation_max]"
   local whole, model = trained{ metrics = { "rr", { "ap", bound = "expectation_max" } }, select = chosen }
   local function part(more)
@@ -115,7 +115,6 @@ it("mr.fit on candidates resumes from a checkpoint to the same bits, and refuses
   raises(function() part{ select = "ap[minmax]", metrics = { "rr", "ap[minmax]" } } end,
     "measured", "[expectation_max]", "{denominator = relevant, empty = skip, relevant = 1.0, ties = mean}")
   local run, again = part{}
-  os.remove(path)
   check(run.resumed >= 2)
   equal(tostring(run.history), tostring(whole.history))
   equal(run.best.epoch, whole.best.epoch)
@@ -149,8 +148,7 @@ it("mr.fit gives metrics under bounds the values and names of mr.evaluate", func
 end)
 
 it("mr.sweep of mr.fit on candidates shows metrics by their names, and refuses other data", function()
-  local folder = os.tmpname()
-  os.remove(folder)
+  local folder = files.new_path()
   local function study(of)
     return mr.sweep{ name = "bounded", metric = "valid_ap[minmax]", space = { lr = mr.choice{ 0.01, 0.1 } },
       sampler = "grid", workers = 0, store = folder .. "/here.db", progress = false, run = function(trial)
@@ -164,7 +162,6 @@ it("mr.sweep of mr.fit on candidates shows metrics by their names, and refuses o
   check(tostring(first:pivot{ rows = "lr", value = "ap[minmax]" }):find "%d", "a table")
   equal(study(fold):best().numbers, numbers)
   raises(function() study(ratings:folds{ k = 4, nsr = 1, seed = 3 }[2]) end, "'bounded'", "fit_candidates_spec.lua")
-  os.execute(("rm -rf '%s'"):format(folder))
   equal(require("moonrank.metrics.registry").direction "valid_nrbp_loss[minmax]", "minimize")
 end)
 

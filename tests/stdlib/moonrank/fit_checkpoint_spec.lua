@@ -4,6 +4,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local earlier = dofile "tests/support/earlier.lua"
 local on_cpu = dofile "tests/support/on_cpu.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
@@ -11,12 +12,9 @@ local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 120, me
 local fold = ratings:binarize(4):min_relevant(4):folds{ k = 5, seed = 3 }[1]
 local queries = mr.data.synthetic{ kind = "queries", queries = 24, features = 6, seed = 2 }
 
-local folder = os.tmpname() .. "_fit"
+local folder = files.new_folder()
 local function path_of(name) return ("%s/%s.safetensors"):format(folder, name) end
-local function bytes_of(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
-end
+local bytes_of = files.read
 
 local function mf()
   return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 6, init = 0.3, seed = 2 }
@@ -110,7 +108,6 @@ describe("mr.fit with checkpoint", function()
     local moonrank = dofile("tests/support/program.lua").moonrank
     if not moonrank then return test.skip "MOONRANK does not name the program" end
     local script = path_of "script.lua"
-    core.make_folder(script)
     core.write_file(script, [[
       local mr = require "moonrank"
       require("moonrank.core").put_off_from(0)
@@ -126,8 +123,6 @@ describe("mr.fit with checkpoint", function()
       return os.execute(("%s'%s' --threads 1 '%s' '%s' 2>/dev/null"):format(limit, moonrank, script, path))
     end
     local whole, parts = path_of "uninterrupted", path_of "killed"
-    os.remove(whole)
-    os.remove(parts)
     local began = core.clock()
     check(run_for(whole))
     local took = core.clock() - began
@@ -167,7 +162,6 @@ describe("mr.fit with checkpoint", function()
 
   it("refuses the file of another training, and leaves the file unchanged", function()
     local path = path_of "other"
-    os.remove(path)
     fit(cases[2], { checkpoint = path })
     local was = bytes_of(path)
     raises(function() fit(cases[2], { checkpoint = path, seed = 2 }) end, "seed", "1", "2")
@@ -248,7 +242,6 @@ describe("mr.fit with checkpoint", function()
       for name, value in pairs(more or {}) do options[name] = value end
       return fit(cases[2], options)
     end
-    os.remove(path)
     local first = mf()
     go(first)
     first:save(saved)
@@ -346,7 +339,6 @@ describe("mr.fit with checkpoint", function()
       return fit(cases[2], { checkpoint = path, metrics = { "spec_counting" }, select = "spec_counting",
         each_epoch = each_epoch })
     end
-    os.remove(path)
     raises(function() go(function(epoch) if epoch == 3 then error("stopped here", 0) end end) end, "stopped here")
     check(calls == 3)
     equal({ go().resumed, go().resumed }, { 2, 5 })
@@ -372,7 +364,6 @@ describe("mr.fit with checkpoint", function()
 
   it("ignores functions of the script that the training does not use", function()
     local path = path_of "unused"
-    os.remove(path)
     for x = 1, 2 do
       mr.metrics.define("spec_unused", function(ranks, lists) return lists:mean(ranks) * x end)
       equal(fit(cases[2], { checkpoint = path, epochs = 1 }).resumed, x - 1)
@@ -381,7 +372,6 @@ describe("mr.fit with checkpoint", function()
 
   it("refuses data that an optimizer changed through a detached tensor", function()
     local path = path_of "detached"
-    os.remove(path)
     local weights = mr.uniform({ queries.lists.rows, 6 }, { seed = 5 }):requires_grad()
     local data = mr.data.dataset{ lists = queries.lists, features = weights:detach() }
     local function go()
@@ -404,7 +394,6 @@ describe("mr.fit with checkpoint", function()
 
   it("refuses candidates of a catalogue with more items", function()
     local path = path_of "catalogue"
-    os.remove(path)
     local model = mr.models.mf{ users = fold.users, items = fold.items + 1, factors = 2 }
     local more = setmetatable({}, getmetatable(fold))
     for name, value in pairs(fold) do more[name] = value end
@@ -462,7 +451,6 @@ describe("mr.fit with checkpoint", function()
     })
     local path = path_of "tabled"
     local function go(sizes)
-      os.remove(path_of "none")
       local model = mr.models.spec_tabled{ sizes = sizes }
       model.config.nested = { { 1, mr.metrics.rr{} }, a = { b = sizes } }
       return fit({ "", function() return model end, query_data, function() return mr.optim.sgd{} end },
@@ -492,7 +480,6 @@ describe("mr.fit with checkpoint", function()
   it("refuses a file whose parts contradict each other", on_cpu(function()
     core.put_off_from(0)
     local path = path_of "hostile"
-    os.remove(path)
     fit(cases[3], { checkpoint = path })
     local function refused(message, change)
       raises(function() fit(cases[3], { checkpoint = changed(path, change) }) end, table.unpack(message))
@@ -535,7 +522,6 @@ end)
 describe("an optimizer", function()
   it("continues from a saved state to the same values, and refuses the state of another", function()
     local path = path_of "optimizer"
-    core.make_folder(path)
     for _, case in ipairs{ { "adam", { lr = 0.1 } }, { "sgd", { lr = 0.1, momentum = 0.9 } } } do
       local p, q = mr.tensor({ 4, -3 }):requires_grad(), mr.tensor({ 4, -3 }):requires_grad()
       local a, b = mr.optim[case[1]](case[2]):bind{ p }, mr.optim[case[1]](case[2]):bind{ q }
@@ -559,5 +545,3 @@ describe("an optimizer", function()
     raises(function() mr.optim.sgd{}:save(path) end, "optimizer", "bind")
   end)
 end)
-
-os.execute(("rm -r '%s' '%s'"):format(folder, folder:match "^(.*)_fit$"))

@@ -1,4 +1,5 @@
 -- Documentation of values and names.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local mr = require "moonrank"
 local help = require "moonrank.help"
@@ -80,15 +81,11 @@ describe("help", function()
       end
       test.check(rows > 1, topic)
     end
-    local path = os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write("local M = {}\n---Goes on\n---to the second line\n---\n---not this\nfunction M.one() end\nreturn M\n")
-    file:close()
-    package.loaded["moonrank.help_spec_part"] = dofile(path)
+    package.loaded["moonrank.help_spec_part"] = dofile(files.written(
+      "local M = {}\n---Goes on\n---to the second line\n---\n---not this\nfunction M.one() end\nreturn M\n"))
     mr.help_spec_part = package.loaded["moonrank.help_spec_part"]
     has(help.text "help_spec_part", "  one  Goes on to the second line")
     mr.help_spec_part, package.loaded["moonrank.help_spec_part"] = nil, nil
-    os.remove(path)
   end)
   it("prints each function with the asked name once", function()
     for _, name in ipairs{ "conv2d", "sort", "mr.Tensor:linear", "reshape" } do
@@ -170,15 +167,10 @@ describe("help", function()
     for _, topic in ipairs{ "tpe", "TpeOptions", "mr.sweep.TpeOptions" } do has(help.text(topic), "candidates?") end
   end)
   it("shows the documentation of a user's own function", function()
-    local path = os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write("local M = {}\n---Adds one.\n---@param x number  what to\n" ..
-      "function M.one(x) return x + 1 end\nreturn M\n")
-    file:close()
-    local own = dofile(path)
+    local own = dofile(files.written("local M = {}\n---Adds one.\n---@param x number  what to\n" ..
+      "function M.one(x) return x + 1 end\nreturn M\n"))
     has(help.of(own.one), "Adds one.")
     has(help.of(own.one), ":4")
-    os.remove(path)
   end)
   it("says that there is no documentation, and suggests the nearest name", function()
     has(help.of(print), "no documentation")

@@ -1,6 +1,7 @@
 -- No argument is dropped silently: a public function refuses what it does not read, and names it.
 local core = require "moonrank.core"
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, check, equal, near, raises = test.describe, test.it, test.check, test.equal, test.near, test.raises
 
@@ -186,11 +187,9 @@ describe("impossible input", function()
     end
     local empty = mr.evaluate(scores, mr.lists{ { 0, 0, 0 } }, { "rr" }, { empty = "nan" })
     check(tostring(empty):find("rr%s+nan") and empty:to_latex():find("rr & nan", 1, true), tostring(empty))
-    local path = os.tmpname()
-    local file = assert(io.open(path, "w"))
-    file:write(0 / 0, " ", 1.5):close()
-    equal(assert(io.open(path)):read "a", "nan 1.5")
-    os.remove(path)
+    local path = files.new_path()
+    assert(io.open(path, "w")):write(0 / 0, " ", 1.5):close()
+    equal(files.read(path), "nan 1.5")
   end)
 end)
 
@@ -209,8 +208,7 @@ describe("mr.metrics.dcg with gain exp2_plus_one", function()
 end)
 
 it("methods of mr.results refuse options in place of a name, and show what belongs there", function()
-  local path = os.tmpname()
-  os.remove(path)
+  local path = files.new_path()
   mr.sweep{ name = "s", store = path, workers = 0, progress = false, direction = "minimize",
     space = { x = mr.range(1, 2) }, run = function(trial) return { error = trial.x } end }
   local study = mr.results(path, "s")
@@ -218,6 +216,4 @@ it("methods of mr.results refuse options in place of a name, and show what belon
   raises(function() study:sign{} end, "results:sign(")
   raises(function() study:trials{ columns = { "x", states = {} } } end, "'states'")
   equal(study:best(nil, { on = "error" }).params.x, 1)
-  os.remove(path)
-  os.execute(("rm -rf '%s.files' '%s-wal' '%s-shm'"):format(path, path, path))
 end)

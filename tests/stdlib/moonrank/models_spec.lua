@@ -1,6 +1,7 @@
 -- Models: their scores against loops, their derivatives, and their files, whole and damaged.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
@@ -10,26 +11,8 @@ local lists = mr.lists{ { 1, 0, 0 }, {}, { 1 }, { 0, 1 } }
 local batch = { lists = lists, users = index{ 2, 1, 2, 3 }, items = index{ 1, 4, 2, 5, 1, 5 },
   features = mr.normal({ 6, 3 }, { seed = 1, dtype = "float64" }) }
 
--- A name for a file that nothing else has; the file is gone afterwards.
-local function with_file(body)
-  local path = os.tmpname()
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  if not ok then error(message, 0) end
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local text = file:read("a")
-  file:close()
-  return text
-end
-
-local function write(path, text)
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-end
+local read, write = files.read, files.write
+local function with_file(body) body(files.new_path()) end
 
 describe("mr.models.mf", function()
   it("scores the product of the factors of user and item", function()
@@ -293,21 +276,13 @@ describe("a model file", function()
     local path = "/nowhere/model.safetensors"
     raises(function() mr.models.load(path) end, path, "No such file")
     raises(function() models[1]:save "/dev/null/model.safetensors" end, "/dev/null")
-    local below = os.tmpname()
-    os.remove(below)
+    local below = files.new_path()
     models[1]:save(below .. "/made.safetensors")
     equal(mr.models.load(below .. "/made.safetensors").kind, models[1].kind)
-    os.remove(below .. "/made.safetensors")
-    os.remove(below)
-    with_file(function(folder)
-      os.remove(folder)
-      core.make_folder(folder .. "/inner/x")  -- a folder where the file should go
-      raises(function() models[1]:save(folder .. "/inner") end, "save", "folder")
-      local left = {}
-      for name in io.popen("ls -A '" .. folder .. "'"):lines() do left[#left + 1] = name end
-      equal(left, { "inner" })
-      os.remove(folder .. "/inner")
-    end)
+    local folder = files.new_folder()
+    core.make_folder(folder .. "/inner/x")  -- a folder where the file should go
+    raises(function() models[1]:save(folder .. "/inner") end, "save", "folder")
+    equal(files.output(("ls -A '%s'"):format(folder)), "inner\n")
   end)
 
   it("is replaced only by a complete file", function()
@@ -326,7 +301,6 @@ describe("a model file", function()
   it("does not replace a file that is not a model, and is not replaced by mr.checkpoint", function()
     with_file(function(path)
       local tensors = { scores = mr.ones(2) }
-      os.remove(path)
       mr.checkpoint(path, {}, function() return tensors end)
       local checkpoint, foreign = read(path), file_of('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', "1234")
       raises(function() mr.models.load(path) end, "'moonrank checkpoint 1'", "'moonrank model'")
@@ -350,16 +324,11 @@ describe("a model file", function()
 
   it("raises an error if it is larger than the system allows", function()
     if not dofile("tests/support/program.lua").moonrank then return test.skip "MOONRANK does not name the program" end
-    with_file(function(folder)
-      os.remove(folder)
-      core.make_folder(folder .. "/x")
-      local code = ([[require("moonrank").models.mf{users = 100, items = 100}:save("%s/model")]]):format(folder)
-      local limited = "ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"
-      local pipe = io.popen(limited:format(dofile("tests/support/program.lua").moonrank, code, folder))
-      local said = pipe:read "a"
-      pipe:close()
-      check(said:find("/model", 1, true) and said:find("File too large", 1, true) and said:find "status 1\n$", said)
-    end)
+    local folder = files.new_folder()
+    local code = ([[require("moonrank").models.mf{users = 100, items = 100}:save("%s/model")]]):format(folder)
+    local limited = "ulimit -f 4; %s -e '%s' 2>&1; echo status $?; ls -A %s"
+    local said = files.output(limited:format(dofile("tests/support/program.lua").moonrank, code, folder))
+    check(said:find("/model", 1, true) and said:find("File too large", 1, true) and said:find "status 1\n$", said)
   end)
 
   it("is not run as Lua code", function()
@@ -371,14 +340,12 @@ describe("a model file", function()
 end)
 
 it("functions with a file name refuse zero bytes, and core.save_tensors refuses repeated names", function()
-  local path = os.tmpname()
-  local function kept() return assert(io.open(path)):read "a" end
-  assert(io.open(path, "w")):write("precious"):close()
+  local path = files.written "precious"
   raises(function() core.write_file(path .. "\0.csv", "hello") end, "zero byte")
   raises(function() mr.models.load(path .. "\0.model") end, "zero byte")
   raises(function() core.make_folder(path .. "\0/x") end, "zero byte")
   raises(function() mr.results(path .. "\0.db") end, "zero byte")
-  equal(kept(), "precious")
+  equal(read(path), "precious")
   os.remove(path)
   for _, names in ipairs{ { "a", "a" }, { "__metadata__", "a" } } do
     raises(function() core.save_tensors(path, "moonrank checkpoint 1", names, { mr.ones(2), mr.ones(2) }, {}, {}) end,

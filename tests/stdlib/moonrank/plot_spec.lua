@@ -1,6 +1,7 @@
 -- Figures: what gnuplot was made to draw, read back from its SVG.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local moonrank = dofile("tests/support/program.lua").moonrank
 local text = require "moonrank.plot.text"
@@ -19,27 +20,8 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
-local function output_of(command)
-  local pipe = assert(io.popen(command))
-  local out = pipe:read("a")
-  pipe:close()
-  return out
-end
-
--- A new empty folder for the length of `body`.
-local function in_folder(body)
-  local folder = output_of("mktemp -d"):gsub("\n$", "")
-  local ok, message = pcall(body, folder)
-  os.execute("rm -rf " .. quoted(folder))
-  if not ok then error(message, 0) end
-end
-
-local function read(path)
-  local file = assert(io.open(path, "rb"))
-  local all = file:read("a")
-  file:close()
-  return all
-end
+local output_of, read = files.output, files.read
+local function in_folder(body) body(files.new_folder()) end
 
 local function files_in(folder)
   local names = {}

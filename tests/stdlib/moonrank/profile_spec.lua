@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
@@ -92,10 +93,7 @@ describe("mr.profile", function()
     equal(lines, #profile.rows + 1)
     check(profile:to_csv():find "^operation,calls,ms,share,total_ms,bytes\n")
     check(profile:to_latex():find "\\toprule")
-    local path = os.tmpname()
-    core.write_file(path, profile:to_json())
-    local read = json.read(path)
-    os.remove(path)
+    local read = json.read(files.written(profile:to_json()))
     equal({ #read.rows, #read.phases, read.left_out }, { #profile.rows, #profile.phases, 0 })
     equal(read.synchronized, profile.synchronized)
     for _, name in ipairs{ "operation", "calls", "bytes" } do equal(read.rows[1][name], profile.rows[1][name]) end
@@ -169,7 +167,6 @@ describe("the trace of mr.profile", function()
     local events = read()
     check(#events >= 1 and events[#events].name == "add", events)
   end)
-  os.remove(path)
 end)
 
 describe("mr.profile is switched off", function()

@@ -1,15 +1,12 @@
 -- Tests that values with a text can also be exported: best trials, statistics, batches, folds, statistics for bounds.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises
 
--- A study in a store of its own, which is removed.
 local function swept(o)
-  o.store, o.workers, o.progress = os.tmpname(), 0, false
-  os.remove(o.store)
-  local best = mr.sweep(o):best()
-  os.execute(("rm -rf %s %s.files %s-wal %s-shm"):gsub("%%s", o.store))
-  return best
+  o.store, o.workers, o.progress = files.new_path(), 0, false
+  return mr.sweep(o):best()
 end
 
 it("results:best() exports a column per parameter and number", function()
@@ -64,8 +61,7 @@ it("mr.evaluate's means raise an error for other metrics, and are a valid result
 end)
 
 it("mr.results escapes control characters in names from a store", function()
-  local path = os.tmpname()
-  os.remove(path)
+  local path = files.new_path()
   mr.sweep{ name = "t", store = path, workers = 0, progress = false, space = { lr = mr.choice{ 0.5 } },
     metric = "score", direction = "maximize", run = function() return { score = 1, other = 2 } end }
   local store = require("moonrank.sweep.store").open(path, "write")
@@ -75,7 +71,6 @@ it("mr.results escapes control characters in names from a store", function()
   local results = mr.results(path, "t")
   local printed = tostring(results:trials()) .. require("moonrank.results").text(path)
   local text = tostring(results:best()) .. printed:gsub("\n", "")
-  os.execute(("rm -rf %s %s.files %s-wal %s-shm"):gsub("%%s", path))
   for _, part in ipairs{ "lr\\x1b[2J\\u{202e} = 0.5", "n\\x1b]0;x\\x07 = 2" } do
     test.check(text:find(part, 1, true), text)
   end

@@ -4,6 +4,7 @@ local check_names = require("moonrank.check").names
 local completion = require "moonrank.prompt.completion"
 local help = require "moonrank.help"
 local program = require "tests.support.program"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, it, raises = test.check, test.describe, test.it, test.raises
 
@@ -39,8 +40,7 @@ end)
 
 -- A program in which `add` runs before the library is used, and then `use`, which fails.
 local function said(add, use)
-  local path = os.tmpname()
-  require("moonrank.core").write_file(path, ('local mr = require "moonrank"\n%s\n%s'):format(add, use))
+  local path = files.written(('local mr = require "moonrank"\n%s\n%s'):format(add, use))
   return select(2, program.run(("%s %s"):format(program.moonrank, path)))
 end
 

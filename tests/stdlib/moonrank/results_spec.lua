@@ -3,6 +3,7 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local large_store = dofile "tests/support/large_store.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
@@ -25,7 +26,7 @@ local function every(f)
   end
 end
 
-local folder = sweeps.capture("mktemp -d"):match "%S+"
+local folder = files.new_folder()
 local function study(name, options)
   local o = { name = name, store = folder .. "/r.db", progress = false, metric = "valid", direction = "maximize",
     space = { loss = mr.choice(losses), fold = mr.range(1, 4), lr = mr.choice(lrs) },
@@ -400,7 +401,6 @@ it("the stores of this spec are still in their folder at its end", function()
   r = nil
   collectgarbage()
   check(core.file_exists(folder), "the folder")
-  os.execute("rm -rf " .. folder)
 end)
 
 it("mr.results skips damaged trials, and names file and trial", function()

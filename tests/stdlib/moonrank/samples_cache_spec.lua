@@ -1,6 +1,7 @@
 -- Sampled distributions in the user's cache folder: every process reads what it would draw.
 local core = require "moonrank.core"
 local program = require "tests.support.program"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, check, skip = test.describe, test.it, test.equal, test.check, test.skip
 
@@ -31,9 +32,8 @@ local cache = os.tmpname() .. "_cache"
 local folder = cache .. "/moonrank/samples"
 
 local function command(text, environment)
-  local path = os.tmpname()
-  core.write_file(path, text)
-  return ("XDG_CACHE_HOME=%s MOONRANK_SAMPLES_GIB= %s %s %s"):format(cache, environment or "", program.moonrank, path)
+  return ("XDG_CACHE_HOME=%s MOONRANK_SAMPLES_GIB= %s %s %s"):format(cache, environment or "", program.moonrank,
+    files.written(text))
 end
 
 local function run(text, environment)
@@ -41,19 +41,10 @@ local function run(text, environment)
   return said, ended
 end
 
-local function files()
-  local pipe = assert(io.popen("ls " .. folder .. "/*.samples 2>/dev/null"))
+local function kept_files()
   local names = {}
-  for name in pipe:lines() do names[#names + 1] = name end
-  pipe:close()
+  for name in files.output("ls " .. folder .. "/*.samples 2>/dev/null"):gmatch "[^\n]+" do names[#names + 1] = name end
   return names
-end
-
-local function bytes_of(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read "a"
-  file:close()
-  return bytes
 end
 
 local function empty() os.execute("rm -rf " .. cache) end
@@ -66,42 +57,39 @@ describe("the cache of sampled distributions", function()
 
   it("is not written with MOONRANK_SAMPLES_GIB=0", function()
     check(well and #values > 1000, values)
-    equal(#files(), 0)
+    equal(#kept_files(), 0)
   end)
 
   it("has a file per metric and list size, and is read to the same results", function()
     equal(run(of_both), values)
-    local kept = files()
+    local kept = kept_files()
     equal(#kept, 18)
     os.execute(("touch -d '2 days ago' %s/*.samples"):format(folder))
-    local stamp = assert(io.popen(("find %s -name '*.samples' -mmin -60 | wc -l"):format(folder)))
-    equal(stamp:read "n", 0)
-    stamp:close()
+    local recent = ("find %s -name '*.samples' -mmin -60 | wc -l"):format(folder)
+    equal(files.output(recent), "0\n")
     equal(run(of_both), values)
-    equal(files(), kept)
-    stamp = assert(io.popen(("find %s -name '*.samples' -mmin -60 | wc -l"):format(folder)))
-    equal(stamp:read "n", 18, "all were used")
-    stamp:close()
+    equal(kept_files(), kept)
+    equal(files.output(recent), "18\n", "all were used")
   end)
 
   it("replaces damaged files", function()
-    for i, path in ipairs(files()) do
-      local whole = bytes_of(path)
+    for i, path in ipairs(kept_files()) do
+      local whole = files.read(path)
       core.write_file(path, i % 2 == 0 and whole:sub(1, 1000 * i) or whole:sub(1, -10) .. "1" .. whole:sub(-8))
     end
     equal(run(of_both), values)
-    equal(#files(), 18)
+    equal(#kept_files(), 18)
     equal(run(of_both), values)
   end)
 
   it("has files for the metrics in the option also", function()
     empty()
     run(of_ndcg)
-    equal(#files(), 12, "nDCG and AP of six sizes")
+    equal(#kept_files(), 12, "nDCG and AP of six sizes")
     local both = {}
-    for _, path in ipairs(files()) do both[path] = bytes_of(path) end
+    for _, path in ipairs(kept_files()) do both[path] = files.read(path) end
     equal(run(of_both), values)
-    for path, bytes in pairs(both) do check(bytes == bytes_of(path), path) end
+    for path, bytes in pairs(both) do check(bytes == files.read(path), path) end
   end)
 
   it("gives the same results if two processes write it at the same time", function()
@@ -111,7 +99,7 @@ describe("the cache of sampled distributions", function()
       equal(pipe:read "a", values)
       pipe:close()
     end
-    equal(#files(), 18)
+    equal(#kept_files(), 18)
     equal(run(of_both), values)
   end)
 
@@ -120,7 +108,7 @@ describe("the cache of sampled distributions", function()
     core.make_folder(folder)
     core.write_file(folder, "a file in place of the folder")
     equal(run(of_both), values)
-    equal(bytes_of(folder), "a file in place of the folder")
+    equal(files.read(folder), "a file in place of the folder")
     empty()
     equal(run(of_both, "HOME= XDG_CACHE_HOME="), values)
   end)
@@ -128,7 +116,7 @@ describe("the cache of sampled distributions", function()
   it("stays below MOONRANK_SAMPLES_GIB", function()
     equal(run(of_both, "MOONRANK_SAMPLES_GIB=0.004"), values)
     local sum = 0
-    for _, path in ipairs(files()) do sum = sum + #bytes_of(path) end
+    for _, path in ipairs(kept_files()) do sum = sum + #files.read(path) end
     check(sum > 0 and sum <= 0.004 * 2 ^ 30, sum)
     empty()
   end)

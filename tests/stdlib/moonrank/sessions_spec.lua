@@ -1,5 +1,6 @@
 -- Recorded sessions at the prompt, typed again (tests/sessions/README.md).
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, check, skip = test.it, test.check, test.skip
 
@@ -63,18 +64,11 @@ local function session(path, needs)
       if not need() then return skip("no MovieLens in MOONRANK_DATA or ../shared/data, or no gnuplot") end
     end
     local typed, expected = recorded(path)
-    local input = os.tmpname()
-    local file = assert(io.open(input, "w"))
-    file:write(typed)
-    file:close()
-    local start = core.clock()
-    local pipe = assert(io.popen(("COLUMNS=100 %s < %s 2>/dev/null"):format(moonrank, input)))
-    local lines = {}
-    for line in pipe:lines() do
+    local start, lines = core.clock(), {}
+    local printed = files.output(("COLUMNS=100 %s < %s 2>/dev/null"):format(moonrank, files.written(typed)))
+    for line in printed:gmatch "[^\n]+" do
       if line:find "%S" then lines[#lines + 1] = line end
     end
-    pipe:close()
-    os.remove(input)
     local ok, missing = matches(lines, 1, expected, 1)
     check(ok, ("expected %s in:\n%s"):format(tostring(missing), table.concat(lines, "\n")))
     check(core.clock() - start < 60, "took a minute or more")

@@ -6,18 +6,18 @@ local data = require "moonrank.data"
 local eval = require "moonrank.command.eval"
 local json = dofile "tests/support/json.lua"
 local program = dofile "tests/support/program.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
 local describe, it = test.describe, test.it
 
 local golden = json.read "tests/golden/trec.json"
 
-local folder = os.tmpname():match "^(.*)/"
+local folder = files.new_folder()
 
 local function write(name, text)
   local path = ("%s/%s"):format(folder, name)
-  local file <close> = assert(io.open(path, "w"))
-  file:write(text)
+  files.write(path, text)
   return path
 end
 

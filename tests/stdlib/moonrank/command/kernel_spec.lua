@@ -1,5 +1,6 @@
 -- The command `moonrank kernel`: it starts Python with its words, and explains what is missing.
 local kernel = require "moonrank.command.kernel"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
 
@@ -24,10 +25,7 @@ describe("moonrank kernel", function()
     test.check(message:find("/nowhere/python3", 1, true))
     _, message = refused("install", "--python", "/bin/false")
     test.check(message:find("/bin/false", 1, true))
-    local without = os.tmpname()
-    local file <close> = assert(io.open(without, "w"))
-    file:write('#!/bin/sh\n[ "$2" = pass ]\n')
-    file:close()
+    local without = files.written('#!/bin/sh\n[ "$2" = pass ]\n')
     os.execute("chmod +x " .. without)
     _, message = refused("install", "--python", without)
     test.check(message:find("pip install 'moonrank[kernel]'", 1, true))

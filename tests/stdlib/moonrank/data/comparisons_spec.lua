@@ -1,29 +1,12 @@
 -- Tests mr.data.comparisons and mr.data.item_features: files, joins, training and error messages.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
-local function with_file(text, body)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "wb"))
-  file:write(text)
-  file:close()
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  if not ok then error(message, 0) end
-end
-
-local function comparisons(text, options)
-  local set
-  with_file(text, function(path) set = mr.data.comparisons(path, options) end)
-  return set
-end
-
-local function features(text, options)
-  local read
-  with_file(text, function(path) read = mr.data.item_features(path, options) end)
-  return read
-end
+local function with_file(text, body) body(files.written(text)) end
+local function comparisons(text, options) return mr.data.comparisons(files.written(text), options) end
+local function features(text, options) return mr.data.item_features(files.written(text), options) end
 
 describe("mr.data.comparisons", function()
   it("reads lists of two rows with winners by id, by side or as a tie", function()

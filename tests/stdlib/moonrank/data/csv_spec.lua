@@ -1,16 +1,11 @@
 -- The reader of CSV tables: fields in quotation marks, types of columns, and errors that name the line.
-local core = require "moonrank.core"
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, equal, it, raises = test.describe, test.equal, test.it, test.raises
 
-local function file(text)
-  local path = os.tmpname()
-  core.write_file(path, text)
-  return path
-end
-
+local file = files.written
 local function read(text, options) return mr.data.csv(file(text), options) end
 
 describe("mr.data.csv", function()
@@ -75,10 +70,9 @@ describe("mr.data.csv", function()
     raises(function() read("a\n1\n", { texts = { "b" } }) end, "texts", "b")
     raises(function() read("a\n1\n", { delimiter = "ab" }) end, "delimiter")
     raises(function() mr.data.csv "none.csv" end, "none.csv")
-    local path = os.tmpname() .. ".gz"
-    core.write_file(path, "x")
+    local path = file("x", ".gz")
     equal(mr.data.csv(path).columns, { "x" })
-    core.write_file(path, "\x1f\x8bx")
+    files.write(path, "\x1f\x8bx")
     raises(function() mr.data.csv(path) end, path, "gzip")
     raises(function() read("a\n1\n"):column "b" end, "b", "a")
   end)

@@ -3,15 +3,13 @@ local mr = require "moonrank"
 local core = require "moonrank.core"
 local json = dofile "tests/support/json.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
 local folder = "tests/golden/pictures"
 
-local function write(path, text)
-  local file <close> = assert(io.open(path, "wb"))
-  file:write(text)
-end
+local write = files.write
 
 describe("core.read_images", function()
   it("resizes every picture format to the values of Pillow and NumPy", function()

@@ -1,13 +1,11 @@
 -- Tests which items count as known to a user under each protocol, and users that are not in training.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 local function written(lines)
-  local path = os.tmpname()
-  local file <close> = assert(io.open(path, "w"))
-  file:write("user,item,rating,timestamp\n", table.concat(lines, "\n"), "\n")
-  return path
+  return files.written("user,item,rating,timestamp\n" .. table.concat(lines, "\n") .. "\n")
 end
 
 -- Rows {user, item, value, time}: user u has about 3 u items; many times are equal.
@@ -27,9 +25,7 @@ do
     end
   end
 end
-local path = written(lines)
-local ratings = mr.data.interactions(path)
-os.remove(path)
+local ratings = mr.data.interactions(written(lines))
 -- item numbers change if an item has no rating
 local rated = {}  -- by "user item"
 for i, item in ipairs(ratings.item:totable()) do
@@ -125,8 +121,6 @@ end
 it("known = 'rated' leaves out low ratings of the train file if the parts are given files", function()
   local train, tested = written{ "1,1,5,1", "1,2,1,2", "2,1,5,3" }, written{ "1,3,5,4", "1,4,1,5", "2,2,5,6" }
   local given = mr.data.interactions{ train = train, test = tested }
-  os.remove(train)
-  os.remove(tested)
   local of = offered(given:binarize(4):folds{ by = "given", nsr = 0, valid = 0 }[1])
   equal({ of[1], of[2] }, { { [3] = true, [4] = true }, { [2] = true, [3] = true, [4] = true } })
 end)
@@ -147,7 +141,6 @@ it("fingerprints of folds and candidates change with ratings below the threshold
     local own = ("1,%d,1,4"):format(low)
     local file = written{ "1,1,5,1", "1,2,5,2", "1,3,5,3", "2,1,5,1", "2,2,5,1", own, "2,4,1,5", "2,5,1,6" }
     local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, nsr = 0 }[1]
-    os.remove(file)
     return fold
   end
   local a, same, b = made(4), made(4), made(5)
@@ -242,8 +235,6 @@ local function cold()
   for user = 4, 8 do new[#new + 1] = ("%d,%d,5,9"):format(user, user % 4 + 1) end
   local train, tested, rest = written(seen), written(new), written{ "1,6,5,10", "4,5,5,10", "9,1,5,10" }
   local given = mr.data.interactions{ train = train, valid = tested, test = rest }
-  os.remove(train)
-  os.remove(tested)
   return given:binarize(4):folds{ by = "given", nsr = 1 }[1]
 end
 

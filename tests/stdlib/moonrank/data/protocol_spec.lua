@@ -1,28 +1,24 @@
 -- Tests ratings:folds: each protocol puts every interaction into the one part that it defines.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 -- Ratings with timestamps, many of them equal. User u has about 3 u ratings.
 local function made(users, items, seed)
-  local path, state = os.tmpname(), seed
+  local lines, state = { "user,item,rating,timestamp\n" }, seed
   local function below(n)
     state = (state * 1103515245 + 12345) % 2147483648
     return state // 65536 % n
   end
-  local file <close> = assert(io.open(path, "w"))
-  file:write "user,item,rating,timestamp\n"
   for user = 1, users do
     for item = 1, items do
       if below(items) < 3 * user then
-        file:write(("%d,%d,%g,%d\n"):format(user, item, 1 + below(9) / 2, 1000 + below(40)))
+        lines[#lines + 1] = ("%d,%d,%g,%d\n"):format(user, item, 1 + below(9) / 2, 1000 + below(40))
       end
     end
   end
-  file:flush()
-  local r = mr.data.interactions(path)
-  os.remove(path)
-  return r
+  return mr.data.interactions(files.written(table.concat(lines)))
 end
 
 local ratings = made(12, 90, 3)

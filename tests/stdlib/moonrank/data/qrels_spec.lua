@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, equal, it, raises = test.check, test.describe, test.equal, test.it, test.raises
 
@@ -34,8 +35,8 @@ describe("lists:to_qrels", function()
   end)
 
   it("writes the ids of users and items of a dataset", function()
-    local path, file = os.tmpname(), os.tmpname()
-    core.write_file(file, "user,item,rating\nann,x,5\nann,y,1\nbob,y,4\nann,z,4\nbob,x,5\nbob,w,4\n")
+    local path = os.tmpname()
+    local file = files.written "user,item,rating\nann,x,5\nann,y,1\nbob,y,4\nann,z,4\nbob,x,5\nbob,w,4\n"
     local fold = mr.data.interactions(file):binarize(4):folds{ k = 2, by = "user", seed = 1, nsr = 1 }[1]
     fold.test:to_qrels(path)
     local back = mr.data.trec_qrels(path)
@@ -46,8 +47,7 @@ describe("lists:to_qrels", function()
 
   it("refuses grades that are not integers, documents that occur twice, and empty names, and writes nothing", function()
     local path = os.tmpname()
-    local notes = os.tmpname()
-    core.write_file(notes, "my notes on grades 1\nq 0 d 1\n")
+    local notes = files.written "my notes on grades 1\nq 0 d 1\n"
     raises(function() mr.lists{ { 1 } }:to_qrels(notes) end, notes, "exists")
     core.write_file(notes, "q 0 d 1\r\n")
     mr.lists{ { 1 }, { 0 } }:to_qrels(notes)
@@ -64,21 +64,18 @@ describe("lists:to_qrels", function()
 end)
 
 describe("ratings:titles", function()
-  local reads = os.tmpname()
-  core.write_file(reads, "user,item\nann,8\nann,9\nbob,10\n")
+  local reads = files.written "user,item\nann,8\nann,9\nbob,10\n"
   local ratings = mr.data.interactions(reads)
 
   it("reads titles from a table, by item number, and an empty text for other items", function()
-    local books = os.tmpname()
-    core.write_file(books, 'id,name\n10,"Emma, revised"\n8,Ulysses\n7,Other\n')
+    local books = files.written 'id,name\n10,"Emma, revised"\n8,Ulysses\n7,Other\n'
     local titles = ratings:binarize(1):titles(books, { item = "id", title = "name" })
     equal(titles, { "Ulysses", "", "Emma, revised" })
     equal(#titles, ratings.items)
   end)
 
   it("refuses a missing path, missing columns and a table of other items", function()
-    local other = os.tmpname()
-    core.write_file(other, "item,title\n77,Emma\n")
+    local other = files.written "item,title\n77,Emma\n"
     raises(function() ratings:titles() end, "path")
     raises(function() ratings:titles "none.csv" end, "none.csv")
     raises(function() ratings:titles(reads) end, "title")

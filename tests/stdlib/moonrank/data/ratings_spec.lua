@@ -1,5 +1,6 @@
 -- Tests the protocol on ratings as scripts use it.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
@@ -80,14 +81,10 @@ it("ratings:folds names the field with a wrong dtype in ratings that a script ch
 end)
 
 it("fold:summary counts lists, rows and users with too few items", function()
-  local path = os.tmpname()
-  local file <close> = assert(io.open(path, "w"))
-  file:write "user,item,rating\n"
-  for i = 1, 15 do file:write("1,", i, ",5\n") end
-  for i = 16, 20 do file:write("2,", i, ",5\n") end
-  file:flush()
+  local lines = { "user,item,rating\n" }
+  for i = 1, 20 do lines[i + 1] = ("%d,%d,5\n"):format(i <= 15 and 1 or 2, i) end
+  local path = files.written(table.concat(lines))
   local fold = mr.data.interactions(path):binarize(4):folds{ k = 2, nsr = 1, valid = 0.1, seed = 2 }[1]
-  os.remove(path)
   equal(fold.short_users, 1)
   local text = fold:summary()
   check(text:find("Fold 1 of 2, 1 negative", 1, true) and text:find("seed 2; 1 user", 1, true), text)

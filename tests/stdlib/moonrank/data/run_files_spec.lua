@@ -1,19 +1,10 @@
 -- Tests run files: names with blanks, metrics under bounds, and mr.evaluate of a run.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
-local function with_file(text, body)
-  local path = os.tmpname()
-  if text then
-    local file = assert(io.open(path, "wb"))
-    file:write(text)
-    file:close()
-  end
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  check(ok, message)
-end
+local function with_file(text, body) body(files.written(text or "")) end
 
 local function named(sizes, grades, ids, documents)
   return require("moonrank.core").lists(sizes, mr.tensor(grades), ids, documents)
@@ -32,7 +23,7 @@ describe("names in run files", function()
   it("with blanks raise an error before a file is written, unless escape = true", function()
     with_file("kept", function(path)
       raises(function() scored:to_trec_run(path) end, "escape = true")
-      equal(io.open(path):read "a", "kept")
+      equal(files.read(path), "kept")
     end)
   end)
 

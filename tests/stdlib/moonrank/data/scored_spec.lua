@@ -1,28 +1,12 @@
 -- Tests runs, judgments and scores of other programs against values of trec_eval.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
 local json = dofile "tests/support/json.lua"
 
-local made = {}  -- files of this spec, removed at its end
-
-local function new_path()
-  made[#made + 1] = os.tmpname()
-  return made[#made]
-end
-
-local function file(text)
-  local path = new_path()
-  local f <close> = assert(io.open(path, "wb"))
-  f:write(text)
-  return path
-end
-
-local function read(path)
-  local f <close> = assert(io.open(path, "rb"))
-  return f:read "a"
-end
+local file, new_path, read = files.written, files.new_path, files.read
 
 -- trec_eval's measures, and their names here.
 local measures = { map = "ap", Rprec = "r_precision", recip_rank = "rr", bpref = "bpref", ndcg = "ndcg" }
@@ -159,7 +143,7 @@ it("mr.data.trec_run, trec_qrels and scores name the line and column of a mistak
 end)
 
 it("to_trec_run rejects invalid names and scores before it writes the file", function()
-  local path = new_path()
+  local path = file ""
   local function refuses(scores, ids, documents, ...)
     local lists = mr.lists{ relevance = mr.zeros(2), ids = ids, documents = documents }
     raises(function() mr.data.scored(mr.tensor(scores), lists):to_trec_run(path) end, ...)
@@ -174,10 +158,8 @@ it("to_trec_run rejects invalid names and scores before it writes the file", fun
   raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(path, { tag = "a b" }) end, "'a b'")
   raises(function() mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run "/dev/null/x" end, "/dev/null")
   local folder = new_path()
-  os.remove(folder)
   mr.data.scored(mr.tensor{ 1 }, mr.lists{ { 1 } }):to_trec_run(folder .. "/made.run")
   equal(mr.data.trec_run(folder .. "/made.run").count, 1)
-  os.remove(folder .. "/made.run")
 end)
 
 it("mr.data.scored uses user and item ids of the file, also in run files", function()
@@ -222,5 +204,3 @@ it("mr.data.scored names lists and documents by user and item numbers without fi
     raises(function() mr.data.scored(mr.ones(3), wrong) end, "set", require("moonrank.check").found(wrong))
   end
 end)
-
-for _, path in ipairs(made) do os.remove(path) end

@@ -7,6 +7,7 @@
 local mr = require "moonrank"
 local dataset = require "moonrank.data.dataset"
 local join = require "moonrank.data.join"
+local program = require "tests.support.program"
 local test = require "moonrank.test"
 local describe, it, check = test.describe, test.it, test.check
 
@@ -134,16 +135,6 @@ local function grid(name, f, about)
   check(#failed == 0, table.concat(failed, "\n"))
 end
 
-local function data_folder(name)
-  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
-    local file = folder ~= "" and io.open(folder .. "/" .. name)
-    if file then
-      file:close()
-      return folder
-    end
-  end
-end
-
 describe("every loss under every bound", function()
   it("applies or gives a reason in mr.losses.bounds", function()
     check(#mr.losses.names() > 20, "few losses")
@@ -169,7 +160,7 @@ describe("every loss under every bound", function()
 
   for _, of in ipairs(sets) do
     it("ranks better than random rankings on " .. of.name, function()
-      local folder = data_folder(of.file)
+      local folder = program.data_folder(of.file)
       if not folder then return test.skip("no data at MOONRANK_DATA or ../shared/data: " .. of.file) end
       local set = of.make(folder)
       local known, by = {}, {}

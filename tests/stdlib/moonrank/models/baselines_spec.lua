@@ -2,19 +2,14 @@
 -- file.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local it, equal, raises = test.it, test.equal, test.raises
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 90, mean_activity = 20, seed = 5 }:binarize(4)
 local fold = ratings:folds{ k = 4, nsr = 1, seed = 2 }[2]
 
-local function with_file(body)
-  local path = os.tmpname()
-  os.remove(path)
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  if not ok then error(message, 0) end
-end
+local function with_file(body) body(files.new_path()) end
 
 local models = {
   popularity = mr.models.popularity{ fold = fold },

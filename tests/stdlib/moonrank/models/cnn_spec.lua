@@ -90,7 +90,6 @@ describe("mr.models.cnn", function()
     local path = os.tmpname()
     model:save(path)
     local read = mr.models.load(path)
-    os.remove(path)
     local batch = { lists = pairs_of.lists, features = pairs_of.features:to(mr.device()) }
     equal((model(batch) - read(batch)):abs():max():item(), 0.0)
   end)

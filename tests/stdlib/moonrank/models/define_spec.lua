@@ -1,6 +1,7 @@
 -- Tests models that scripts define: the bits of the equal built-in models, files, buffers, and errors before training.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
@@ -20,13 +21,7 @@ local function same(a, b)
   for i, p in ipairs(a:parameters()) do equal(b:parameters()[i]:totable(), p:totable()) end
 end
 
-local function with_file(body)
-  local path = os.tmpname()
-  os.remove(path)
-  local ok, message = pcall(body, path)
-  os.remove(path)
-  if not ok then error(message, 0) end
-end
+local function with_file(body) body(files.new_path()) end
 
 local function two_towers(o)
   local function tower() return mr.normal({ o.width, o.width }, { sd = 0.3, dtype = o.dtype }) end
@@ -122,9 +117,7 @@ describe("a model from mr.models.define", function()
     if not program then return test.skip "MOONRANK does not name the program" end
     with_file(function(path)
       make{ users = 3, items = 5 }:save(path)
-      local pipe = io.popen(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
-      local said = pipe:read "a"
-      pipe:close()
+      local said = files.output(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
       check(said:find("'towers'", 1, true) and said:find("mlp, popularity, random", 1, true), said)
     end)
   end)
@@ -374,14 +367,12 @@ describe("random numbers without a seed", function()
 
   it("depend on the seed of the trial in a sweep", function()
     local function drawn()
-      local path, values = os.tmpname(), {}
-      os.remove(path)
+      local path, values = files.new_path(), {}
       mr.sweep{ name = "draws", store = path, space = { x = mr.range(1, 4) }, workers = 0, progress = false,
         metric = "value", direction = "maximize", run = function(trial)
           values[trial.number] = mr.uniform({ 1 }):item()
           return { value = values[trial.number] }
         end }
-      os.remove(path)
       return values
     end
     local once = drawn()

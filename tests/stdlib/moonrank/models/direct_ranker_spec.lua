@@ -42,7 +42,6 @@ it("mr.models.direct_ranker gives the same scores after loading and rejects inva
   local model, path = mr.models.direct_ranker{ inputs = 2, dtype = "float64" }, os.tmpname()
   model:save(path)
   local again = mr.models.load(path)
-  os.remove(path)
   equal(again(batch):totable(), model(batch):totable())
   equal(again.config.hidden, { 100, 30 })
   raises(function() mr.models.direct_ranker{ inputs = 2, hidden = { 0 } } end, "hidden", "1", "0")

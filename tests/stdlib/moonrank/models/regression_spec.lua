@@ -144,7 +144,6 @@ describe("solved linear models:", function()
     local model, path = mr.models.lasso{ train = train, alpha = 0.5 }, os.tmpname()
     model:save(path)
     local again = mr.models.load(path)
-    os.remove(path)
     equal({ again.kind, numbers_of(again) }, { "mlp", numbers_of(model) })
   end)
 

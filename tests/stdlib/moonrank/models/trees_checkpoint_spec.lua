@@ -1,11 +1,12 @@
 -- Tests checkpoints of trees: resumed training gives the same bits, and files of other trainings are rejected.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local trees = dofile "tests/support/trees.lua"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
-local folder = os.tmpname() .. "_trees"
+local folder = files.new_folder()
 local function path_of(name) return ("%s/%s.safetensors"):format(folder, name) end
 
 local function it_grows(what, body)
@@ -114,5 +115,3 @@ describe("mr.fit with trees and a checkpoint", function()
     end)
   end)
 end)
-
-os.execute(("rm -rf '%s'"):format(folder))

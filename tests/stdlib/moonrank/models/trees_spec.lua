@@ -3,6 +3,7 @@ local core = require "moonrank.core"
 local mr = require "moonrank"
 local newton = require "moonrank.losses.newton"
 local streams = require "moonrank.tensor.random"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local trees = dofile("tests/support/trees.lua")
 local sweeps = dofile("tests/support/sweeps.lua")
@@ -294,13 +295,7 @@ end)
 
 describe("a trees file", function()
   -- The program's text of a file, written to another.
-  local function with_file(body)
-    local path = os.tmpname()
-    os.remove(path)
-    local ok, message = pcall(body, path)
-    os.remove(path)
-    if not ok then error(message, 0) end
-  end
+  local function with_file(body) body(files.new_path()) end
 
   it_grows("loads with the same scores and importances", function()
     local data = trees.part "train"

@@ -1,4 +1,5 @@
 -- Tests the output and the completions of the REPL.
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local repl = require "moonrank.prompt.repl"
 local mr = require "moonrank"
@@ -86,8 +87,7 @@ describe("prompt completion", function()
     end)
   end)
   it("completes file paths in other strings", function()
-    local folder = os.tmpname()
-    os.remove(folder)
+    local folder = files.new_path()
     local make = "mkdir -p F/inner && touch F/one.csv F/.hidden \"$(printf 'F/bad\\033[1m')\""
     assert(os.execute((make:gsub("F", folder))))
     local words, start = complete("mr.data.letor('" .. folder .. "/")
@@ -96,7 +96,6 @@ describe("prompt completion", function()
     test.equal(complete("f'" .. folder .. "/on"), { folder .. "/one.csv" })
     test.equal(complete("f'" .. folder .. "/.h"), { folder .. "/.hidden" })
     test.equal(complete("f'" .. folder .. "/nowhere/x"), {})
-    os.execute("rm -r " .. folder)
   end)
   it("offers nothing for unknown names", function()
     test.equal(complete "nowhere.x", {})

@@ -1,10 +1,10 @@
 -- Tests comparisons of a study list by list: users are matched by number and averaged over folds.
 local mr = require "moonrank"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
-local sweeps = dofile "tests/support/sweeps.lua"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
 
-local folder = sweeps.capture("mktemp -d"):match "%S+"
+local folder = files.new_folder()
 
 local function study(name, run, space)
   return mr.sweep{ name = name, store = ("%s/%s.db"):format(folder, name), progress = false,
@@ -319,8 +319,6 @@ it("results:pivot, best and compare give nan for a NaN value and never choose it
     check(not is_nan(t.rows[1][7]), name)
   end
 end)
-
-os.execute(("rm -r '%s'"):format(folder))
 
 it("results:compare raises an error if the value is not numeric", function()
   local s = study("texts", function(trial) return { ndcg = trial.fold } end,

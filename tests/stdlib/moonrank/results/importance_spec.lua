@@ -3,6 +3,7 @@ local mr = require "moonrank"
 local forest = require "moonrank.results.forest"
 local importance = require "moonrank.results.importance"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
@@ -192,7 +193,7 @@ describe("importance shares", function()
   end)
 end)
 
-local folder = sweeps.capture("mktemp -d"):match "%S+"
+local folder = files.new_folder()
 
 local function study(name, space, run, options)
   local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = space, metric = "m",
@@ -288,5 +289,3 @@ describe("results:importance", function()
     raises(function() r:importance{ where = { a = 2 } } end, "trials", "10")
   end)
 end)
-
-it("importance_spec removes its folder", function() check(os.execute("rm -rf " .. folder)) end)

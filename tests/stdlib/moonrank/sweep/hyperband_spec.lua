@@ -3,6 +3,7 @@ local mr = require "moonrank"
 local hyperband = require "moonrank.sweep.hyperband"
 local pruners = require "moonrank.sweep.pruners"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
 
@@ -109,7 +110,7 @@ local function compare(results, R, sign)
   return data.count
 end
 
-local folder = sweeps.capture("mktemp -d"):match "%S+"
+local folder = files.new_folder()
 
 local function study(name, options)
   local o = { name = name, store = folder .. "/r.db", progress = false, workers = 0, space = { x = mr.uniform(0, 1) },
@@ -377,5 +378,3 @@ it("hyperband fails a trial that reports NaN at a rung and promotes others", fun
     equal(r:best().number, broken == 3 and 2 or 3)
   end
 end)
-
-it("hyperband_spec removes its folder", function() check(os.execute("rm -rf " .. folder)) end)

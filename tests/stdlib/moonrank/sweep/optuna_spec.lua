@@ -4,17 +4,11 @@ local json = dofile "tests/support/json.lua"
 local mr = require "moonrank"
 local program = dofile "tests/support/program.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 
-local folder = os.tmpname():match "^(.*)/"
-local made = 0
-
--- Returns a new path in the folder of the spec.
-local function new_path(ending)
-  made = made + 1
-  return ("%s/%d%s"):format(folder, made, ending)
-end
+local new_path = files.new_path
 
 -- Runs a study with parameters of every kind. Trial 3 fails, and trial 4 returns NaN.
 local function sweep(options)
@@ -155,7 +149,7 @@ describe("results:to_optuna", function()
     sweep{ store = store }
     core.open_database(store, "write"):run("UPDATE studies SET created = '2020-01-01 00:00:00'", {}, 0)
     test.raises(function() mr.results(store):to_optuna(path) end, path, "another")
-    test.raises(function() study:to_optuna(folder) end, folder, "folder")
+    test.raises(function() study:to_optuna(files.new_folder()) end, "folder")
     test.raises(function() study:to_optuna(3) end, "path", "3")
     equal(sweeps.read(path), whole)
   end)

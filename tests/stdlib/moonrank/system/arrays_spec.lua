@@ -1,22 +1,16 @@
 -- Arrays in files of other programs. The files that are read are written here, byte by byte, as NumPy's documents say.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local check, describe, equal, it = test.check, test.describe, test.equal, test.it
 
-local folder = os.tmpname() .. ".d"
-core.make_folder(folder .. "/x")
+local folder, bytes_of = files.new_folder(), files.read
 
 local function file_of(name, bytes)
   local path = folder .. "/" .. name
-  local file <close> = assert(io.open(path, "wb"))
-  assert(file:write(bytes))
+  files.write(path, bytes)
   return path
-end
-
-local function bytes_of(path)
-  local file <close> = assert(io.open(path, "rb"))
-  return file:read "a"
 end
 
 -- Returns an .npy file of version 1 or 2 with this dictionary and these numbers.
@@ -43,8 +37,7 @@ local interpreter = core.is_file "/usr/bin/python3" and "/usr/bin/python3" or "p
 -- Runs Python with NumPy on a text; false if there is none.
 local function python(text)
   local script = file_of("script.py", text)
-  local pipe <close> = assert(io.popen(("cd '%s' && %s %s 2>&1"):format(folder, interpreter, script)))
-  local printed = pipe:read "a"
+  local printed = files.output(("cd '%s' && %s %s 2>&1"):format(folder, interpreter, script))
   return not printed:find "No module named" and printed
 end
 

@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 local text = require("moonrank.system.settings").text
@@ -90,8 +91,7 @@ describe("settings texts", function()
     equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
   end)
   it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
-    local path = os.tmpname()
-    os.remove(path)
+    local path = files.new_path()
     local loss, other = mr.losses.ndcg{ steepness = 2 }, mr.losses.ndcg{ steepness = 3 }
     local function sweep(of)
       return mr.sweep{ name = "a", store = path .. ".db", metric = "v", workers = 0, settings = { loss = of },
@@ -112,7 +112,6 @@ describe("settings texts", function()
     earlier.rewrite(path, "moonrank checkpoint", function() return "ndcg{bound = none, gain = 2}" end)
     equal(select(2, keep(loss)), true)
     raises(function() keep(other) end, "gain = 2")
-    os.execute("rm -rf " .. path .. "*")
   end)
   it("raise an error for values without a text, like functions", function()
     local round = {}
@@ -129,8 +128,7 @@ describe("settings texts", function()
     end
   end)
   it("make sweeps and checkpoints notice changes within tables", function()
-    local path = os.tmpname()
-    os.remove(path)
+    local path = files.new_path()
     local function sweep(settings)
       return mr.sweep{ name = "a", store = path .. ".db", metric = "v", direction = "maximize", workers = 0,
         settings = settings, space = { x = mr.choice{ 1 } }, run = function() return { v = 1 } end, progress = false }
@@ -142,6 +140,5 @@ describe("settings texts", function()
       raises(function() kept{ model = { factors = 64 } } end, "factors = 64")
       raises(function() kept{ model = nothing } end, "'model'")
     end
-    os.execute("rm -rf " .. path .. "*")
   end)
 end)

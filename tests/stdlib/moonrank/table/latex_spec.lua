@@ -2,6 +2,7 @@
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local program = dofile "tests/support/program.lua"
+local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
 
@@ -166,8 +167,7 @@ describe("comparison:to_latex", function()
 end)
 
 describe("LaTeX of results", function()
-  local store = os.tmpname()
-  os.remove(store)
+  local store = files.new_path()
   local study = mr.sweep{ name = "s", store = store, workers = 0, progress = false, metric = "rmse",
     space = { loss = mr.choice{ "a", "b", "c" }, fold = mr.range(1, 3) }, sampler = "grid",
     run = function(trial)
@@ -189,20 +189,16 @@ describe("LaTeX of results", function()
     equal(bold, { ["1.2000"] = true, ["2.2000"] = true })
     equal({ rows[2][1], rows[2][2] }, { "b", "c" })
   end)
-  os.remove(store)
 end)
 
 it("LaTeX of every table compiles, if there is a LaTeX with booktabs", function()
   local has = program.run "command -v pdflatex" and program.run "kpsewhich booktabs.sty"
   if not has then return test.skip "no pdflatex with booktabs" end
-  local folder = os.tmpname()
-  os.remove(folder)
-  core.make_folder(folder .. "/x")
+  local folder = files.new_folder()
   core.write_file(folder .. "/all.tex", table.concat({ "\\documentclass{article}\\usepackage{booktabs}",
     "\\begin{document}",
     t:to_latex(), t:to_latex{ caption = "100 % of {a_b} & $x", label = "tab:one", best = true, order = "mean" },
     compared():to_latex{ caption = "Systems", best = true }, "\\end{document}" }, "\n"))
   local ok, text = program.run(("cd '%s' && pdflatex -interaction=nonstopmode -halt-on-error all.tex"):format(folder))
   check(ok, text)
-  os.execute(("rm -r '%s'"):format(folder))
 end)
