@@ -1,6 +1,7 @@
 // Sampled negatives of interactions: for each pair of a user and a relevant item, items drawn uniformly with
 // replacement. A draw depends only on the seed, the training step and the row of the interaction in its batch.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 32) - 1;
+constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
 constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
 
 /// Draws uniform integers in [0, n) for one row of a step (Lemire 2019): the product of n and 32 random bits has the
@@ -22,12 +23,13 @@ class RowDraws {
   RowDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
       : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
 
-  void write(int64_t count, int64_t* out) const {
+  /// Writes draws first to first + count - 1; first is a multiple of 4.
+  void write(int64_t first, int64_t count, int32_t* out) const {
     for (int64_t d = 0; d < count; d += 4) {
-      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>(d / 4), step_);
+      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
       for (int64_t k = 0; k < 4 && d + k < count; ++k) {
         const uint64_t product = bits.word[k] * n_;
-        out[d + k] = static_cast<int64_t>((product & 0xFFFFFFFFULL) >= least_ ? product >> 32 : again(d + k));
+        out[d + k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= least_ ? product >> 32 : again(first + d + k));
       }
     }
   }
@@ -45,19 +47,42 @@ class RowDraws {
   uint64_t step_, row_, n_, least_;
 };
 
-/// Replaces ranks among the items that a user does not have by the items. `gaps[m]` is the number of such items below
-/// the user's m-th item. The bisection has no branch that depends on the ranks.
-void to_items(const std::vector<int64_t>& gaps, int64_t count, int64_t* ranks) {
-  for (int64_t k = 0; k < count; ++k) {
-    const int64_t* base = gaps.data();
-    auto left = static_cast<int64_t>(gaps.size());
-    while (left > 1) {
-      const int64_t half = left / 2;
-      base += base[half - 1] <= ranks[k] ? half : 0;
-      left -= half;
+/// A block of draws, which fits the L1 cache. A loop over all of its entries is a loop over vectors.
+constexpr int64_t block = 256;
+using Block = std::array<int32_t, block>;
+
+/// Adds to each rank the number of gaps that are not larger. For few gaps, the gaps are compared one by one with all
+/// ranks; else a bisection, which has no branch that depends on the ranks.
+void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
+  constexpr size_t few = 64;
+  Block before{};
+  if (gaps.size() <= few) {
+    for (const int32_t gap : gaps) {
+      for (size_t k = 0; k < block; ++k) before[k] += static_cast<int32_t>(gap <= ranks[k]);
     }
-    const int64_t before = base - gaps.data() + (left == 1 && *base <= ranks[k] ? 1 : 0);
-    ranks[k] += before + 1;
+  } else {
+    for (size_t k = 0; k < block; ++k) {
+      const int32_t* base = gaps.data();
+      auto left = static_cast<int64_t>(gaps.size());
+      while (left > 1) {
+        const int64_t half = left / 2;
+        base += base[half - 1] <= ranks[k] ? half : 0;
+        left -= half;
+      }
+      before[k] = static_cast<int32_t>(base - gaps.data()) + static_cast<int32_t>(*base <= ranks[k]);
+    }
+  }
+  for (size_t k = 0; k < block; ++k) ranks[k] += before[k];
+}
+
+/// Writes `count` items that a user does not have. `gaps[m]` is the number of such items below the user's m-th item.
+void write_items(const RowDraws& draws, const std::vector<int32_t>& gaps, int64_t count, int64_t* out) {
+  Block ranks{};
+  for (int64_t d = 0; d < count; d += block) {
+    const int64_t n = std::min(block, count - d);
+    draws.write(d, n, ranks.data());
+    add_smaller(gaps, ranks);
+    for (int64_t k = 0; k < n; ++k) out[d + k] = ranks[k] + int64_t{1};
   }
 }
 
@@ -98,11 +123,10 @@ Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& 
   const auto at = static_cast<uint64_t>(step);
   std::vector<int64_t> same(static_cast<size_t>(shared ? count : 0));
   if (shared) {
-    RowDraws(key, at, 0, static_cast<uint64_t>(table.all_items)).write(count, same.data());
-    to_items({}, count, same.data());
+    write_items(RowDraws(key, at, 0, static_cast<uint64_t>(table.all_items)), {}, count, same.data());
   }
   cpu::parallel(static_cast<int64_t>(user.size()), 16, [&](int64_t first, int64_t last) {
-    std::vector<int64_t> gaps;
+    std::vector<int32_t> gaps;
     for (int64_t r = first; r < last; ++r) {
       int64_t* const row = to + r * (count + 1);
       row[0] = item[r];
@@ -112,10 +136,10 @@ Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& 
       }
       const int64_t begin = table.offsets[user[r] - 1], end = table.offsets[user[r]];
       gaps.clear();
-      for (int64_t m = begin; m < end; ++m) gaps.push_back(table.items[m] - 1 - (m - begin));
-      RowDraws(key, at, static_cast<uint64_t>(before + r), static_cast<uint64_t>(table.all_items - (end - begin)))
-          .write(count, row + 1);
-      to_items(gaps, count, row + 1);
+      for (int64_t m = begin; m < end; ++m) gaps.push_back(static_cast<int32_t>(table.items[m] - 1 - (m - begin)));
+      const RowDraws draws(key, at, static_cast<uint64_t>(before + r),
+                           static_cast<uint64_t>(table.all_items - (end - begin)));
+      write_items(draws, gaps, count, row + 1);
     }
   });
   return out;

@@ -71,6 +71,20 @@ describe("batches of interactions", function()
     end
   end)
 
+  it("never draw an item of a user with very many items", function()
+    local grades, numbers, own = {}, {}, {}
+    for i = 1, 150 do grades[i], numbers[i], own[2 * i] = 1, 2 * i, true end
+    local many = mr.data.dataset{ lists = mr.lists{ grades }, users = mr.tensor({ 1 }, { dtype = "int64" }),
+      items = mr.tensor(numbers, { dtype = "int64" }) }
+    local of = interactions.of(many, { users = 1, items = 301, negatives = 400, shared = false, seed = 1 })
+    local seen, kinds = {}, 0
+    for k, item in ipairs(pass(of, { size = 20 })[1].items:totable()) do
+      equal(own[item] or false, k % 401 == 1)
+      if not own[item] and not seen[item] then seen[item], kinds = true, kinds + 1 end
+    end
+    equal(kinds, 151)
+  end)
+
   it("draw by seed, step and place alone", function()
     local first = items_of(pass(made()))
     equal(items_of(pass(made())), first)

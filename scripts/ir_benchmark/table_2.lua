@@ -1,0 +1,124 @@
+-- Table 2 of Yang et al. (2025), "Breaking the Top-K Barrier": which loss recommends best to users, on matrix
+-- factorisation? BPR, LLPAUC, SL, BSL, PSL and SL@20 are trained with the published hyperparameters and judged by
+-- Recall@20 and NDCG@20 among all items.
+-- Data: Amazon Health and Gowalla with the authors' division (--sets also has electronic and book), or any folder with
+-- train.tsv and test.tsv (--folder FOLDER --like SET: the hyperparameters of that set). protocol.lua has all decisions.
+-- Each run is kept, and a run that was stopped continues from its last epoch. A run of 1,000 negatives on Gowalla takes
+-- hours on a CPU.
+local mr = require "moonrank"
+local here = arg[0]:match("^(.*/)") or "./"
+local experiment = mr.experiment
+local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "published.lua")
+
+local names = { "health", "gowalla", "electronic", "book" }
+local args = experiment.args({
+  sets = { default = { "health", "gowalla" }, choices = names, distinct = true, help = "which data sets" },
+  folder = { type = "string", path = "data folder", shown = "none",
+    help = "another data set, in place of --sets: a folder with train.tsv and test.tsv" },
+  like = { default = "health", choices = names, help = "with --folder: the data set whose hyperparameters are used" },
+  losses = { default = protocol.losses, choices = protocol.losses, distinct = true, help = "which losses" },
+  seeds = { default = { 1 }, least = 1, distinct = true, help = "of models, validation parts and negatives" },
+  epochs = { default = protocol.epochs, least = 1, help = "epochs of a training" },
+  negatives = { default = protocol.negatives, least = 1, most = 1000000,
+    help = "sampled negatives of an interaction; BPR has 1" },
+  batch = { default = protocol.batch, least = 1, help = "interactions of a step" },
+}, { document = "ir_benchmark", smoke = { sets = { "health" }, epochs = 10, negatives = 20, batch = 64 } })
+
+---Opens the data sets before the first run, so that missing data raise an error at once.
+local function opened()
+  if args.folder then return { { "folder", protocol.open(args.folder, args.folder), published[args.like] } } end
+  local found = {}
+  for i, name in ipairs(args.sets) do
+    local at = (args.data ~= "" and args.data .. "/" or "") .. "ir-benchmark/" .. published[name].folder
+    found[i] = { name, args.smoke and protocol.made_up() or protocol.open(published[name].title, at), published[name] }
+  end
+  return found
+end
+
+-- Makes or reads the run of a loss and a seed on a data set.
+local function run_of(set, name, how, loss, seed)
+  return experiment.study(args, {
+    name = ("table 2, %s, %s, seed %d"):format(name, loss, seed), metric = "valid",
+    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch },
+    space = { fold = mr.range(1, 1) },
+    run = function(trial)
+      local run, model, fold = protocol.train(set, { loss = loss, how = how, seed = seed, epochs = args.epochs,
+        negatives = args.negatives, batch = args.batch, trial = trial })
+      local test, without = protocol.test(fold, model)
+      local result = { valid = run.best.metrics[protocol.select], epoch = run.best.epoch, per_list = {} }
+      for _, metric in ipairs(protocol.metrics) do
+        result[metric], result[metric .. ", without validation"] = test.mean[metric], without.mean[metric]
+        result.per_list[metric] = test[metric]
+      end
+      return result
+    end })
+end
+
+-- Returns the mean of a number over the runs of all seeds, and its standard deviation, nil for one run.
+local function over_seeds(runs, name)
+  local values = {}
+  for i, results in ipairs(runs) do values[i] = experiment.folds(results, {}, name)[1] end
+  return mr.stats.mean(values), #values > 1 and mr.stats.summary(values).sd or nil, values
+end
+
+local titles = { ["recall@20"] = "Recall@20", ["ndcg@20"] = "NDCG@20" }
+local has_printed, several = not args.made_up and not args.folder, #args.seeds > 1
+local columns, formats = { "data", "loss", "epoch" }, { epoch = "%.0f" }
+local rows, within, compared = {}, 0, 0
+local cells = experiment.cells("Student's t over seeds", #args.seeds)
+
+local function add_column(title, format) columns[#columns + 1], formats[title] = title, format end
+
+for _, metric in ipairs(protocol.metrics) do
+  local title = titles[metric]
+  add_column(title, "%.4f")
+  if several then add_column(title .. ", sd", "%.4f") end
+  if has_printed then
+    add_column(title .. ", printed", "%.4f")
+    add_column(title .. ", ratio", "%.3f")
+  end
+end
+for _, metric in ipairs(protocol.metrics) do add_column(titles[metric] .. " without validation", "%.4f") end
+
+-- Adds the row of a loss: epoch, then each metric with its deviation, its printed number and their ratio, then the
+-- metrics without the items of validation.
+local function add_row(title, loss, runs, printed)
+  local row = { title, loss, (over_seeds(runs, "epoch")) }
+  local function add(value) row[#row + 1] = value end
+  for c, metric in ipairs(protocol.metrics) do
+    local mean, sd, values = over_seeds(runs, metric)
+    cells:note(#rows + 1, titles[metric], experiment.over_runs(values))
+    add(mean)
+    if several then add(sd) end
+    if has_printed then
+      add(printed[c])
+      add(mean / printed[c])
+      compared, within = compared + 1, within + (math.abs(mean / printed[c] - 1) <= 0.03 and 1 or 0)
+    end
+  end
+  for _, metric in ipairs(protocol.metrics) do add((over_seeds(runs, metric .. ", without validation"))) end
+  rows[#rows + 1] = row
+end
+
+for _, each in ipairs(opened()) do
+  local name, set, of = table.unpack(each)
+  for _, loss in ipairs(args.losses) do
+    local runs = {}
+    for i, seed in ipairs(args.seeds) do runs[i] = run_of(set, name, of[loss], loss, seed) end
+    add_row(set.title, loss, runs, of[loss].printed)
+  end
+end
+
+local beside = compared > 0 and ("Of %d printed numbers %d are met within 3 %%."):format(compared, within) or ""
+local section = experiment.finish(args, nil, beside .. ([[
+
+Matrix factorisation with %d factors; %d epochs of batches of %d interactions, each with %d negatives (BPR: 1) that are not the
+user's items in train. A tenth of each user's items in train is validation, and chooses the epoch by NDCG@20.]]):format(
+    protocol.factors, args.epochs, args.batch, args.negatives),
+  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats, within = { "data" },
+    mark = { ["Recall@20"] = "max", ["NDCG@20"] = "max" } }, cells, [[
+Recall@20, NDCG@20: mean over users and seeds on test, among all items but those that the model was trained on; sd:
+standard deviation over seeds; printed: in the paper; ratio: of the number to the printed one; without validation: the
+user's items of the validation part are left out, too; epoch: that validation chose, mean over seeds.]]))
+section.agreement = compared > 0 and { of = compared, within = within, tolerance = "3 %" } or nil
+return section
