@@ -1,4 +1,4 @@
--- Makes one report of everything that is reproduced here: the thesis, four other documents, and the grid of losses
+-- Makes one report of everything that is reproduced here: the thesis, five other documents, and the grid of losses
 -- and bounds. The script makes missing training runs, then every table and figure. The report begins with a table of
 -- claims and whether they hold. If the script is interrupted, the same command continues; each document keeps its runs
 -- in a store of its own. With --kept nothing is trained: it shows only runs that exist.

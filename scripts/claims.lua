@@ -122,7 +122,7 @@ end
 local head = [[
 # Results
 
-Each script makes a table or figure of one of five documents, or of the grid of all losses under all
+Each script makes a table or figure of one of six documents, or of the grid of all losses under all
 bounds. A test compares each statement below with the file that it is made from. The end of this
 page lists statements that still wait for their file.
 

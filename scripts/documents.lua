@@ -2,7 +2,7 @@
 -- under all bounds, in the order of reports.
 local M = {}
 
-M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "grid" }
+M.names = { "thesis", "sigir21", "objectives", "lecture", "cmu", "ir_benchmark", "grid" }
 
 -- Authors (short form) and title of each document (paper, thesis or lecture), by its short name.
 M.written = {
@@ -13,6 +13,8 @@ M.written = {
     "Neural learning-to-rank models: a comparison between objective functions" },
   lecture = { "Seguí (2022)", "Learning to rank, a lecture" },
   cmu = { "Li & Wu", "Application of neural networks in ranking" },
+  ir_benchmark = { "Yang et al. (2025)",
+    "Breaking the Top-K barrier: advancing Top-K ranking metrics optimization in recommender systems" },
   grid = { "The grid", "every loss under every bound" },
 }
 

@@ -1,0 +1,9 @@
+-- The scripts that reproduce Yang et al. (2025), for a report (../sections.lua). Gowalla is left out, because its runs
+-- take hours each: `table_2.lua --sets gowalla` makes them.
+local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+
+local scripts = {
+  { "table_2", "Table 2: losses of recommender systems, Amazon Health", { "--sets", "health" } },
+}
+
+return dofile(here .. "../sections.lua").list(here, scripts)
