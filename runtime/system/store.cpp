@@ -1,7 +1,10 @@
 // Lua functions for the stores of sweeps: SQL with bound parameters, and the encoding of fields (tensors as bytes,
 // parameters as JSON).
+#include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <map>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -139,6 +142,27 @@ std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_col
   return {std::move(names), std::move(found), std::move(problems)};
 }
 
+/// Names the state of a store's files, which differs after every change of them. The store is not read. Empty if the
+/// files changed within the last two seconds: a later change could then have equal times.
+std::string stamp_of_store(const std::string& path) {
+  constexpr int64_t young = 2'000'000'000;
+  const auto nanoseconds = [](const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; };
+  std::string text;
+  int64_t newest = 0;
+  for (const char* const ending : {"", "-wal", "-journal", ".view", ".writer"}) {
+    struct stat there {};
+    if (stat((path + ending).c_str(), &there) != 0) continue;
+    if (*ending == '-' && there.st_size == 0) continue;  // a reader makes and removes an empty log
+    const int64_t changed = std::max(nanoseconds(there.st_mtim), nanoseconds(there.st_ctim));
+    newest = std::max(newest, changed);
+    text += std::string(ending) + " " + std::to_string(there.st_ino) + " " + std::to_string(there.st_size) + " " +
+            std::to_string(changed) + "\n";
+  }
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return nanoseconds(now) - newest < young ? "" : text;
+}
+
 std::string sha256_file(const std::string& path) { return io::sha256_of_file(path); }
 std::string sha256_of(const std::string& bytes) { return io::sha256(bytes); }
 
@@ -169,6 +193,9 @@ extern const lua::OpTable store_functions{
         op<&open_database>("open_database", "path, mode",
                            "Opens an SQLite database to 'read' or to 'write' (creates it), or creates one in 'memory'. "
                            "'claim' takes the locks for writing but does not change the file before `write_ahead`."),
+        op<&stamp_of_store>("store_stamp", "path",
+                            "Text that names the state of a store's files and differs after every change; '' if they "
+                            "changed within two seconds."),
         op<&json_columns>("json_columns", "texts",
                           "Turns JSON objects into columns: names, values by name, and for each text its error or ''."),
         op<&sha256_of>("sha256", "bytes", "SHA-256 of a string, in hexadecimal."),

@@ -3,7 +3,7 @@
 "use strict";
 const parts = ["about", "figures", "problems", "trials", "slices", "trial", "count"];
 const pulse = document.getElementById("pulse");
-let last = "", busy = false;
+let last = "", busy = false, shown = location.href, state = document.body.dataset.state || "";
 
 function ticked() {
   return new Set(Array.from(document.querySelectorAll("#trials input:checked"), box => box.value));
@@ -37,11 +37,16 @@ async function refresh() {
   if (busy || document.hidden) return;
   busy = true;
   try {
-    const asked = location.href;
-    const answer = await fetch(asked, { headers: { Accept: "text/html" } });
-    const page = await answer.text();
-    if (asked === location.href && page !== last) replace(page);
-    last = page;
+    const asked = location.href, target = new URL(asked);
+    if (state && asked === shown) target.searchParams.set("seen", state);
+    const answer = await fetch(target, { headers: { Accept: "text/html" } });
+    if (answer.status !== 204) {  // 204: the store is the same
+      const page = await answer.text();
+      if (asked === location.href) {
+        if (page !== last) replace(page);
+        [last, shown, state] = [page, asked, (page.match(/<body[^>]* data-state="(\w+)"/) || [])[1] || ""];
+      }
+    }
     pulse.textContent = "live";
     pulse.className = "on";
   } catch (_) {

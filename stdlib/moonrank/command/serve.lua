@@ -3,7 +3,6 @@ local answer = require "moonrank.serve.answer"
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local request = require "moonrank.serve.request"
-local stores = require "moonrank.sweep.store"
 local words_of = require "moonrank.command.words"
 
 local M = {}
@@ -44,13 +43,15 @@ end
 ---@param server table      from core.http_server
 ---@param path string       of the store
 ---@param guard mr.serve.Guard
+---@param memory? mr.serve.Memory
 ---@param is_over? fun(): boolean
-function M.loop(server, path, guard, is_over)
+function M.loop(server, path, guard, memory, is_over)
+  memory = memory or answer.memory()
   while not (is_over and is_over()) do
     local id, method, target, host, cookie = server:wait(is_over and 0.1 or 60)
     if id > 0 then
       local status, headers, body = answer.of(path, guard,
-        { method = method, target = target, host = host, cookie = cookie })
+        { method = method, target = target, host = host, cookie = cookie }, memory)
       server:answer(id, status, headers, body)
     end
   end
@@ -71,7 +72,7 @@ function M.run(words)
     local shown = core.safe_text(path)
     error(core.exit(1, ("serve: there is no store %s. Pass the path of a sweep's store"):format(shown)), 0)
   end
-  stores.open(path, "read"):close()
+  local memory = answer.memory(path)
   local server = listen(host, port)
   local guard = { port = server:port(), token = not request.is_loopback(host) and request.token() }
   local shown = host:find ":" and "[" .. host .. "]" or host
@@ -79,7 +80,7 @@ function M.run(words)
   print(("%s is shown at http://%s:%d/%s (Ctrl-C ends)"):format(core.safe_text(path), shown, guard.port,
     guard.token and "?token=" .. guard.token or ""))
   io.stdout:flush()
-  local ended, why = pcall(M.loop, server, path, guard)
+  local ended, why = pcall(M.loop, server, path, guard, memory)
   server:close()
   if not ended and why ~= "interrupted" then error(why, 0) end
 end

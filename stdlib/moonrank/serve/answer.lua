@@ -29,10 +29,71 @@ local function told(status, title, sentence, headers, live)
   return status, request.headers(page_type, headers), html.page(title, { { title } }, body, live or false)
 end
 
-local function page_of(path, store, parts)
+local function page_of(path, store, parts, state)
   local made = pages[path](store, parts.values, parts.all)
   if not made then return told(404, "Not in this store", "The store has no such study or trial.") end
-  return 200, request.headers(page_type), html.page(made.title, made.path, made.body, made.live)
+  return 200, request.headers(page_type), html.page(made.title, made.path, made.body, made.live, state)
+end
+
+-- The check for damaged rows takes time for each row of a store. A store that had none is checked again when a page of
+-- it cannot be made, and after this many times the duration of the check, but at least after some seconds.
+local rarely <const>, soonest <const> = 50, 10
+
+---What a server remembers of its store between requests.
+---@class mr.serve.Memory
+---@field state string       of the store's files, as core.store_stamp names it
+---@field trials table       what moonrank.serve.read keeps while the state is the same
+---@field is_checked boolean whether the rows were found intact
+---@field again number       time after which a changed store is checked again
+
+-- Opens the store for a request, and brings the memory up to date.
+local function opened(path, memory)
+  local state, began = core.store_stamp(core.followed(path)), core.clock()
+  local is_same = state ~= "" and state == memory.state
+  if not is_same then memory.trials = {} end
+  memory.state = state
+  local is_checked = memory.is_checked and (is_same or began < memory.again)
+  memory.is_checked = false
+  local store = stores.open(path, "read", nil, is_checked)
+  if not is_checked then
+    local now = core.clock()
+    memory.again = now + math.max(soonest, rarely * (now - began))
+  end
+  memory.is_checked, store.kept = not store.leaves_out, memory.trials
+  return store
+end
+
+---Makes the memory of a server. With a path, checks the store there; a store that cannot be read is an
+---error.
+---@param path? string
+---@return mr.serve.Memory
+function M.memory(path)
+  local memory = { state = "", trials = {}, is_checked = false, again = 0 }
+  if path then opened(path, memory):close() end
+  return memory
+end
+
+-- Answers a request for a page of the store. A page that cannot be made from a store that was not checked is made again
+-- from the checked one.
+local function shown(path, memory, parts)
+  local was_checked = memory.is_checked
+  local is_open, store = check.attempt(opened, path, memory)
+  if not is_open then
+    if store == "interrupted" then error(store, 0) end
+    return told(503, "The store cannot be read", check.reason(store), nil, true)
+  end
+  local state = memory.state ~= "" and core.sha256(memory.state):sub(1, 16) or ""
+  if state ~= "" and parts.values.seen == state then
+    store:close()
+    return 204, request.headers(page_type), ""
+  end
+  local made, code, more, body = pcall(page_of, parts.path, store, parts, state)
+  store:close()
+  if made then return code, more, body end
+  if code == "interrupted" then error(code, 0) end
+  memory.is_checked, memory.trials = false, {}
+  if was_checked then return shown(path, memory, parts) end
+  return told(500, "The page cannot be made", tostring(code), nil, true)
 end
 
 ---Answers a request about the store at `path`. A store that cannot be read gives a page that says why
@@ -40,10 +101,11 @@ end
 ---@param path string
 ---@param guard mr.serve.Guard
 ---@param asked { method: string, target: string, host: string, cookie: string }
+---@param memory? mr.serve.Memory  of earlier requests
 ---@return integer status
 ---@return string headers
 ---@return string body
-function M.of(path, guard, asked)
+function M.of(path, guard, asked, memory)
   local status, sentence, headers = request.objection(guard, asked)
   if status == 303 then return status, request.headers(page_type, headers), "" end
   if status then return told(status, "Not answered", sentence, headers) end
@@ -51,16 +113,7 @@ function M.of(path, guard, asked)
   local file = files[parts.path]
   if file then return 200, request.headers(file[2]), core.stdlib_text(file[1]) end
   if not pages[parts.path] then return told(404, "No such page", "The address has no page here. Begin at /.") end
-  local opened, store = check.attempt(stores.open, path, "read")
-  if not opened then
-    if store == "interrupted" then error(store, 0) end
-    return told(503, "The store cannot be read", check.reason(store), nil, true)
-  end
-  local made, code, more, body = pcall(page_of, parts.path, store, parts)
-  store:close()
-  if made then return code, more, body end
-  if code == "interrupted" then error(code, 0) end
-  return told(500, "The page cannot be made", tostring(code), nil, true)
+  return shown(path, memory or M.memory(), parts)
 end
 
 return M

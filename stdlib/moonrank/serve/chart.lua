@@ -8,14 +8,21 @@ local width <const>, height <const> = 640, 300
 local left <const>, right <const>, top <const>, bottom <const> = 68, 14, 12, 42
 local most_points <const> = 400  -- per line; more could not be told apart
 
+---Figures with more dots than these draw them without titles and links, which is faster.
+M.most_named = 500
+
 -- Larger numbers have differences that are not finite.
-local function is_drawn(x) return type(x) == "number" and x == x and math.abs(x) < 1e150 end
+local function is_drawn(x) return type(x) == "number" and x > -1e150 and x < 1e150 end
 
 -- Returns an axis of some values with round ticks: 1, 2 or 5 times a power of ten, or powers of ten.
 local function axis_of(values, wants_log, whole)
   local low, high = math.huge, -math.huge
-  for _, x in ipairs(values) do
-    if is_drawn(x) then low, high = math.min(low, x), math.max(high, x) end
+  for i = 1, #values do
+    local x = values[i]
+    if is_drawn(x) then
+      if x < low then low = x end
+      if x > high then high = x end
+    end
   end
   if low > high then low, high = 0, 1 end
   local log = wants_log and low > 0 and high / low >= 30
@@ -42,8 +49,8 @@ end
 -- Returns an axis of texts: one place for each.
 local function axis_of_texts(values)
   local places, names = {}, {}
-  for _, value in ipairs(values) do
-    local name = tostring(value)
+  for i = 1, #values do
+    local name = tostring(values[i])
     if not places[name] then
       names[#names + 1] = name
       places[name] = true
@@ -109,6 +116,10 @@ end
 ---@field target? string    page to which the line links
 ---@field step? boolean     drawn as steps
 ---@class mr.serve.Dot: mr.serve.Line
+---@class mr.serve.Plain  many dots without titles
+---@field class string
+---@field x any[]
+---@field y number[]
 
 local function collect(o, index)
   local out = {}
@@ -116,6 +127,10 @@ local function collect(o, index)
     for _, each in ipairs(list) do
       for _, point in ipairs(each.points) do out[#out + 1] = point[index] end
     end
+  end
+  for _, group in ipairs(o.plain or {}) do
+    local values = index == 1 and group.x or group.y
+    table.move(values, 1, #values, #out + 1, out)
   end
   return out
 end
@@ -125,10 +140,40 @@ local function add_mark(out, each, inside)
   out[#out + 1] = each.target and html.link(each.target, mark, ' tabindex="-1"') or mark
 end
 
+-- Returns the coordinates of values on an axis, which is drawn between `from` and `to`; false for those not drawn.
+local function coordinates(axis, values, from, to)
+  local out, low, size = {}, axis.low, (to - from) / (axis.high - axis.low)
+  local places, log = axis.places, axis.log
+  for i = 1, #values do
+    local value = values[i]
+    if places then value = places[tostring(value)]
+    elseif not is_drawn(value) or log and value <= 0 then value = nil
+    elseif log then value = math.log(value, 10)
+    end
+    out[i] = value and from + (value - low) * size or false
+  end
+  return out
+end
+
+-- Draws dots without titles and links, each place of a class once: a path whose pieces of length 0 are dots.
+local function add_plain_dots(out, group, x_axis, y_axis)
+  local xs = coordinates(x_axis, group.x, left, width - right)
+  local ys = coordinates(y_axis, group.y, height - bottom, top)
+  local parts, seen = {}, {}
+  for i = 1, #xs do
+    if xs[i] and ys[i] then
+      local x, y = (xs[i] + 0.5) // 1 | 0, (ys[i] + 0.5) // 1 | 0
+      local key = x << 16 | y
+      if not seen[key] then seen[key], parts[#parts + 1] = true, "M" .. x .. " " .. y .. "h0" end
+    end
+  end
+  out[#out + 1] = ('<path class="%s plain" d="%s"/>'):format(group.class, table.concat(parts))
+end
+
 ---Returns a figure as HTML.
 ---@param o { title: string, x: string, y: string, lines: mr.serve.Line[]?, dots: mr.serve.Dot[]? }
----`o.log_x` allows a logarithmic x axis, `o.whole_x` says that x are integers, `o.legend` is HTML below
----the figure.
+---`o.plain` has many dots (mr.serve.Plain[]), `o.log_x` allows a logarithmic x axis, `o.whole_x` says
+---that x are integers, `o.legend` is HTML below the figure.
 ---@return string
 function M.figure(o)
   local xs, ys = collect(o, 1), collect(o, 2)
@@ -151,6 +196,7 @@ function M.figure(o)
       add_mark(out, each, '<path d="' .. path_of(each.points, place) .. '"/>')
     end
   end
+  for _, group in ipairs(o.plain or {}) do add_plain_dots(out, group, x_axis, y_axis) end
   for _, each in ipairs(o.dots or {}) do
     local x, y = place(each.points[1])
     if x and y then add_mark(out, each, ('<circle cx="%.1f" cy="%.1f" r="4"/>'):format(x, y)) end

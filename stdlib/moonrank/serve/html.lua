@@ -85,9 +85,10 @@ local icon = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewB
 ---@param title string     text
 ---@param path { [1]: string, [2]: string? }[]  places above the page and the page: text and target
 ---@param body string      HTML
----@param live boolean     whether the browser's script refreshes the element `live`
+---@param live boolean     whether the browser's script refreshes the page
+---@param state? string    of the store, without which the script cannot ask whether it changed
 ---@return string
-function M.page(title, path, body, live)
+function M.page(title, path, body, live, state)
   local places = {}
   for i, place in ipairs(path) do
     places[i] = place[2] and M.link(place[2], M.text(place[1])) or "<span>" .. M.text(place[1]) .. "</span>"
@@ -95,7 +96,8 @@ function M.page(title, path, body, live)
   return table.concat{ '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>', M.text(title),
     ' - Moonrank</title><meta name="viewport" content="width=device-width, initial-scale=1">',
     '<link rel="icon" href="', icon, '"><link rel="stylesheet" href="/app.css">',
-    '<script src="/app.js" defer></script></head>\n<body', live and ' data-live="2000"' or "", "><header><strong>",
+    '<script src="/app.js" defer></script></head>\n<body', live and ' data-live="2000"' or "",
+    state and state ~= "" and ' data-state="' .. state .. '"' or "", "><header><strong>",
     M.link("/", "Moonrank"), '</strong><nav aria-label="place">', table.concat(places, '<span class="sep">/</span>'),
     '</nav><span id="pulse" role="status"></span></header>\n<main>', body, "</main></body></html>\n" }
 end

@@ -1,5 +1,6 @@
 -- Reads what the pages of `moonrank serve` show from a store. The store is opened for each request and closed after it,
 -- so that a sweep that writes, or a store that is replaced, is seen at once.
+local check = require "moonrank.check"
 local core = require "moonrank.core"
 local damage = require "moonrank.sweep.damage"
 
@@ -15,17 +16,14 @@ local M = {}
 
 ---Returns the studies of a store in the order of their names, with the numbers of their trials.
 ---@param store mr.sweep.Store
+---@param name? string  only the study of this name
 ---@return table[]
-function M.studies(store)
-  local studies, by_id = store:rows "SELECT * FROM studies ORDER BY name", {}
+function M.studies(store, name)
+  local studies = store:rows("SELECT * FROM studies WHERE ?1 IS NULL OR name = ?1 ORDER BY name", name)
   for _, study in ipairs(studies) do
-    by_id[study.id] = study
     study.counts, study.total = {}, 0
-  end
-  for _, row in ipairs(store:rows [[SELECT study, state, count(*) AS n, min(value) AS low, max(value) AS high,
-      max(ifnull(ended, started)) AS last FROM trials GROUP BY study, state]]) do
-    local study = by_id[row.study]
-    if study then
+    for _, row in ipairs(store:rows([[SELECT state, count(*) AS n, min(value) AS low, max(value) AS high,
+        max(ifnull(ended, started)) AS last FROM trials WHERE study = ?1 GROUP BY state]], study.id)) do
       study.counts[row.state], study.total = row.n, study.total + row.n
       if row.last and row.last > (study.last or "") then study.last = row.last end
       if row.state == "done" then study.best = study.direction == "minimize" and row.low or row.high end
@@ -38,11 +36,7 @@ end
 ---@param store mr.sweep.Store
 ---@param name string
 ---@return table?
-function M.study(store, name)
-  for _, study in ipairs(M.studies(store)) do
-    if study.name == name then return study end
-  end
-end
+function M.study(store, name) return M.studies(store, name)[1] end
 
 -- Returns the columns of trials in the order in which tables show them: parameters, then returned numbers.
 local function names_of(params, numbers)
@@ -56,48 +50,73 @@ local function names_of(params, numbers)
   return names
 end
 
+-- Adds the numbers that trials returned to their cells. Returns the numbers' names.
+local function add_numbers(store, study, by_id)
+  local found = store:columns([[SELECT n.trial, n.name, n.value FROM trials t JOIN numbers n ON n.trial = t.id
+    WHERE t.study = ?1]], study.id)
+  local numbers, seen, ids, names, values = {}, {}, found.trial, found.name, found.value
+  for i = 1, #ids do
+    local trial, name = by_id[ids[i]], names[i]
+    if trial then
+      trial.cells[name] = values[i]
+      if not seen[name] and name ~= study.metric then numbers[#numbers + 1] = name end
+      seen[name] = true
+    end
+  end
+  table.sort(numbers)
+  return numbers
+end
+
+-- Returns what `trials` returns, from the store.
+local function trials_of(store, study)
+  local fields = { "id", "number", "state", "value", "wall" }
+  local found = store:columns(("SELECT %s, params FROM trials WHERE study = ?1 ORDER BY number"):format(
+    table.concat(fields, ", ")), study.id)
+  local trials, by_id = {}, {}
+  local params, columns, problems = core.json_columns(found.params)
+  for i = 1, #found.id do
+    if problems[i] == "" then
+      local trial = { params = {}, cells = {} }
+      for _, name in ipairs(fields) do trial[name] = found[name][i] end
+      local own, cells = trial.params, trial.cells
+      cells.trial, cells.state, cells.value, cells.seconds = trial.number, trial.state, trial.value, trial.wall
+      for c, name in ipairs(params) do own[name], cells[name] = columns[c][i], columns[c][i] end
+      if study.metric then cells[study.metric] = trial.value end
+      trials[#trials + 1], by_id[trial.id] = trial, trial
+    else
+      damage.warn(store.path, study, found.number[i], problems[i])
+    end
+  end
+  local numbers = add_numbers(store, study, by_id)
+  return { trials, params, numbers, names_of(params, numbers) }
+end
+
 ---Returns the trials of a study in the order of their numbers, the names of their parameters, and the
 ---names of the numbers that they returned. Trials with unreadable parameters are left out.
----@param store mr.sweep.Store
+---@param store mr.sweep.Store  `kept`, if it has this field, keeps the trials for later requests
 ---@param study table
 ---@return mr.serve.Trial[] trials
 ---@return string[] params
 ---@return string[] numbers
 ---@return string[] columns  parameters and numbers
 function M.trials(store, study)
-  local rows = store:rows([[SELECT id, number, state, params, value, wall, started, ended, seed FROM trials
-    WHERE study = ?1 ORDER BY number]], study.id)
-  local texts, trials, by_id = {}, {}, {}
-  for i, row in ipairs(rows) do texts[i] = row.params end
-  local params, columns, problems = core.json_columns(texts)
-  for i, row in ipairs(rows) do
-    if problems[i] == "" then
-      row.params, row.cells = {}, { trial = row.number, state = row.state, value = row.value, seconds = row.wall }
-      for c, name in ipairs(params) do row.params[name], row.cells[name] = columns[c][i], columns[c][i] end
-      if study.metric then row.cells[study.metric] = row.value end
-      trials[#trials + 1], by_id[row.id] = row, row
-    else
-      damage.warn(store.path, study, row.number, problems[i])
-    end
-  end
-  local numbers, seen = {}, {}
-  for _, row in ipairs(store:rows([[SELECT n.trial, n.name, n.value FROM numbers n JOIN trials t ON t.id = n.trial
-      WHERE t.study = ?1 ORDER BY n.name]], study.id)) do
-    if by_id[row.trial] then
-      by_id[row.trial].cells[row.name] = row.value
-      if not seen[row.name] and row.name ~= study.metric then numbers[#numbers + 1] = row.name end
-      seen[row.name] = true
-    end
-  end
-  return trials, params, numbers, names_of(params, numbers)
+  local kept = store.kept or {}
+  kept[study.name] = kept[study.name] or trials_of(store, study)
+  return table.unpack(kept[study.name])
 end
 
----Returns the names of the values that trials of a study reported during training.
+---Returns the names of the values that trials reported during training, sorted.
+---@param store mr.sweep.Store
+---@param trials mr.serve.Trial[]
 ---@return string[]
-function M.curve_names(store, study)
-  local found = store:columns([[SELECT DISTINCT r.name FROM reports r JOIN trials t ON t.id = r.trial
-    WHERE t.study = ?1 ORDER BY r.name]], study.id)
-  return found.name
+function M.curve_names(store, trials)
+  local names = {}
+  for _, trial in ipairs(trials) do
+    for _, name in ipairs(store:columns("SELECT DISTINCT name FROM reports WHERE trial = ?1", trial.id).name) do
+      names[name] = true
+    end
+  end
+  return check.names(names)
 end
 
 ---Returns the reported values of trials: { {step, value}, ... } by the trial's id and the value's
@@ -135,20 +154,17 @@ function M.trial(store, study, number)
   return row
 end
 
----Returns the trials of a list that are in states in which they have a value, the best first.
+---Returns the trial of a list with the best value; nil if none is done.
 ---@param study table
 ---@param trials mr.serve.Trial[]
----@return mr.serve.Trial[]
-function M.ranked(study, trials)
-  local out, sign = {}, study.direction == "minimize" and 1 or -1
+---@return mr.serve.Trial?
+function M.best(study, trials)
+  local best, sign = nil, study.direction == "minimize" and -1 or 1
   for _, trial in ipairs(trials) do
-    if trial.state == "done" and trial.value and trial.value == trial.value then out[#out + 1] = trial end
+    local value = trial.state == "done" and trial.value
+    if value and value == value and (not best or sign * value > sign * best.value) then best = trial end
   end
-  table.sort(out, function(a, b)
-    if a.value ~= b.value then return sign * a.value < sign * b.value end
-    return a.number < b.number
-  end)
-  return out
+  return best
 end
 
 return M

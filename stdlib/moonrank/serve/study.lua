@@ -63,24 +63,42 @@ function M.index(store)
     body = ("<h1>Studies</h1>%s%s"):format(body, note and '<p class="note">' .. text(note) .. "</p>" or "") }
 end
 
+-- Adds a dot to those of a figure. With `is_named`, it has a title, which `words` begins, and links to the trial.
+local function add_dot(dots, study, trial, x, is_named, words, ...)
+  local class = "dot " .. html.state_class(trial.state)
+  if is_named then
+    table.insert(dots.named, { points = { { x, trial.value } }, class = class, target = M.trial_target(study,
+      trial.number), title = ("%s: %.5g"):format(words:format(trial.number, ...), trial.value) })
+    return
+  end
+  local group = dots[class]
+  if not group then
+    group = { class = class, x = {}, y = {} }
+    dots[class], dots.plain[#dots.plain + 1] = group, group
+  end
+  local n = #group.x + 1
+  group.x[n], group.y[n] = x, trial.value
+end
+
 local function history(study, trials)
-  local dots, steps, best, sign = {}, {}, nil, study.direction == "minimize" and -1 or 1
+  local dots, steps, best, sign = { named = {}, plain = {} }, {}, nil, study.direction == "minimize" and -1 or 1
+  local few = #trials <= chart.most_named
   for _, trial in ipairs(trials) do
     local value = trial.value
     if value and value == value then
-      dots[#dots + 1] = { points = { { trial.number, value } }, class = "dot " .. html.state_class(trial.state),
-        title = ("trial %d: %.5g"):format(trial.number, value), target = M.trial_target(study, trial.number) }
-      if trial.state == "done" and (not best or sign * value > sign * best) then
+      local is_best = trial.state == "done" and (not best or sign * value > sign * best)
+      add_dot(dots, study, trial, trial.number, few or is_best, "trial %d")
+      if is_best then
         if best then steps[#steps + 1] = { trial.number, best } end
         best = value
       end
-      if best then steps[#steps + 1] = { trial.number, best } end
+      if best and (is_best or trial == trials[#trials]) then steps[#steps + 1] = { trial.number, best } end
     end
   end
-  if #dots == 0 then return "" end
+  if #dots.named + #dots.plain == 0 then return "" end
   local lines = { { points = steps, class = "line best", title = "best so far" } }
   return chart.figure{ title = "Value of each trial, and the best so far", x = "trial", y = study.metric or "value",
-    dots = dots, lines = #steps > 0 and lines or {}, whole_x = true }
+    dots = dots.named, plain = dots.plain, lines = #steps > 0 and lines or {}, whole_x = true }
 end
 
 -- Returns the trials whose curves are drawn: the running ones and the latest others, and always the best.
@@ -89,21 +107,22 @@ local function chosen(trials, best)
   for i = #trials, 1, -1 do
     local trial = trials[i]
     if trial == best or trial.state == "running" or rest > 0 then
-      table.insert(out, 1, trial)
+      out[#out + 1] = trial
       rest = rest - 1
     end
   end
+  table.sort(out, function(a, b) return a.number < b.number end)
   return out
 end
 
 local function curves(store, study, trials, asked)
-  local names = read.curve_names(store, study)
+  local best = read.best(study, trials)
+  local drawn, lines = chosen(trials, best), {}
+  local names = read.curve_names(store, drawn)
   if #names == 0 then return "" end
   local name, known, links = study.metric, {}, {}
   for _, each in ipairs(names) do known[each] = true end
   name = known[asked] and asked or known[name] and name or names[1]
-  local best = read.ranked(study, trials)[1]
-  local drawn, lines = chosen(trials, best), {}
   local found = read.curves(store, drawn, name)
   for _, trial in ipairs(drawn) do
     local points = found[trial.id][name]
@@ -126,19 +145,18 @@ end
 local function slices(study, trials, params)
   local out = {}
   for _, name in ipairs(params) do
-    local dots, whole = {}, true
-    for _, trial in ipairs(trials) do
+    local dots, whole, count = { named = {}, plain = {} }, true, 0
+    for _, trial in ipairs(#out < most_slices and trials or {}) do
       local x = trial.params[name]
       whole = whole and (x == nil or math.type(x) == "integer")
       if x ~= nil and trial.state == "done" and trial.value then
-        dots[#dots + 1] = { points = { { x, trial.value } }, class = "dot done",
-          title = ("trial %d: %s = %s, %.5g"):format(trial.number, name, tostring(x), trial.value),
-          target = M.trial_target(study, trial.number) }
+        count = count + 1
+        add_dot(dots, study, trial, x, #trials <= chart.most_named, "trial %d: %s = %s", name, x)
       end
     end
-    if #dots > 1 and #out < most_slices then
-      out[#out + 1] = chart.figure{ title = "By " .. name, x = name, y = study.metric or "value", dots = dots,
-        log_x = not whole, whole_x = whole }
+    if count > 1 then
+      out[#out + 1] = chart.figure{ title = "By " .. name, x = name, y = study.metric or "value",
+        dots = dots.named, plain = dots.plain, log_x = not whole, whole_x = whole }
     end
   end
   if #out == 0 then return "" end
@@ -146,30 +164,30 @@ local function slices(study, trials, params)
     .. "</div></section>"
 end
 
-local function compare_cells(a, b)
-  if a == nil or b == nil then return b == nil and a ~= nil end
-  if type(a) == "number" and type(b) == "number" then
-    if a ~= a or b ~= b then return b ~= b and a == a end
-    return a < b
-  end
-  return tostring(a) < tostring(b)
+local function is_before(x, y)
+  if type(x) == "number" and type(y) == "number" then return x < y end
+  return tostring(x) < tostring(y)
 end
 
--- Sorts trials by a column; trials without a value come last.
+-- Sorts trials, which are in the order of their numbers, by a column; trials without a value come last.
 local function sorted(trials, column, down)
-  local out = table.move(trials, 1, #trials, 1, {})
+  if column == "trial" and not down then return trials end
+  local out, without, cells, places = {}, {}, {}, {}
+  for i, trial in ipairs(trials) do
+    local x = trial.cells[column]
+    local list = (x == nil or x ~= x) and without or out
+    list[#list + 1], cells[trial], places[trial] = trial, x, i
+  end
   table.sort(out, function(a, b)
-    local x, y = a.cells[column], b.cells[column]
-    local gone, other = x == nil or x ~= x, y == nil or y ~= y
-    if gone ~= other then return other end
-    if x ~= y and not gone then
+    local x, y = cells[a], cells[b]
+    if x ~= y then
       if down then x, y = y, x end
-      if compare_cells(x, y) then return true end
-      if compare_cells(y, x) then return false end
+      if is_before(x, y) then return true end
+      if is_before(y, x) then return false end
     end
-    return a.number < b.number
+    return places[a] < places[b]
   end)
-  return out
+  return table.move(without, 1, #without, #out + 1, out)
 end
 
 local function head_cell(study, values, name, label, is_number)
@@ -204,16 +222,16 @@ local function row_of(study, trial, columns, texts, is_best)
 end
 
 local function table_of(study, trials, columns, values, best)
-  local texts = texts_of(trials, columns)
+  local page = math.max(1, math.tointeger(tonumber(values.page)) or 1)
+  local first = math.min((page - 1) * rows_per_page, #trials)
+  local shown = table.move(trials, first + 1, math.min(first + rows_per_page, #trials), 1, {})
+  local texts = texts_of(shown, columns)
   local head = { '<th><span class="hidden">compare</span></th>', head_cell(study, values, "trial", "trial", true),
     head_cell(study, values, "state", "state"), head_cell(study, values, "value", study.metric or "value", true) }
   for _, name in ipairs(columns) do head[#head + 1] = head_cell(study, values, name, name, not texts[name]) end
   head[#head + 1] = head_cell(study, values, "seconds", "time", true)
-  local page = math.max(1, math.tointeger(tonumber(values.page)) or 1)
-  local first, rows = math.min((page - 1) * rows_per_page, #trials), {}
-  for i = first + 1, math.min(first + rows_per_page, #trials) do
-    rows[#rows + 1] = row_of(study, trials[i], columns, texts, trials[i] == best)
-  end
+  local rows = {}
+  for i, trial in ipairs(shown) do rows[i] = row_of(study, trial, columns, texts, trial == best) end
   local pages, count = {}, math.ceil(#trials / rows_per_page)
   for i = 1, count > 1 and math.min(count, 100) or 0 do
     pages[i] = i == page and "<strong>" .. i .. "</strong>" or html.link(M.target(study, { { "q", values.q },
@@ -265,7 +283,7 @@ function M.page(store, values)
   for _, trial in ipairs(all) do
     if keep(trial) then trials[#trials + 1] = trial end
   end
-  local best = read.ranked(study, all)[1]
+  local best = read.best(study, all)
   local order = known[values.sort] and values.sort or "trial"
   local shown = sorted(trials, order, values.down == "1")
   local figures = history(study, trials) .. curves(store, study, trials, values.curve)

@@ -157,7 +157,7 @@ end
 
 local function overlaid(store, study, trials)
   local found, figures = read.curves(store, trials), {}
-  for _, name in ipairs(read.curve_names(store, study)) do
+  for _, name in ipairs(read.curve_names(store, trials)) do
     local lines = {}
     for i, trial in ipairs(trials) do
       local points = found[trial.id][name]

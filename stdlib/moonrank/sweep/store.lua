@@ -17,6 +17,7 @@ local readable = 1
 
 ---@class mr.sweep.Store
 ---@field path string
+---@field leaves_out boolean  whether damaged rows are left out
 local Store = check.class("mr.sweep.Store")
 
 -- Runs an SQL statement and returns its result as columns by name. The arguments after `sql` are the statement's
@@ -55,14 +56,15 @@ function Store:transaction(f, ...)
 end
 
 -- Opens the database of a store. Raises an error if it is not a store that this program can read or write.
-local function opened(path, mode, versions, only_reads)
+-- Also returns whether damaged rows are left out.
+local function opened(path, mode, versions, only_reads, is_checked)
   local ok, database = pcall(core.open_database, path, mode)
   if database == "interrupted" then error(database, 0) end
   if not ok then check.fail("%s", database:sub(database:find(path, 1, true) or 1)) end
-  local good, why = pcall(schema.objection, database, versions, path, only_reads)
+  local good, why, leaves_out = pcall(schema.objection, database, versions, path, only_reads, is_checked)
   if good and not why then
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
-    if good then return database end
+    if good then return database, leaves_out end
   end
   database:close()  -- closes now, because an open transaction would block other processes until garbage collection
   if not good then error(why, 0) end
@@ -140,16 +142,17 @@ function M.is_exclusive(path) return core.file_exists(core.followed(path) .. ".w
 ---@param path string
 ---@param mode "read"|"write"
 ---@param versions? string[][]  schema versions, for tests; stores of older versions are then not read
+---@param is_checked? boolean    reads without the check for damaged rows, which takes time for each row of the store
 ---@return mr.sweep.Store
-function M.open(path, mode, versions)
+function M.open(path, mode, versions, is_checked)
   local oldest = versions and #versions or readable
   versions = versions or M.versions
   if mode == "write" then
     core.make_folder(path)
     M.look(path, versions)  -- checks the file before it is opened for writing, which changes it
   end
-  local database = opened(path, mode == "write" and "claim" or mode, versions, mode == "read")
-  local store = setmetatable({ path = path, _database = database, _copies = false }, Store)
+  local database, leaves_out = opened(path, mode == "write" and "claim" or mode, versions, mode == "read", is_checked)
+  local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false }, Store)
   if mode == "write" then
     if database:exclusive() then
       store._copies = {

@@ -120,6 +120,29 @@ describe("moonrank serve's pages", function()
     end)
   end)
 
+  it("follow every change of the store, and say when there was none", function()
+    in_store(function(path)
+      local memory = answer.memory(path)
+      local function page(...)
+        local asked = { method = "GET", target = target("/study", study, ...), host = "localhost:8765", cookie = "" }
+        local status, _, body = answer.of(path, open, asked, memory)
+        return body, status
+      end
+      local function change(sql) require("moonrank.core").open_database(path, "write"):run(sql, {}, 0) end
+      test.check(not page():find "data%-state")  -- the store changed within two seconds
+      sweeps.wait(2.1)
+      local state = page():match 'data%-state="(%w+)"'
+      test.equal({ page{ "seen", state } }, { "", 204 })
+      says(page{ "seen", "0" }, "12 trials")
+      change "UPDATE trials SET value = 77.25 WHERE number = 3"
+      collectgarbage()
+      says(page{ "seen", state }, "77.25", "12 trials")
+      change "UPDATE trials SET value = 'damaged' WHERE number = 3"  -- no page can be made of it before a check
+      collectgarbage()
+      says(page{ "seen", state }, "11 trials")
+    end)
+  end)
+
   it("leave the store as it is, byte for byte", function()
     in_store(function(path, folder)
       local before = sweeps.read(path)
