@@ -156,9 +156,9 @@ function M.where()
 end
 
 ---The rows as text under a title, and what they belong to; where a file is named they are written to it as CSV, and the
----text to one beside it that ends in .txt.
-function M.write(title, rows, csv, where)
-  local result = mr.table{ columns = M.columns, rows = rows, formats = M.formats }
+---text to one beside it that ends in .txt. `columns` and `formats` replace M.columns and M.formats.
+function M.write(title, rows, csv, where, columns, formats)
+  local result = mr.table{ columns = columns or M.columns, rows = rows, formats = formats or M.formats }
   local text = ("%s Milliseconds: median, least and most. %s.\n%s\n"):format(title, where, tostring(result))
   if csv then
     core.write_file(csv, result:to_csv())
@@ -168,7 +168,9 @@ function M.write(title, rows, csv, where)
 end
 
 ---Prints the rows, and writes them where a file is named.
-function M.finish(title, rows, csv) io.write(M.write(title, rows, csv, M.where())) end
+function M.finish(title, rows, csv, columns, formats)
+  io.write(M.write(title, rows, csv, M.where(), columns, formats))
+end
 
 -- The fields of a line of comma separated values without quotes inside.
 local function fields(line)

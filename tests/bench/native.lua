@@ -1,0 +1,150 @@
+-- Each job of jobs.lua beside the fastest native programs for it, and beside the limit of the machine. All programs
+-- use one thread. A peer and Moonrank work in turn, so that a machine that slows down does so for both. A row's ratio
+-- is the median over pairs of turns. Columns: milliseconds (processor time with MOONRANK_CLOCK=cpu), the peer's time
+-- over ours and its goal, milliseconds of the other clock, and the largest memory of the process. A peer that is
+-- missing has a row that says so.
+-- Usage: moonrank tests/bench/native.lua [--jobs NAME,NAME] [--quick | --full] [--turns 5] [--csv FILE]. The usual
+-- sizes take minutes, the quick ones seconds; `--full` adds the largest sizes. ./bootstrap bench --peers installs the
+-- peers.
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+local turns = dofile(bench.folder .. "turns.lua")
+local jobs = dofile(bench.folder .. "jobs.lua")
+
+local names, by_name = {}, {}
+for i, job in ipairs(jobs) do names[i], by_name[job.name] = job.name, job end
+
+-- Serves the turns of one job, in a process of its own: native.lua NAME option=value ...
+if by_name[arg[1]] then
+  local o = {}
+  for i = 2, #arg do
+    local name, value = arg[i]:match "^(.-)=(.*)$"
+    o[name] = tonumber(value) or value
+  end
+  core.threads(1)
+  local work = by_name[arg[1]].work(o)
+  if not o.cold then work() end
+  return turns.serve(work)
+end
+
+local args = bench.args{
+  jobs = { default = names, choices = names, help = "which jobs are measured" },
+  quick = { default = false, help = "small sizes and two turns" },
+  full = { default = false, help = "the largest sizes, too: hours" },
+  turns = { default = 5, help = "turns of a peer and of ours; the median counts" },
+  seconds = { default = 120, help = "no further turns of a pair are begun after so many seconds" },
+}
+local by_processor = bench.clock == os.clock
+local temporary <close> = bench.temporary()
+core.make_folder(temporary.path .. "/x")
+
+local columns, formats = { table.unpack(bench.columns) }, { ["peak MiB"] = "%.0f" }
+local other_clock = by_processor and "wall ms" or "cpu ms"
+for _, name in ipairs{ other_clock, "peak MiB", "goal" } do columns[#columns + 1] = name end
+for name, format in pairs(bench.formats) do formats[name] = format end
+formats[other_clock] = formats.ms
+
+-- Returns the options as words of a command, in the order of their names.
+local function words_of(options)
+  local words = {}
+  for name, value in pairs(options) do words[#words + 1] = ("'%s=%s'"):format(name, value) end
+  table.sort(words)
+  return table.concat(words, " ")
+end
+
+-- Returns the command of a program: a file of this folder or of peers/, the job or mode, and the options. A C++ program
+-- is compiled for this machine.
+local function command_of(words, options)
+  local file, mode = words:match "^(%S+) (%S+)$"
+  if file == "native.lua" then
+    return ("'%s' '%snative.lua' %s %s"):format(arg[-1], bench.folder, mode, words_of(options))
+  end
+  if not file:find "%.cpp$" then
+    return ("python3 '%speers/%s' %s %s"):format(bench.folder, file, mode, words_of(options))
+  end
+  local program = temporary.path .. "/" .. file:gsub("%W", "_")
+  if not core.is_file(program) then
+    os.execute(("c++ -O3 -march=native -std=c++17 -o '%s' '%speers/%s'"):format(program, bench.folder, file))
+  end
+  return ("'%s' %s %s"):format(program, mode, words_of(options))
+end
+
+local started = 0
+local function start(words, options)
+  started = started + 1
+  return turns.start(command_of(words, options), ("%s/%d"):format(temporary.path, started))
+end
+
+-- Returns the two programs' times by the clock that counts, and by the other one.
+local function clocks(program)
+  if by_processor then return program.cpu, program.wall end
+  return program.wall, program.cpu
+end
+
+local rows = {}
+
+-- Adds a row. `ratio` is a peer's time over ours.
+local function add(workload, program, name, ratio, note, goal)
+  local times, others = clocks(program)
+  local t, other = {}, {}
+  if #times > 0 then t, other = bench.spread_of{ table.unpack(times) }, bench.spread_of{ table.unpack(others) } end
+  local function ms(seconds) return seconds and seconds * 1e3 end
+  rows[#rows + 1] = { workload, name, 1, ms(t.median), ms(t.least), ms(t.most), ratio, program.reason or note,
+    ms(other.median), program.peak and program.peak / 1024, goal and ("%.3g"):format(goal) }
+end
+
+-- Lets ours and a peer work in turn, and returns the median of the ratios.
+local function ratio_of(ours, peer)
+  local began, ratios = core.clock(), {}
+  for _ = 1, args.quick and 2 or args.turns do
+    ours:turn()
+    peer:turn()
+    if ours.reason or peer.reason then break end
+    local mine, theirs = clocks(ours), clocks(peer)
+    ratios[#ratios + 1] = theirs[#theirs] / math.max(mine[#mine], 1e-9)
+    if core.clock() - began > args.seconds then break end
+  end
+  return #ratios > 0 and bench.spread_of(ratios).median or nil
+end
+
+-- Measures a job at one size.
+local function measure(job, size)
+  local o = { table.unpack(size) }
+  for name, value in pairs(size) do o[name] = value end
+  if job.input then
+    o.path = ("%s/input_%s"):format(temporary.path, job.name)
+    job.input(o)
+  end
+  local ours, found = start("native.lua " .. job.name, o), {}
+  local have_peers = os.getenv "MOONRANK_PEERS" ~= "none" and not size.alone
+  for i, peer in ipairs(have_peers and job.peers or {}) do
+    local own = { table.unpack(o) }
+    for _, more in ipairs{ o, peer.options or {} } do
+      for name, value in pairs(more) do own[name] = value end
+    end
+    local program = start(peer.words, own)
+    found[i] = { program, ratio_of(ours, program) }
+    program:stop()
+  end
+  if #found == 0 then ours:turn() end
+  ours:stop()
+  local workload = job.workload(o)
+  add(workload, ours, "moonrank", #ours.wall > 0 and 1 or nil)
+  for i, each in ipairs(found) do
+    local peer = job.peers[i]
+    add(workload, each[1], peer.program, each[2], peer.note, peer.goal)
+  end
+end
+
+local chosen = {}
+for _, name in ipairs(args.jobs) do chosen[name] = true end
+for _, job in ipairs(jobs) do
+  for _, size in ipairs{ args.quick and "quick" or "usual", args.full and "full" or nil } do
+    if chosen[job.name] and job[size] then
+      io.stderr:write(("%s, %s size\n"):format(job.name, size))
+      measure(job, job[size])
+    end
+  end
+end
+
+bench.finish("Jobs beside native programs, one thread.", rows, args.csv, columns, formats)

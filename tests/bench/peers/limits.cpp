@@ -1,0 +1,55 @@
+// What the machine can do at best, in turns with Moonrank (tests/bench/turns.lua): `multiply_adds` multiply-adds of
+// single precision in registers, or std::sort of `rows` normal scores.
+// Usage: limits arithmetic multiply_adds=N | limits sort rows=N
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <vector>
+
+namespace {
+
+typedef float Vector __attribute__((vector_size(64)));
+
+double seconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void multiply_add(double count) {
+  Vector sum[12] = {}, a = Vector{} + 0.999F, b = Vector{} + 0.5F;
+  for (auto left = static_cast<long>(count / (16 * 12)); left > 0; --left) {
+    for (Vector& each : sum) {
+      each = each * a + b;
+      asm volatile("" : "+v"(each));  // keeps the sums apart
+    }
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const bool sorts = std::strcmp(words[1], "sort") == 0;
+  double n = 0;
+  for (int i = 2; i < count; ++i) std::sscanf(words[i], sorts ? "rows=%lf" : "multiply_adds=%lf", &n);
+  std::vector<float> scores(sorts ? static_cast<size_t>(n) : 0), sorted;
+  std::mt19937 random(1);
+  for (float& each : scores) each = std::normal_distribution<float>()(random);
+  std::puts("ready");
+  std::fflush(stdout);
+  char order[8], peak[256], text[64] = "";
+  while (std::scanf("%7s", order) == 1 && std::strcmp(order, "go") == 0) {
+    sorted = scores;
+    const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (sorts) std::sort(sorted.begin(), sorted.end());
+    if (!sorts) multiply_add(n);
+    const double wall_end = seconds(CLOCK_MONOTONIC), cpu_end = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    std::FILE* const status = std::fopen("/proc/self/status", "r");
+    while (std::fgets(peak, sizeof peak, status)) std::sscanf(peak, "VmHWM: %63s", text);
+    std::fclose(status);
+    std::printf("%.9f %.9f %s\n", wall_end - wall, cpu_end - cpu, text);
+    std::fflush(stdout);
+  }
+}

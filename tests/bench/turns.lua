@@ -1,0 +1,91 @@
+-- Programs that take turns: each runs the same work whenever it is told to, and says how long that took. So a machine
+-- that slows down does so for all of them. Shared by native.lua; peers/turns.py and peers/limits.cpp are the other
+-- side.
+local core = require "moonrank.core"
+
+local M = {}
+
+local Program = {}
+Program.__index = Program
+
+local minutes = 30  -- a program is ended after this time, its turns and those of others together
+
+-- Returns the last line of a file that begins with a letter, such as "ValueError: ...", at most 100 bytes of it.
+local function reason_in(path)
+  local last
+  for line in io.lines(path) do last = line:match "^%S.*" or last end
+  return last and #last > 100 and last:sub(1, 97) .. "..." or last
+end
+
+---Starts a program, and returns it when it is ready for its first turn. `path` is for its files: a pipe for what it is
+---told, and its errors. A program that fails has the field `reason`, and takes no turns.
+function M.start(command, path)
+  local orders, errors = path .. ".orders", path .. ".errors"
+  os.remove(orders)
+  assert(os.execute(("mkfifo '%s'"):format(orders)))
+  -- opened for reading, too, so that neither side waits for the other and a program that has ended is no error here
+  local to = assert(io.open(orders, "r+"))
+  local from = assert(io.popen(("timeout --foreground %d %s <'%s' 2>'%s'"):format(60 * minutes, command, orders,
+    errors)))
+  local self = setmetatable({ to = to, from = from, errors = errors, wall = {}, cpu = {} }, Program)
+  repeat
+    local line = from:read "l"
+    if not line then return self:_fail() end
+  until line == "ready"
+  return self
+end
+
+function Program:_fail()
+  core.check_interrupt()
+  local _, _, status = self.from:close()
+  self.to:close()
+  self.reason = "failed: "
+    .. (status == 124 and ("ended after %d minutes"):format(minutes) or reason_in(self.errors) or "status " .. status)
+  return self
+end
+
+---Lets the program work once. Its seconds are added to the fields `wall` and `cpu`; `peak` is its largest memory so
+---far, in KiB.
+function Program:turn()
+  if self.reason then return end
+  self.to:write "go\n"
+  self.to:flush()
+  local line = self.from:read "l"
+  local wall, cpu, peak = (line or ""):match "^(%S+) (%S+) (%S+)$"
+  if not tonumber(wall) then return self:_fail() end
+  table.insert(self.wall, tonumber(wall))
+  table.insert(self.cpu, tonumber(cpu))
+  self.peak = tonumber(peak)
+end
+
+---Ends the program.
+function Program:stop()
+  if self.reason then return end
+  self.to:write "end\n"
+  self.to:flush()
+  self.from:close()
+  self.to:close()
+end
+
+-- Returns the most memory that this process has had, in KiB.
+local function peak()
+  for line in io.lines "/proc/self/status" do
+    local kib = line:match "^VmHWM:%s*(%d+)"
+    if kib then return kib end
+  end
+end
+
+---Serves turns of `work` in this process, the other side of `start`.
+function M.serve(work)
+  io.stdout:setvbuf "line"
+  print "ready"
+  for line in io.lines() do
+    if line ~= "go" then break end
+    local wall, cpu = core.clock(), os.clock()
+    work()
+    wall, cpu = core.clock() - wall, os.clock() - cpu
+    print(("%.9f %.9f %s"):format(wall, cpu, peak()))
+  end
+end
+
+return M
