@@ -33,8 +33,7 @@ Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, For
          .steepness = static_cast<Real>(pairs.steepness),
          .value = out.value.span<Real>(),
          .derivative = out.slopes<Real>(),
-         .form = pairs.form,
-         .weights = lists.row_weights_view(device)});
+         .form = pairs.form});
   });
   return recorded(name, scores, lists, out);
 }

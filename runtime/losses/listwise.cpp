@@ -76,8 +76,7 @@ Tensor listmle_loss(const Tensor& scores, const Lists& lists, bool top_heavy) {
                         .tops = tops.span<double>(),
                         .totals = totals.span<double>(),
                         .value = made.value.span<Real>(),
-                        .derivative = made.slopes<Real>(),
-                        .weights = lists.row_weights_view(device)});
+                        .derivative = made.slopes<Real>()});
   });
   return recorded("listmle_loss", scores, lists, made);
 }

@@ -61,6 +61,7 @@ namespace mr {
   ROW(user_items_getters)    \
   ROW(negatives_methods)     \
   ROW(candidate_functions)   \
+  ROW(top_of_catalogue_functions) \
   ROW(sampled_rank_functions) \
   ROW(top_functions)         \
   ROW(relevant_ranking_functions) \

@@ -18,6 +18,12 @@ local function unit_rows(x)
   return x / is_zero:where(1, squares):sqrt():reshape(x:shape()[1], 1)
 end
 
+-- Returns the vectors whose inner products are the scores of a model of the kind mf.
+local function vectors_of(self)
+  if self.options.score == "cosine" then return unit_rows(self.users), unit_rows(self.items) end
+  return self.users, self.items
+end
+
 local mf = {
   repeats = true,
   options = declare("mr.models.MfOptions", {
@@ -36,10 +42,10 @@ local mf = {
     return { users = matrix("users", o.users), items = matrix("items", o.items) }, { "users", "items" }
   end,
   forward = function(self, batch)
-    local users, items = self.users, self.items
-    if self.options.score == "cosine" then users, items = unit_rows(users), unit_rows(items) end
+    local users, items = vectors_of(self)
     return batch.lists:factor_scores(users, items, batch.users, batch.items)
   end,
+  vectors = vectors_of,
 }
 built_in.mf = registry.built_in("mf", mf)
 

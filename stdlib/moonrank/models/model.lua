@@ -135,6 +135,16 @@ end
 ---defined with mr.models.define.
 function M.is(model) return getmetatable(model) == Model end
 
+---Returns two matrices, users and items, if the model's scores are inner products of their rows,
+---added up as in lists:factor_scores. Returns nil for other models and for functions.
+---@param model any
+---@return mr.Tensor? users
+---@return mr.Tensor? items
+function M.vectors(model)
+  local of = M.is(model) and model._definition.vectors
+  if of then return tensors.no_grad(function() return of(model._view) end) end
+end
+
 ---Returns a function that scores batches like the model, but does not check the batch, to save
 ---time. A model that a script defined is returned unchanged, because its scores must be checked.
 ---@param model mr.Model

@@ -159,6 +159,30 @@ local function left_out_words(o, known, chosen, items)
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
+-- Returns the first items of each chosen user, their scores and numbers, if the model's scores are inner products that
+-- one product of matrices gives. Otherwise returns nil.
+local function top_by_product(model, chosen, seen, k)
+  local users, items = require("moonrank.models.model").vectors(model)
+  if not users or users:size(1) < seen.users or items:size(1) < seen.items then return nil end
+  return core.top_of_catalogue(users, items, chosen, seen, k)
+end
+
+-- Like top_by_product, for every model: it scores all items of a block of users at a time.
+local function top_by_scores(model, chosen, seen, k)
+  local candidates = require "moonrank.data.candidates"
+  local nothing = known_items.nothing(seen.users, seen.items)
+  local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
+  candidates.blocks(chosen, seen.items, device, function(block)
+    local made = core.catalogue_lists(block, nothing, seen, device)
+    local top = core.top_rows(candidates.scores(model, made, device), made.lists, k)
+    table.insert(found.items, made.items:rows(top.rows):to("cpu"))
+    table.insert(found.scores, top.scores:to("cpu"))
+    table.insert(found.sizes, top.sizes)
+  end)
+  for name, parts in pairs(found) do found[name] = core.cat(parts, 1) end
+  return found
+end
+
 local recommend_options = declare("mr.RecommendOptions", {
   { "user", "integer|string", least = 1, shown = "all users",
     help = "the user's number, or with seen the user's name in the file" },
@@ -190,22 +214,12 @@ local recommend_options = declare("mr.RecommendOptions", {
 ---#unrated:of(2) < #not_relevant:of(2)   --> true
 ---```
 function M.recommend(model, options)
-  local candidates = require "moonrank.data.candidates"
   local o = recommend_options:read("recommend", options)
   local users, items = number_of(model, o, "users"), number_of(model, o, "items")
   check_options(o, users, items)
-  local seen, nothing =
-    known_items.of("recommend", parts_of(o.seen), o.known, users, items), known_items.nothing(users, items)
+  local seen = known_items.of("recommend", parts_of(o.seen), o.known, users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
-  local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
-  candidates.blocks(chosen, items, device, function(block)
-    local made = core.catalogue_lists(block, nothing, seen, device)
-    local top = core.top_rows(candidates.scores(model, made, device), made.lists, o.k)
-    table.insert(found.items, made.items:rows(top.rows):to("cpu"))
-    table.insert(found.scores, top.scores:to("cpu"))
-    table.insert(found.sizes, top.sizes)
-  end)
-  for name, parts in pairs(found) do found[name] = core.cat(parts, 1) end
+  local found = top_by_product(model, chosen, seen, o.k) or top_by_scores(model, chosen, seen, o.k)
   found.users, found.names, found.candidates = chosen, o.names or false, left_out_words(o, seen, chosen, items)
   return setmetatable(found, Recommendations)
 end
