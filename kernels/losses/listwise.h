@@ -9,6 +9,7 @@
 #include "kernels/core/group.h"
 #include "kernels/core/logarithms.h"
 #include "kernels/core/view.h"
+#include "kernels/losses/row_weights.h"
 
 namespace mr {
 
@@ -68,7 +69,8 @@ using SoftmaxCrossEntropyLoss = TargetCrossEntropy<Real, Grades>;
 
 /// ListMLE (Xia et al. 2008): - log of the probability of the order by grade in Plackett and Luce's model. `by_grade`
 /// has the rows of every list in that order. With `top_heavy` (p-ListMLE, Lan et al. 2014), position k of n weighs
-/// (2^(n-k) - 1) / (2^(n-1) - 1). `tops` and `totals` have a slot per row.
+/// (2^(n-k) - 1) / (2^(n-1) - 1). The term of a position also has the weight of its row (`weights`). `tops` and
+/// `totals` have a slot per row.
 template <class Real>
 struct ListMleLoss {
   Span<const Real> scores;
@@ -76,6 +78,7 @@ struct ListMleLoss {
   bool top_heavy;
   Span<double> tops, totals;
   Span<Real> value, derivative;
+  Span<const double> weights = {};
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -110,7 +113,7 @@ struct ListMleLoss {
       total += portable::exp(difference(f, top));
       tops[at + k] = top;
       totals[at + k] = total;
-      const double weighs = weight(k, n);
+      const double weighs = weight(k, n) * row_weight(weights, at + by_grade(list, k));
       if (weighs > 0) value += weighs * (portable::log(total) - difference(f, top));
     }
     return value;
@@ -121,7 +124,7 @@ struct ListMleLoss {
   MR_HD void from_the_first(int64_t list, int64_t at, int64_t n) const {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) {
-      const double top = tops[at + i], weighs = weight(i, n);
+      const double top = tops[at + i], weighs = weight(i, n) * row_weight(weights, at + by_grade(list, i));
       if (i > 0) sum *= portable::exp(difference(top, tops[at + i - 1]));
       sum += weighs / totals[at + i];
       const double slope = portable::exp(difference(score(list, at, i), top)) * sum - weighs;

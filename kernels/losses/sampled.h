@@ -4,13 +4,14 @@
 #include <cstdint>
 
 #include "kernels/core/group.h"
+#include "kernels/losses/row_weights.h"
 #include "kernels/losses/samplers.h"
 
 namespace mr {
 
-/// One value per list: the sum over relevant rows of the mean over their `draws`. With it comes the derivative by every
-/// score unless `derivative` is null, or the second derivative by each score alone if `curved`. `drawn` and `slopes`
-/// have `draws` slots per relevant row.
+/// One value per list: the sum over relevant rows of the mean over their `draws`, times the row's weight. With it comes
+/// the derivative by every score unless `derivative` is null, or the second derivative by each score alone if `curved`.
+/// `drawn` and `slopes` have `draws` slots per relevant row.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;
@@ -24,6 +25,7 @@ struct SampledLoss {
   Span<double> slopes;
   bool curved;
   Span<Real> value, derivative;
+  Span<const double> weights = {};
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -31,12 +33,15 @@ struct SampledLoss {
     const int64_t pairs = others > 0 ? positive * draws : 0, first = relevant.begin(list) * draws;
     const double total = group.sum(pairs, [&](int64_t k) {
       const int64_t row = at + relevant(list, k / draws);
+      const double own = row_weight(weights, row);
+      drawn[first + k] = -1;
+      if (own == 0) return 0.0;
       const DrawnPair pair = sampler(
           RowDraws<Real>{scores, relevant, key, list, at, others, row, static_cast<uint64_t>(rows_before + row)},
           k % draws);
       drawn[first + k] = pair.other;
-      slopes[first + k] = (curved ? pair.curvature : pair.slope) / static_cast<double>(draws);
-      return pair.value / static_cast<double>(draws);
+      slopes[first + k] = own * (curved ? pair.curvature : pair.slope) / static_cast<double>(draws);
+      return own * pair.value / static_cast<double>(draws);
     });
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
     if (derivative.data == nullptr) return;

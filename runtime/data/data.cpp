@@ -142,6 +142,21 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
+/// The weights of all parts; parts without weights have weight 1. Empty if no part has weights.
+std::vector<double> joined_weights(const std::vector<Lists>& parts,
+                                   const std::vector<double>& (Lists::*weights)() const,
+                                   int64_t (Lists::*count)() const) {
+  if (std::none_of(parts.begin(), parts.end(), [&](const Lists& part) { return !(part.*weights)().empty(); }))
+    return {};
+  std::vector<double> all;
+  for (const Lists& part : parts) {
+    const std::vector<double>& own = (part.*weights)();
+    if (own.empty()) all.resize(all.size() + static_cast<size_t>((part.*count)()), 1.0);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
 Lists join_lists(const std::vector<Lists>& parts) {
   std::vector<int64_t> sizes;
   std::vector<float> relevance;
@@ -157,7 +172,9 @@ Lists join_lists(const std::vector<Lists>& parts) {
   }
   if (!named) ids.clear();
   if (!documented) documents.clear();
-  return {std::move(sizes), std::move(relevance), std::move(ids), std::move(documents)};
+  const Lists joined(std::move(sizes), std::move(relevance), std::move(ids), std::move(documents));
+  return joined.with_weights(joined_weights(parts, &Lists::row_weights, &Lists::rows),
+                             joined_weights(parts, &Lists::list_weights, &Lists::count));
 }
 
 std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>> letor_folds_of(

@@ -50,8 +50,12 @@ std::string of_texts(const std::vector<std::string>& texts) {
 std::string of_names(const std::vector<std::string>& texts) { return io::sha256(of_texts(texts)); }
 
 std::string of_lists(const Lists& lists) {
-  return io::sha256(of_vector(lists.sizes()) + "\n" + of_vector(lists.relevance()) + "\n" + of_texts(lists.ids()) +
-                    "\n" + of_texts(lists.documents()));
+  std::string all = of_vector(lists.sizes()) + "\n" + of_vector(lists.relevance()) + "\n" + of_texts(lists.ids()) +
+                    "\n" + of_texts(lists.documents());
+  // Lists without weights keep the fingerprint that they had before there were weights.
+  if (!lists.row_weights().empty()) all += "\nweights " + of_vector(lists.row_weights());
+  if (!lists.list_weights().empty()) all += "\nlist weights " + of_vector(lists.list_weights());
+  return io::sha256(all);
 }
 
 }  // namespace

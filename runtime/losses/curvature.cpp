@@ -27,6 +27,7 @@ Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
                                                .scores = scores.span<const double>(),
                                                .steepness = pairs.steepness,
                                                .form = pairs.form,
+                                               .weights = lists.row_weights_view(Device::cpu),
                                                .curvature = out.span<double>()};
   cpu::parallel_each(lists.count(), 1, [&](int64_t list) { work(SerialGroup{}, list); });
   return out;

@@ -33,7 +33,8 @@ Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, For
          .steepness = static_cast<Real>(pairs.steepness),
          .value = out.value.span<Real>(),
          .derivative = out.slopes<Real>(),
-         .form = pairs.form});
+         .form = pairs.form,
+         .weights = lists.row_weights_view(device)});
   });
   return recorded(name, scores, lists, out);
 }

@@ -76,7 +76,8 @@ Tensor listmle_loss(const Tensor& scores, const Lists& lists, bool top_heavy) {
                         .tops = tops.span<double>(),
                         .totals = totals.span<double>(),
                         .value = made.value.span<Real>(),
-                        .derivative = made.slopes<Real>()});
+                        .derivative = made.slopes<Real>(),
+                        .weights = lists.row_weights_view(device)});
   });
   return recorded("listmle_loss", scores, lists, made);
 }

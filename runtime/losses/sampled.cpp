@@ -47,7 +47,8 @@ Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const
                         .slopes = slopes.span<double>(),
                         .curved = curved,
                         .value = made.value.span<Real>(),
-                        .derivative = made.slopes<Real>()});
+                        .derivative = made.slopes<Real>(),
+                        .weights = lists.row_weights_view(device)});
   });
   return curved ? made.derivative : recorded(name, scores, lists, made);
 }

@@ -21,7 +21,7 @@ void* settled(const Booster& booster) {
 
 Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
 
-/// Passes grades and list sizes to XGBoost. Empty lists are skipped, because XGBoost sees only rows.
+/// Passes grades, list sizes and list weights to XGBoost. Empty lists are skipped, because XGBoost sees only rows.
 void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   const Xgboost& library = xgboost();
   if (lists.rows() != matrix.rows)
@@ -30,11 +30,15 @@ void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   const Span<const float> grades = lists.relevance(Device::cpu).span<const float>();
   library.check(library.matrix_floats(matrix.handle, "label", grades.data, static_cast<uint64_t>(lists.rows())));
   std::vector<unsigned> sizes;
+  std::vector<float> weights;
   for (int64_t l = 0; l < lists.count(); ++l) {
     const int64_t size = lists.offsets()[l + 1] - lists.offsets()[l];
-    if (size > 0) sizes.push_back(static_cast<unsigned>(size));
+    if (size == 0) continue;
+    sizes.push_back(static_cast<unsigned>(size));
+    if (!lists.list_weights().empty()) weights.push_back(static_cast<float>(lists.list_weights()[l]));
   }
   library.check(library.matrix_counts(matrix.handle, "group", sizes.data(), sizes.size()));
+  if (!weights.empty()) library.check(library.matrix_floats(matrix.handle, "weight", weights.data(), weights.size()));
 }
 
 /// Limits the threads: OpenMP ends the program if the system refuses a thread.

@@ -1,6 +1,8 @@
 // Lua functions for judged lists, and reductions over the rows of each list.
 #include "runtime/ops/lists.h"
 
+#include <cmath>
+
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -79,12 +81,84 @@ Tensor head_of(const Lists& lists, int64_t k) {
   return Tensor::from(rows, default_device());
 }
 
+/// The rows whose grade is at least `relevant` as lists of their own, with grade 1, and the numbers of these rows.
+std::tuple<Lists, Tensor> relevant_part_of(const Lists& lists, double relevant) {
+  const auto threshold = static_cast<float>(relevant);
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < lists.relevance().size(); ++i) {
+    if (lists.relevance()[i] >= threshold) numbers.push_back(static_cast<int64_t>(i) + 1);
+  }
+  std::vector<double> weights;
+  for (const int64_t i : numbers) {
+    if (!lists.row_weights().empty()) weights.push_back(lists.row_weights()[i - 1]);
+  }
+  const Lists part(lists.relevant(threshold), std::vector<float>(numbers.size(), 1.0F));
+  return {part.with_weights(weights, lists.list_weights()), Tensor::from(numbers, Device::cpu)};
+}
+
+struct SingleRows {
+  auto operator<=>(const SingleRows&) const = default;
+};
+
+/// Lists of one row each, with the same relevance and without weights.
+Lists single_rows_of(const Lists& lists) {
+  return lists.cached<Lists>(
+      SingleRows{}, [&] { return Lists(std::vector<int64_t>(lists.relevance().size(), 1), lists.relevance()); });
+}
+
 Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   if (relevance.entries() != lists.rows()) {
     throw ArgumentError("relevance",
                         std::to_string(relevance.entries()) + " entries for " + std::to_string(lists.rows()) + " rows");
   }
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
+}
+
+/// Returns these lists with other weights. A weight that is not given is removed.
+Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
+                      const std::optional<Tensor>& list_weights) {
+  const auto numbers = [](const char* name, const std::optional<Tensor>& x, int64_t expected) -> std::vector<double> {
+    if (!x) return {};
+    if (x->dims() != 1 || x->entries() != expected)
+      throw ArgumentError(name, "shape " + x->shape().text() + ", expected " + std::to_string(expected) + " numbers");
+    std::vector<double> found = x->to(Dtype::float64).to_vector<double>();
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!(found[i] >= 0) || std::isinf(found[i]))
+        throw ArgumentError(name, "entry " + std::to_string(i + 1) + " is " + std::to_string(found[i]) +
+                                      ", expected a finite number, 0 or more");
+    }
+    return found;
+  };
+  return lists.with_weights(numbers("weights", weights, lists.rows()),
+                            numbers("list_weights", list_weights, lists.count()));
+}
+
+bool has_weights(const Lists& lists) { return !lists.row_weights().empty() || !lists.list_weights().empty(); }
+
+/// The weights in the type and on the device of `like`.
+std::optional<Tensor> as_like(const Tensor& weights, const Tensor& like) {
+  if (!weights.defined()) return std::nullopt;
+  return weights.to(like.dtype());
+}
+std::optional<Tensor> row_weights_of(const Lists& lists, const Tensor& like) {
+  return as_like(lists.row_weights_on(like.device()), like);
+}
+std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
+  return as_like(lists.list_weights_on(like.device()), like);
+}
+
+/// What each list weighs in a mean over lists, or with its rows in a mean over rows; on the CPU. A list without rows,
+/// or whose rows all have weight 0, weighs 0.
+Tensor mass_of(const Lists& lists, bool of_rows) {
+  const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
+  std::vector<double> mass;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    const int64_t begin = lists.offsets()[l], end = lists.offsets()[l + 1];
+    double sum = rows.empty() ? static_cast<double>(end - begin) : 0;
+    for (int64_t i = begin; !rows.empty() && i < end; ++i) sum += rows[i];
+    mass.push_back((own.empty() ? 1 : own[l]) * (of_rows ? sum : sum > 0 ? 1 : 0));
+  }
+  return Tensor::from(mass, Device::cpu);
 }
 
 /// Returns these lists; scripts then see their relevance as `dtype`, float32 or float64.
@@ -214,6 +288,12 @@ int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
 /// A copy, because lists are immutable and an optimizer may change a tensor that a script holds.
 Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
+std::optional<Tensor> shown_weights(const std::vector<double>& weights) {
+  if (weights.empty()) return std::nullopt;
+  return Tensor::from(weights, default_device());
+}
+std::optional<Tensor> shown_row_weights(const Lists& lists) { return shown_weights(lists.row_weights()); }
+std::optional<Tensor> shown_list_weights(const Lists& lists) { return shown_weights(lists.list_weights()); }
 Tensor relevant_of(const Lists& lists) { return Tensor::from(lists.relevant(), default_device()); }
 std::vector<std::string> ids_of(const Lists& lists) { return lists.ids(); }
 std::vector<std::string> documents_of(const Lists& lists) { return lists.documents(); }
@@ -251,6 +331,16 @@ extern const lua::OpTable lists_methods{
                       "The lists order[first] to order[first + count - 1], with their features, items and users."),
         op<&lists_to>("to", "self, dtype", "The same lists, whose relevance is read as 'float32' or 'float64'."),
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
+        op<&with_weights_of>("with_weights", "self, weights?, list_weights?",
+                             "The same lists with these weights of rows and of lists, or without."),
+        op<&relevant_part_of>("relevant_part", "self, relevant",
+                              "Lists of the rows with at least this grade, and the numbers of these rows."),
+        op<&single_rows_of>("single_rows", "self", "Each row as a list of its own, without weights."),
+        op<&has_weights>("has_weights", "self", "Whether the lists have weights of rows or of lists."),
+        op<&mass_of>("mass", "self, of_rows",
+                     "What each list weighs in a mean over lists, or in a mean over rows; float64, on the CPU."),
+        op<&row_weights_of>("row_weights_like", "self, like", "Row weights as `like` (type, device); nil if none."),
+        op<&list_weights_of>("list_weights_like", "self, like", "List weights as `like` (type, device); nil if none."),
     }};
 extern const lua::OpTable lists_getters{
     lua::OpTable::getters,
@@ -261,6 +351,8 @@ extern const lua::OpTable lists_getters{
         op<&sizes_of>("sizes", "self", "Number of rows per list; int64."),
         op<&relevance_of>("relevance", "self", "Relevance per row; float32 unless to() was called."),
         op<&relevant_of>("relevant", "self", "Number of rows per list with relevance of at least 1; int64."),
+        op<&shown_row_weights>("weights", "self", "Weight per row; float64; nil without weights."),
+        op<&shown_list_weights>("list_weights", "self", "Weight per list; float64; nil without weights."),
         op<&ids_of>("ids", "self", "Names of the lists; empty where they have none."),
         op<&documents_of>("documents", "self", "Names of the rows; empty where they have none."),
     }};

@@ -34,6 +34,11 @@ struct RelevanceKey {
   Dtype dtype;
   auto operator<=>(const RelevanceKey&) const = default;
 };
+struct WeightsKey {
+  enum Of : int8_t { rows, lists } of;
+  Device device;
+  auto operator<=>(const WeightsKey&) const = default;
+};
 struct CountKey {
   float threshold;
   auto operator<=>(const CountKey&) const = default;
@@ -47,6 +52,18 @@ struct RowsKey {
   Device device;
   auto operator<=>(const RowsKey&) const = default;
 };
+
+/// The entries of x that belong to the chosen lists; empty if x is empty.
+template <class T>
+std::vector<T> taken(const std::vector<T>& x, const std::vector<int64_t>& offsets, const std::vector<int64_t>& lists) {
+  std::vector<T> out;
+  if (x.empty()) return out;
+  int64_t rows = 0;
+  for (const int64_t l : lists) rows += offsets[l + 1] - offsets[l];
+  out.reserve(static_cast<size_t>(rows));
+  for (const int64_t l : lists) out.insert(out.end(), x.begin() + offsets[l], x.begin() + offsets[l + 1]);
+  return out;
+}
 
 }  // namespace
 
@@ -151,23 +168,21 @@ const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
 
 Lists Lists::select(const std::vector<int64_t>& lists) const {
   std::vector<int64_t> sizes, origin;
-  std::vector<float> relevance;
-  int64_t rows = 0;
-  for (const int64_t l : lists) rows += body_->sizes[l];
   sizes.reserve(lists.size());
   origin.reserve(lists.size());
-  relevance.reserve(static_cast<size_t>(rows));
   for (const int64_t l : lists) {
-    const int64_t begin = body_->offsets[l], end = body_->offsets[l + 1];
-    sizes.push_back(end - begin);
+    sizes.push_back(body_->sizes[l]);
     origin.push_back(body_->origin.empty() ? l : body_->origin[l]);
-    relevance.insert(relevance.end(), body_->relevance.begin() + begin, body_->relevance.begin() + end);
   }
   Lists selected;
   const auto& body = selected.body_;
   body->offsets = offsets_of(sizes);
   body->sizes = std::move(sizes);
-  body->relevance = std::move(relevance);
+  body->relevance = taken(body_->relevance, body_->offsets, lists);
+  body->row_weights = taken(body_->row_weights, body_->offsets, lists);
+  if (!body_->list_weights.empty()) {
+    for (const int64_t l : lists) body->list_weights.push_back(body_->list_weights[l]);
+  }
   body->shared = body_->shared;
   body->origin = std::move(origin);
   selected.shown_ = shown_;
@@ -211,7 +226,40 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
 }
 
 Lists Lists::with_relevance(std::vector<float> relevance) const {
-  return Lists(body_->sizes, std::move(relevance), ids(), documents()).shown_in(shown_);
+  const Lists made = Lists(body_->sizes, std::move(relevance), ids(), documents()).shown_in(shown_);
+  made.body_->row_weights = body_->row_weights;
+  made.body_->list_weights = body_->list_weights;
+  return made;
+}
+
+Lists Lists::with_weights(std::vector<double> of_rows, std::vector<double> of_lists) const {
+  Lists made;
+  const auto& body = made.body_;
+  body->sizes = body_->sizes;
+  body->offsets = body_->offsets;
+  body->relevance = body_->relevance;
+  body->shared = body_->shared;
+  body->origin = body_->origin;
+  body->row_weights = std::move(of_rows);
+  body->list_weights = std::move(of_lists);
+  made.shown_ = shown_;
+  return made;
+}
+
+Tensor Lists::row_weights_on(Device device) const {
+  if (body_->row_weights.empty()) return {};
+  return cached<Tensor>(WeightsKey{WeightsKey::rows, device}, [&] { return Tensor::from(body_->row_weights, device); });
+}
+
+Tensor Lists::list_weights_on(Device device) const {
+  if (body_->list_weights.empty()) return {};
+  return cached<Tensor>(WeightsKey{WeightsKey::lists, device},
+                        [&] { return Tensor::from(body_->list_weights, device); });
+}
+
+Span<const double> Lists::row_weights_view(Device device) const {
+  const Tensor weights = row_weights_on(device);
+  return weights.defined() ? weights.span<const double>() : Span<const double>{};
 }
 
 }  // namespace mr

@@ -64,6 +64,18 @@ class Lists {
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
   Lists with_relevance(std::vector<float> relevance) const;
 
+  /// These lists with a weight per row and a weight per list, which the caller has checked: finite, 0 or more, and as
+  /// many as rows and lists. Either may be empty: no weights.
+  Lists with_weights(std::vector<double> of_rows, std::vector<double> of_lists) const;
+  /// Weights, or empty.
+  const std::vector<double>& row_weights() const { return body_->row_weights; }
+  const std::vector<double>& list_weights() const { return body_->list_weights; }
+  /// One weight per row or per list, float64; undefined without weights.
+  Tensor row_weights_on(Device device) const;
+  Tensor list_weights_on(Device device) const;
+  /// Row weights for kernels: null without weights, which stands for 1. These lists own the memory.
+  Span<const double> row_weights_view(Device device) const;
+
   /// One value per list, make(grades, number of grades), cached per key and type. Selections share the values of each
   /// list: the batches of every epoch are new lists of the same rows.
   template <class T, class Key, class Make>
@@ -118,6 +130,7 @@ class Lists {
     std::vector<int64_t> sizes;
     std::vector<int64_t> offsets;
     std::vector<float> relevance;
+    std::vector<double> row_weights, list_weights;  // empty: no weights
     std::recursive_mutex mutex;
     Kept cache;
     std::shared_ptr<PerList> shared;

@@ -278,6 +278,11 @@ local function measured(o, given, names, fold)
   local systems = {}
   for _, name in ipairs(names) do
     systems[name] = system_of(name, folds.is_list(given[name]) and given[name][fold] or given[name], own)
+    local evaluation = systems[name].evaluation
+    if evaluation and rawget(evaluation, "_weights") then
+      check.fail("%s: the evaluation of '%s' has weights of lists, but comparisons give all lists the same weight. "
+        .. "Evaluate lists:weighted{list_weights = false}", where, name)
+    end
   end
   local first = same_data(systems, names, own)
   local metrics = metrics_of(own, systems, names, first)

@@ -9,6 +9,7 @@ local metric = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
 local seen = require "moonrank.data.seen"
 local tables = require "moonrank.table"
+local weighted = require "moonrank.evaluate.weighted"
 
 local M = { is_bounded = bounded.is, named = bounded.named, same_metric = bounded.same, under_bound = bounded.of }
 
@@ -79,6 +80,7 @@ local function add_column(result, each, values, exact)
       .. "{name = ...})", name)
   end
   local mean, _, counted, skipped = core.summary(values)
+  if result._weights then mean = weighted.mean(exact or values, result._weights) end
   if each.empty == "nan" and skipped > 0 then mean = 0 / 0 end
   result.names[#result.names + 1], result[name] = name, values
   result._exact[name], evaluations[values] = exact or values, result
@@ -104,7 +106,9 @@ end
 ---Evaluates scores by several metrics. `{"ndcg", bound = "expectation"}` among the names, or
 ---"ndcg:expectation", is a metric under an affine bound, called "ndcg[expectation]" in tables. It
 ---tells how far above a random ranking, or how near to the best ranking, each list is. Lists on
----which no ordering changes the metric are left out. `scores` may also be the scored documents of a
+---which no ordering changes the metric are left out. If the lists have weights (lists:weighted), means
+---are by the weights of lists, and ndcg and dcg have gains times the weights of rows; other metrics
+---refuse weights of rows. `scores` may also be the scored documents of a
 ---run (mr.data.trec_run, mr.data.scores); then pass qrels in place of `lists`. Options are those of
 ---run:evaluate.
 ---@param scores mr.Tensor|mr.ScoredLists  [rows]
@@ -146,23 +150,31 @@ end
 ---ranking.
 function M.measure_by(scores, lists, metrics, few)
   local _ <close> = phase.begin("evaluation", true)
-  local rankings = {}
+  local rankings, weights = {}, lists:has_weights() and lists:weighted{ weights = false }.list_weights
+  local by_rows = lists:has_weights() and lists.weights
+  weighted.check("mr.evaluate", metrics, lists)
   return M.of_values(lists.count, metrics, function(each)
+    if by_rows then
+      local exact = weighted.values(each, scores, lists)
+      return exact:to(scores.dtype), exact
+    end
     local key = each:ranking_key(few)
     rankings[key] = rankings[key] or each:ranking(scores, lists, few)
     return values_of(each, rankings[key], lists)
-  end)
+  end, weights)
 end
 
 ---Makes an evaluation. `values_by` is called with each metric and its number in `metrics`, and
----returns the metric's values per list.
+---returns the metric's values per list. Means are by `weights`, one per list, if given.
 ---@param count integer  number of lists
 ---@param metrics mr.Metric[]
 ---@param values_by fun(metric: mr.Metric, number: integer): mr.Tensor, mr.Tensor?  values, unrounded float64 values
+---@param weights? mr.Tensor
 ---@return mr.Evaluation
-function M.of_values(count, metrics, values_by)
+function M.of_values(count, metrics, values_by, weights)
   local result = {
     _exact = {},
+    _weights = weights or false,
     count = count,
     names = {},
     metrics = metrics,

@@ -12,6 +12,7 @@ local definitions = require "moonrank.system.definitions"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 local own = {}  -- names of losses that scripts defined; scripts may define them again
@@ -23,11 +24,12 @@ end
 
 local smooth_options = declare("mr.losses.Options", {}, shared.smooth, shared.bound)
 
--- Returns the function of scores and lists that is the smooth form of a metric.
+-- Returns two functions that are the smooth form of a metric, without and with weights of rows.
 local function smooth_form(metric, o)
-  local compute, steepness, kernel = core["smooth_" .. metric], o.steepness, shared.kernel(o)
-  if metric == "ndcg" then return function(scores, lists) return compute(scores, lists, steepness, kernel) end end
-  return function(scores, lists) return compute(scores, lists, steepness, 1, kernel) end
+  local compute, of_weights, kernel = core["smooth_" .. metric], weighted[metric], shared.kernel(o)
+  local arguments = metric == "ndcg" and { o.steepness, kernel } or { o.steepness, 1, kernel }
+  local function value(scores, lists) return compute(scores, lists, table.unpack(arguments)) end
+  return value, function(scores, lists, weights) return of_weights(scores, lists, weights, table.unpack(arguments)) end
 end
 
 -- Makes the loss `name` from the smooth form of `metric`. `shown` is the name of the metric that evaluates the loss's
@@ -36,11 +38,11 @@ local function new(name, metric, options, shown)
   local bounds = require "moonrank.bounds"
   local o = smooth_options:read("mr.losses." .. name, options)
   local bound = bounds.resolve(o.bound)
-  local value = smooth_form(metric, o)
+  local value, of_weights = smooth_form(metric, o)
   metric = metrics.parse(metric)
   return loss.under({
     name = name, metric = shown or metric.name, _bounds_metric = metric, _maximize = not metric.minimize,
-    _gains = metric, _smooth = value,
+    _gains = metric, _smooth = value, _row_weights = of_weights,
   }, bound, o)
 end
 

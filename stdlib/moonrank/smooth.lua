@@ -1,12 +1,22 @@
 -- Smooth ranks and smooth metrics. A smooth rank replaces the rank by a sum of sigmoids of score differences, so
 -- that metrics of these ranks have gradients.
 local core = require "moonrank.core"
+local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
 local smooth_options = declare("mr.smooth.Options", {}, shared.relevant, shared.smooth)
+
+-- Computes a smooth metric: by a kernel, or by its weighted form if the lists have weights of rows.
+local function metric(name, scores, lists, ...)
+  local weights = check.is_lists(lists) and lists:has_weights() and check.is_tensor(scores)
+    and lists:row_weights_like(scores)
+  if not weights then return core["smooth_" .. name](scores, lists, ...) end
+  return weighted[name](scores, lists, weights, ...)
+end
 
 ---Computes the smooth rank of every row (Westerborg 2022, Eq. 2.9): 1 plus a smooth count of the
 ---rows j whose scores $s_j$ are larger than the row's own score $s_i$.
@@ -53,7 +63,8 @@ end
 ---   $1 / IDCG sum_i (2^(y_i) - 1) / log2(1 + R_i)$
 ---
 ---Grades y are at most 1000, and the ideal DCG is exact. A list without relevant rows has the value
----0.
+---0. Weights of rows (lists:weighted) multiply the gains, also in the ideal DCG. In the other smooth
+---metrics of this module except log_rr, they multiply the terms of relevant rows.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
 ---@param options? mr.smooth.RankOptions
@@ -61,7 +72,7 @@ end
 ---Example: `mr.smooth.ndcg(mr.tensor{2, 1, 0}, mr.lists{{1, 0, 0}}):item()   --> 0.7962`
 function M.ndcg(scores, lists, options)
   local o = shared.smooth:read("mr.smooth.ndcg", options)
-  return core.smooth_ndcg(scores, lists, o.steepness, o.kernel)
+  return metric("ndcg", scores, lists, o.steepness, o.kernel)
 end
 
 ---Computes smooth average precision (Westerborg 2022, Eq. 2.11), to be maximized. It is AP with
@@ -77,7 +88,7 @@ end
 ---Example: `mr.smooth.ap(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.ap(scores, lists, options)
   local o = smooth_options:read("mr.smooth.ap", options)
-  return core.smooth_ap(scores, lists, o.steepness, o.relevant, o.kernel)
+  return metric("ap", scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes smooth reciprocal rank of the first relevant row (Li et al. 2021, Eq. 16), to be
@@ -93,7 +104,7 @@ end
 ---Example: `mr.smooth.rr(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.66666668653488`
 function M.rr(scores, lists, options)
   local o = smooth_options:read("mr.smooth.rr", options)
-  return core.smooth_rr(scores, lists, o.steepness, o.relevant, o.kernel)
+  return metric("rr", scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 ---Computes, for each relevant row i, how clearly it ranks before all other relevant rows j: the
@@ -137,7 +148,7 @@ end
 ---Example: `mr.smooth.nrbp_loss(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.5`
 function M.nrbp_loss(scores, lists, options)
   local o = smooth_options:read("mr.smooth.nrbp_loss", options)
-  return core.smooth_nrbp_loss(scores, lists, o.steepness, o.relevant, o.kernel)
+  return metric("nrbp_loss", scores, lists, o.steepness, o.relevant, o.kernel)
 end
 
 return M

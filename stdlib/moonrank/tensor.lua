@@ -7,6 +7,7 @@ local probabilities = require "moonrank.losses.probabilities"
 local random = require "moonrank.tensor.random"
 local room = require "moonrank.system.room"
 local scope = require "moonrank.system.scope"
+local weights = require "moonrank.data.weights"
 
 local M = { seed = random.seed }
 
@@ -390,12 +391,12 @@ local lists_options = declare("mr.ListsOptions", {
   { "ids", "mr.Tensor|any[]", accept = is_list, expected = expected_list,
     help = "[rows] id of each row's list, with the rows of a list together", also = { "qid", "qids" } },
   { "documents", "string[]", default = {}, help = "[rows] name of each row" },
-})
+}, weights.options)
 
 ---Makes judged lists: which rows belong to which user or query, and the grade of each row (0 and 1,
 ---or graded from 0 up; a negative grade or NaN is an error). Write `mr.lists{ {1, 0, 0, 1}, {0, 1,
 ---0} }`, or the flat forms `mr.lists{ relevance = t, sizes = {4, 3} }` and `mr.lists{ relevance =
----t, ids = qids }`.
+---t, ids = qids }`. The flat forms take weights of rows and of lists (see lists:weighted).
 ---@param t number[][]|mr.ListsOptions
 ---@return mr.Lists
 ---Example: `mr.lists{ {1, 0, 0, 1}, {0, 1, 0} }.rows   --> 7`
@@ -412,7 +413,8 @@ function M.lists(t)
       sizes, names = sizes_of_ids(ids)
     end
     if type(sizes) == "userdata" then sizes = core.integers(sizes) end
-    return core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
+    local made = core.lists(sizes, flat_numbers(options.relevance), names, options.documents)
+    return (options.weights or options.list_weights) and weights.with(made, options) or made
   end
   local sizes, relevance = {}, {}
   check.sequence("mr.lists", "the table of lists", t, "flat lists are mr.lists{relevance = t, sizes = {4, 3}}")
@@ -454,6 +456,29 @@ function lists_methods:factor_scores(p, q, users, items) return core.factor_scor
 ---local loss = mr.losses.sampled_softmax{correction = "both"}
 ---loss(mr.tensor{0, 0, 0}, lists):exp():item()   --> 5.0
 function lists_methods:drawn(q) return probabilities.with(self, q) end
+
+---Returns the same lists with other weights. Losses, mr.fit and mr.evaluate use the weights that lists
+---carry, and batches have the weights of their lists. Weights that are not given stay as they are;
+---`false` removes them. `lists.weights` and `lists.list_weights` have the weights, or nil.
+---
+---A row's weight multiplies the row's term of a list's loss, or the pairs in which it is the better
+---row (see mr.Loss). A list's weight multiplies the list's loss in a mean over lists, which is
+---divided by the sum of weights. A bound is applied before the list's weight. Relevant rows of
+---weight 0 still count in P. A list whose rows all have weight 0 does not count.
+---
+---The slopes of a bound as list weights are a control of that bound in experiments: they train with
+---its slopes, but without its curvature (last example).
+---@param options mr.WeightOptions
+---@return mr.Lists
+---Example:
+---local lists = mr.lists{{1, 0}, {0, 1}}:weighted{list_weights = {3, 1}}
+---mr.losses.mse():mean(mr.tensor{1, 0, 0, 0}, lists):item()   --> 0.125
+---Example: `mr.lists{{1, 0}}:weighted{weights = {2, 0.5}}.weights   --> {2, 0.5}  mr.Tensor {2} float64`
+---Example:
+---local lists = mr.lists{{1, 0, 0}, {1, 0}}
+---lists = lists:weighted{list_weights = mr.bounds.slopes("minmax", "nrbp_loss", lists)}
+---lists.list_weights   --> {0.5, 1}  mr.Tensor {2} float64
+function lists_methods:weighted(options) return weights.with(self, weights.options:read("lists:weighted", options)) end
 
 local tie_rules = { "mean", "stable", "worst", "trec" }
 

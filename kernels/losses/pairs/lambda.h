@@ -11,6 +11,7 @@
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
 #include "kernels/losses/pairs/pair_forms.h"
+#include "kernels/losses/row_weights.h"
 #include "kernels/ranking/swaps.h"
 #include "kernels/smooth/smooth_rank.h"
 
@@ -42,7 +43,7 @@ MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, co
 }
 
 /// One value per list, and its derivative by every score unless `derivative` is null. `rows` and `spare` have a slot
-/// per row.
+/// per row. A pair also has the weight of its better row i (`weights`).
 template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;
@@ -54,6 +55,7 @@ struct LambdaLoss {
   Real steepness;
   Span<Real> value, derivative;
   Form form = {};
+  Span<const double> weights = {};
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
@@ -83,11 +85,12 @@ struct LambdaLoss {
   template <class Delta>
   MR_HD double over_worse(int64_t at, int64_t n, int64_t i, Delta delta, double& slope) const {
     const Row row = rows[i];
+    const double own = row_weight(weights, i);
     double sum = 0;
     for (int64_t j = at; j < at + n; ++j) {
       const Row other = rows[j];
       if (!are_pair<Swaps>(i, row, j, other)) continue;
-      const double weight = delta(row, other);
+      const double weight = own * delta(row, other);
       if (weight == 0) continue;  // skips the pair: its cost may be infinite, and 0 times infinity is NaN
       const auto pair = form(PlainMath<Real>{}, wrong_by(i, j), weight);
       sum += pair.value;
@@ -104,7 +107,8 @@ struct LambdaLoss {
     for (int64_t slot = 0; slot < better; ++slot) {
       const int64_t i = at + of.better(list, slot);
       const Row other = rows[i];
-      if (are_pair<Swaps>(i, other, j, row)) slope += form(PlainMath<Real>{}, wrong_by(i, j), delta(other, row)).slope;
+      if (!are_pair<Swaps>(i, other, j, row)) continue;
+      slope += form(PlainMath<Real>{}, wrong_by(i, j), row_weight(weights, i) * delta(other, row)).slope;
     }
     return slope;
   }

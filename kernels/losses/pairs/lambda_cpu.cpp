@@ -87,10 +87,11 @@ class LambdaLossByTarget {
   template <class Delta>
   bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
     const Row& i = w_.rows[at];
+    const double own = row_weight(w_.weights, at);
     double heaviest = 0;
     for (size_t j = 0; j < worse.rows.size(); ++j) {
       const Row& row = worse.rows[j];
-      worse.weights[j] = are_pair<Swaps>(at, i, worse.at[j], row) ? delta(i, row) : 0;
+      worse.weights[j] = are_pair<Swaps>(at, i, worse.at[j], row) ? own * delta(i, row) : 0;
       heaviest = std::max(heaviest, worse.weights[j]);
     }
     return heaviest > 0;

@@ -53,6 +53,7 @@ struct LambdaCurvature {
   Span<const double> scores;
   double steepness;
   Form form;
+  Span<const double> weights;
   Span<double> curvature;
 
   void operator()(const SerialGroup& group, int64_t list) const {
@@ -79,7 +80,8 @@ struct LambdaCurvature {
   template <class Delta>
   void add_pair(const Delta& delta, int64_t better, int64_t worse, int64_t later, LaterPairs& pairs) const {
     if (!are_pair<Swaps>(better, rows[better], worse, rows[worse])) return;
-    pairs.add(later, delta(rows[better], rows[worse]), score_difference(scores[worse], scores[better], steepness));
+    pairs.add(later, row_weight(weights, better) * delta(rows[better], rows[worse]),
+              score_difference(scores[worse], scores[better], steepness));
   }
 
   /// Every row gets the sum over its partners in their order in the list.

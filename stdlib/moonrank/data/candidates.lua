@@ -212,6 +212,7 @@ end
 
 local function new(where, fold, o)
   if not fold.items then check.fail("%s: this fold has no users and items", where) end
+  require("moonrank.data.scored").check_unweighted(where, fold[o.part].lists)
   return setmetatable({
     fold = fold,
     part = o.part,

@@ -7,6 +7,7 @@ local fingerprint = require "moonrank.data.fingerprint"
 local phase = require "moonrank.system.phase"
 local record = require("moonrank.record").new
 local seen = require "moonrank.data.seen"
+local weights = require "moonrank.data.weights"
 
 local M = {}
 
@@ -55,9 +56,11 @@ local dataset_options = declare("mr.data.DatasetOptions", {
     help = "names of users and items, by number" },
   { "name", "string", default = "dataset", help = "name of the dataset in tables and messages" },
   { "missing", "boolean", default = false, help = "whether NaN features stand for missing values (mr.Dataset:fill)" },
-})
+}, weights.options)
 
 local function made_of(o)
+  if o.weights ~= nil or o.list_weights ~= nil then o.lists = weights.with(o.lists, o) end
+  o.weights, o.list_weights = nil, nil
   for _, name in ipairs{ "features", "items", "categories" } do
     if o[name] then check.length("mr.data.dataset", name, #o[name], o.lists.rows, "one for each row of lists") end
   end
@@ -82,7 +85,8 @@ end
 
 ---Makes a dataset of lists with features, or with users (one per list) and items (one per row). NaN
 ---and infinite features are errors that name row and column. With `missing = true`, NaN stands for
----a missing value (mr.Dataset:fill).
+---a missing value (mr.Dataset:fill). Weights of rows and of lists replace those of `lists`
+---(lists:weighted); batches, splits and folds keep them.
 ---@param parts mr.data.DatasetOptions
 ---@return mr.Dataset
 ---Example:
@@ -397,7 +401,8 @@ end
 
 ---Returns a copy of the dataset in which each row is a list of its own, so that shuffled batches
 ---mix rows of all original lists. Use the copy to train with a pointwise loss on batches of `batch`
----rows. Pairwise and listwise losses ignore lists of one row.
+---rows. Pairwise and listwise losses ignore lists of one row. The weight of a row, times the weight of
+---its list, becomes the weight of the row's new list.
 ---@return mr.Dataset
 ---Example:
 ---```lua
@@ -406,9 +411,11 @@ end
 ---```
 function Dataset:pointwise()
   local lists = self.lists
-  local sizes = core.integers(core.full({ lists.rows }, 1, "int64", "cpu"))
+  local weights_of_rows, weights_of_lists = lists.weights, lists.list_weights
+  local spread = weights_of_lists and lists:spread(weights_of_lists)
+  local both = weights_of_rows and spread and weights_of_rows * spread or weights_of_rows or spread
   return M.with(self, {
-    lists = core.lists(sizes, lists.relevance, {}, {}),
+    lists = lists:single_rows():with_weights(nil, both),
     users = self.users and lists:spread(self.users),
   })
 end

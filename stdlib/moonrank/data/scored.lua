@@ -63,6 +63,15 @@ function M.named(set)
   return core.lists(sizes, lists.relevance, ids, documents)
 end
 
+---Raises an error if lists have weights, which evaluations of runs and of candidates do not use.
+---@param where string
+---@param lists mr.Lists
+function M.check_unweighted(where, lists)
+  if not lists:has_weights() then return end
+  check.fail("%s: the lists have weights, which only evaluations of all their rows use (mr.evaluate with a tensor of "
+    .. "scores). Pass lists:weighted{weights = false, list_weights = false}", where)
+end
+
 ---Returns the grades of the documents of each query, as lists with names of queries and documents.
 ---`qrels` is the path of a TREC qrels file, lists, or a dataset; anything else is an error. Lists
 ---without names get names as in M.named.
@@ -71,7 +80,10 @@ end
 ---@return mr.Lists
 function M.judgments(where, qrels)
   if type(qrels) == "string" then return core.read_trec_qrels(find.path(qrels)) end
-  if dataset.is(qrels) or check.is_lists(qrels) then return M.named(qrels) end
+  if dataset.is(qrels) or check.is_lists(qrels) then
+    M.check_unweighted(where, dataset.is(qrels) and qrels.lists or qrels)
+    return M.named(qrels)
+  end
   check.expect(false, where, "qrels", qrels, "the path of a file, lists or a dataset")
 end
 

@@ -29,11 +29,11 @@ end
 ---process was interrupted by Ctrl-C, all processes end the training.
 ---@param optimizer mr.Optimizer
 ---@param loss number      sum over the lists of this process
----@param counted integer  number of these lists that count
+---@param counted number  number of these lists that count, or the sum of their weights
 ---@param mean boolean     whether the summed gradient is divided by the number of lists that count
 ---@param clip? mr.Clip    clips the summed gradients
 ---@return number loss      sum over the lists of all processes
----@return integer counted  number of lists of all processes that count
+---@return number counted   number of lists of all processes that count
 function Group:step(optimizer, loss, counted, mean, clip)
   self._stop = self._stop or core.interrupted()
   local total, all, stop = core.sum_gradients(self._parameters, loss, counted, self._stop, mean)
@@ -42,7 +42,7 @@ function Group:step(optimizer, loss, counted, mean, clip)
     optimizer:step()
   end
   if stop then error("interrupted", 0) end
-  return total, math.tointeger(all)
+  return total, math.tointeger(all) or all
 end
 
 ---Calls `find` only in the process of rank 0, sends its numbers to all processes, and returns them

@@ -31,6 +31,10 @@ function M.check(o)
   check.leave_out("mr.fit", "batch_rows", o.batch_rows, "a step of interactions takes batch")
   check.expect(dataset.is(o.train) and o.train.users and o.train.items, "mr.fit", "train", o.train,
     "a dataset with users and items, because unit is 'interaction'")
+  if o.train.lists:has_weights() then
+    check.fail("mr.fit: the lists of train have weights, but all interactions of a step have the same weight. Pass "
+      .. "unit = 'list', or lists:weighted{weights = false, list_weights = false}")
+  end
   check_slope(o.loss)
 end
 

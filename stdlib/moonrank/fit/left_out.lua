@@ -39,6 +39,7 @@ function M.warn(plan)
   -- The lists that count in a sum of losses depend on several metrics.
   -- Lists of interactions all have one relevant row and another.
   if not metric or plan.interactions or check.field(loss, "_terms") or not check.is_lists(lists) then return end
+  lists = lists:with_weights()
   local out = lists.count - loss:count(lists)
   if out <= most * lists.count then return end
   local text = ("mr.fit: %s leaves out %d of %d lists of train (%.0f %%). "

@@ -42,15 +42,25 @@ end
 
 ---Returns the sum or the mean of the lists' losses, and the number by which the mean divides. This
 ---is the number of lists in which the order of the rows can change the loss's metric; with the
----reduction "rows", it is the number of rows.
+---reduction "rows", it is the number of rows. If lists have weights, it is the sum of the weights of
+---these lists or rows.
 ---@param scores mr.Tensor
 ---@param lists mr.Lists
 ---@param divides boolean  whether to return the mean
----@return mr.Tensor value, integer counted
+---@return mr.Tensor value, number counted
 function Objective:loss(scores, lists, divides)
   local values = self._values(self._loss, scores, lists)
-  local counted = self._by_rows and lists.rows or self._count(self._loss, lists)
-  if self._by_rows then values = values * lists.sizes:to(values.dtype):to(values.device) end
+  local weighted = lists:has_weights()
+  local counted
+  if not self._by_rows then
+    counted = self._count(self._loss, lists)
+    if weighted then values = losses.times_list_weights(values, lists) end
+  elseif weighted then
+    local mass = lists:mass(true)
+    values, counted = values * mass:to(values.dtype):to(values.device), mass:sum():item()
+  else
+    values, counted = values * lists.sizes:to(values.dtype):to(values.device), lists.rows
+  end
   if divides and counted > 0 then return values:sum_over(counted), counted end
   return values:sum(), counted
 end
@@ -59,7 +69,7 @@ end
 ---many lists or rows count in the loss. In a parallel training the value is a sum, not a mean,
 ---because a process does not know how many lists count in the other processes.
 ---@param batch mr.Batch
----@return mr.Tensor value, integer counted
+---@return mr.Tensor value, number counted
 function Objective:of_batch(batch)
   local _ <close> = phase.begin("forward", true)
   local value, counted = self:loss(self.scores(batch), batch.lists, self._divides)

@@ -9,6 +9,7 @@ local dataset = require "moonrank.data.dataset"
 local fit_options = require "moonrank.fit.options"
 local interactions = require "moonrank.fit.interactions"
 local learners = require "moonrank.fit.learner"
+local losses = require "moonrank.losses.loss"
 local new_users = require "moonrank.fit.new_users"
 local scorable = require "moonrank.fit.scorable"
 local seen = require "moonrank.data.seen"
@@ -102,6 +103,11 @@ local function check_loss(o)
   if o.reduction == "rows" and not check.field(o.loss, "pointwise") then
     check.expect(false, "mr.fit", "loss", tostring(o.loss), "a pointwise loss (%s) because of reduction = 'rows'",
       table.concat(check.names(require "moonrank.losses.pointwise"), ", "))
+  end
+  if not check.field(o.loss, "_row_weights") then return end
+  for _, role in ipairs{ "train", "valid" } do
+    local lists = o[role] and check.field(o[role], "lists")
+    if check.is_lists(lists) then losses.check_weights(o.loss, lists) end
   end
 end
 

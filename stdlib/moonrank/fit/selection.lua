@@ -4,6 +4,7 @@ local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local corrections = require "moonrank.data.corrections"
 local evaluate = require "moonrank.evaluate"
+local weighted = require "moonrank.evaluate.weighted"
 
 local M = {}
 
@@ -77,6 +78,12 @@ local function named(data, metrics, plain)
   return called
 end
 
+-- Raises an error if a metric does not take the weights of rows that the lists of `data` have.
+local function check_weights(data, metrics)
+  local lists = data and check.field(data, "lists")
+  if check.is_lists(lists) then weighted.check("mr.fit", metrics, lists) end
+end
+
 -- Joins several lists of metrics into one. A metric that is in several lists occurs once.
 local function joined(...)
   local all, known = {}, {}
@@ -108,8 +115,11 @@ function M.of(o)
   if data and #chief == 0 then
     check.fail("mr.fit: metrics is empty, but %s chooses the epoch by a metric. Pass metrics or select", part)
   end
-  return { part = part, data = data, metrics = chief, measured = joined(chief, judged),
-    on_test = named(o.test, metrics, plain), plain = plain, every = o.every, patience = o.patience }
+  local measured, on_test = joined(chief, judged), named(o.test, metrics, plain)
+  check_weights(data, measured)
+  check_weights(o.test, on_test)
+  return { part = part, data = data, metrics = chief, measured = measured,
+    on_test = on_test, plain = plain, every = o.every, patience = o.patience }
 end
 
 return M

@@ -4,6 +4,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"
+local losses = require "moonrank.losses.loss"
 local newton = require "moonrank.losses.newton"
 local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
@@ -112,13 +113,28 @@ function M.held(model, data)
   return batch
 end
 
+-- Returns lists whose list weights are those that XGBoost uses for an objective. Objectives of rankings take a weight
+-- for each list, other objectives one for each row, which is a list of its own there.
+local function xgboost_lists(objective, lists)
+  if not lists:has_weights() or objective == "loss" then return lists end
+  if objective:match "^rank:" then
+    if lists.weights then
+      check.fail("mr.fit: train has weights of rows, but XGBoost's objective '%s' takes weights of lists only. Pass "
+        .. "list_weights, or trees with objective = 'loss'", objective)
+    end
+    return lists
+  end
+  local set = dataset.new{ lists = lists }
+  return set:pointwise().lists
+end
+
 ---Makes the object that grows the trees of a training, one round per epoch, from the features of
 ---train.
 ---@param plan mr.fit.Plan
 ---@return mr.fit.Rounds
 function M.start(plan)
   local model, lists = plan.model, plan.train.lists
-  local data = core.tree_data(plan.train.features, lists, model.config.threads)
+  local data = core.tree_data(plan.train.features, xgboost_lists(model.config.objective, lists), model.config.threads)
   local booster = core.booster(data, tree_options.parameters(model.config))
   return setmetatable({ optimizer = false, count = 1, replayed = 0, _plan = plan, _data = data, _booster = booster,
     _lists = lists }, Rounds)
@@ -180,7 +196,8 @@ function Rounds:run(epoch, after)
   core.check_interrupt()
   local plan = self._plan
   local _ <close> = random.of_step(plan.seed, epoch)
-  local total, counted = grow(self, epoch):sum():item(), plan.loss:count(self._lists)
+  local values = losses.times_list_weights(grow(self, epoch), self._lists)
+  local total, counted = values:sum():item(), plan.loss:count(self._lists)
   if total - total ~= 0 then check.fail("mr.fit: the loss of round %d is %s", epoch, tostring(total)) end
   plan.model._booster, plan.model._rounds = self._booster, self._booster.rounds
   if after then after(1, counted, total) end

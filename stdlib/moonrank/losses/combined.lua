@@ -64,7 +64,7 @@ local function made(terms, values)
   return {
     name = table.concat(names, " + "), bound_name = bounds_of(terms), metric = terms[1].loss.metric,
     repeats = all(terms, "repeats"), pointwise = all(terms, "pointwise"), options = { terms = options },
-    _terms = terms, _gains = gains, _parameters = parameters_of(terms), _maximize = false,
+    _terms = terms, _row_weights = true, _gains = gains, _parameters = parameters_of(terms), _maximize = false,
     _counts_all = all(terms, "_counts_all"), _bounds_metric = terms[1].loss._bounds_metric,
     _apply = function(value) return value end,
     _count_of = function(lists) return counted_in_any(terms, lists) end,

@@ -6,6 +6,7 @@ local list_stats = require "moonrank.bounds.list_stats"
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
@@ -63,12 +64,15 @@ local function of_pairs(name, definition)
   local metric, cost = definition.metric or "wrong_pairs", definition.pairs
   return function(options)
     local o = pairs_options:read("mr.losses." .. name, options)
-    return loss.by_slope({ name = name, metric = metric, of = metric, values = function(scores, lists)
+    local function values(scores, lists, weights)
       local found = lists:pairs()
       if found.count == 0 then return lists:sum(scores * 0) end
       local difference = core.pair_differences(scores, lists, found.better, found.worse, found.lists)
-      return found.lists:sum(check.one_per("pair", "mr.losses." .. name, cost(difference, found), found.count))
-    end }, o)
+      local costs = check.one_per("pair", "mr.losses." .. name, cost(difference, found), found.count)
+      if weights then costs = core.times_slope(costs, weights:rows(found.better)) end
+      return found.lists:sum(costs)
+    end
+    return loss.by_slope({ name = name, metric = metric, of = metric, values = values, row_weights = values }, o)
   end
 end
 
@@ -78,11 +82,14 @@ local function of_rows(name, definition)
   return function(options)
     local o = shared.bound:read("mr.losses." .. name, options)
     o.slope_at = "value"
+    local function costs(scores, lists)
+      local relevance = lists.relevance:to(scores.dtype):to(scores.device)
+      return check.one_per("row", "mr.losses." .. name, cost(scores, relevance), lists.rows)
+    end
     return loss.by_slope({ name = name, metric = metric, of = metric, counted = "any", pointwise = true,
-      values = function(scores, lists)
-        local relevance = lists.relevance:to(scores.dtype):to(scores.device)
-        return lists:mean(check.one_per("row", "mr.losses." .. name, cost(scores, relevance), lists.rows))
-      end }, o)
+      values = function(scores, lists) return lists:mean(costs(scores, lists)) end,
+      row_weights = function(scores, lists, weights) return weighted.mean(costs(scores, lists), lists, weights) end,
+    }, o)
   end
 end
 
@@ -107,6 +114,7 @@ function M.constructor(name, definition)
     return loss.under({
       name = name, metric = definition.metric or definition.exact and name or false, _bounds_metric = counting,
       _maximize = maximize, _smooth = value, repeats = false,
+      _row_weights = "a script defined it as a smooth metric of whole lists",
     }, bound, {})
   end
 end

@@ -3,6 +3,7 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local combined = require "moonrank.losses.combined"
+local data_weights = require "moonrank.data.weights"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
@@ -15,6 +16,13 @@ local M = {}
 ---added and multiplied by numbers: `mr.losses.ndcg{} + 0.1 * mr.losses.mse{}` has, for each list, the
 ---sum of the two values. A list counts in the mean of a sum if it counts in at least one of its
 ---terms. Each term keeps its own bound.
+---
+---Lists can carry weights (lists:weighted), or a call passes them. The weight of a row multiplies the
+---row's term in a sum over rows. In a loss of pairs, it multiplies the pairs in which the row is the
+---better one. A mean over all rows is divided by the sum of weights, a mean over the P relevant rows
+---by P. Smooth nDCG has gains times weights, also in its ideal DCG. The bounds of a list do not
+---depend on weights. A loss without a term per row, such as mr.losses.log_rr, refuses weights of
+---rows. The weights of lists act in means only: the values of lists do not contain them.
 ---@class mr.Loss
 ---@field name string        name of its constructor, such as "ndcg", or the name given to mr.losses.define
 ---@field bound_name string  name of its bound
@@ -27,6 +35,10 @@ Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, 
 Loss._gains = false  -- metric whose gains of grades the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._count_of = false  -- function that counts what means are over, if these are not lists
+Loss._terms = false     -- terms of a sum of losses
+-- how the loss takes weights of rows: true, its function reads them from the lists; a function of scores, lists and
+-- weights; or text: why the loss does not take them
+Loss._row_weights = "it has no rule for them"
 
 local function refuse_arguments(scores, lists)
   local is_tensor = check.is_tensor(scores)
@@ -36,8 +48,34 @@ local function refuse_arguments(scores, lists)
     is_tensor and "lists, such as mr.lists{...} or data.lists" or "a tensor of one score per row")
 end
 
+---Raises an error if the lists have weights that the loss does not take.
+---@param loss mr.Loss
+---@param lists mr.Lists
+function M.check_weights(loss, lists)
+  if not lists:has_weights() then return end
+  for _, term in ipairs(rawget(loss, "_terms") or {}) do M.check_weights(term.loss, lists) end
+  local why = loss._row_weights
+  if type(why) == "string" and lists.weights then
+    check.fail("mr.losses.%s: lists have weights of rows, which this loss does not take: %s. Pass "
+      .. "lists:weighted{weights = false}, or another loss", loss.name, why)
+  end
+  if rawget(loss, "_count_of") and not rawget(loss, "_terms") then
+    check.fail("mr.losses.%s: lists have weights, but means are over pairs. Make the loss with per = 'list'", loss.name)
+  end
+end
+
+-- Returns the values of a loss before its bound, by the weights of rows if the lists have any.
+local function unbounded(self, scores, lists)
+  if not lists:has_weights() then return self._smooth(scores, lists) end
+  M.check_weights(self, lists)
+  local weights = type(self._row_weights) == "function" and lists:row_weights_like(scores)
+  if not weights then return self._smooth(scores, lists) end
+  return self._row_weights(scores, lists, weights)
+end
+M.unbounded = unbounded
+
 local function values(self, scores, lists)
-  local bounded = self._apply(self._smooth(scores, lists), self._bounds_metric, lists, scores)
+  local bounded = self._apply(unbounded(self, scores, lists), self._bounds_metric, lists, scores)
   return self._maximize and -bounded or bounded
 end
 
@@ -46,35 +84,75 @@ combined.install(Loss, values)
 ---Computes the loss of each list from its rows' scores, to be minimized.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
+---@param weights? mr.WeightOptions  replace those of the lists (lists:weighted)
 ---@return mr.Tensor        [lists]
 ---Example: `mr.losses.ranknet()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {0.69315}  mr.Tensor {1} float32`
-function Loss:__call(scores, lists)
+---Example: `mr.losses.mse()(mr.tensor{1, 2}, mr.lists{{0, 0}}, {weights = {3, 1}}):item()   --> 1.75`
+function Loss:__call(scores, lists, weights)
   if not check.is_tensor(scores) or not check.is_lists(lists) then refuse_arguments(scores, lists) end
+  if weights ~= nil then lists = data_weights.with(lists, data_weights.options:read("loss", weights)) end
   local _ <close> = phase.begin("forward", true)
   return values(self, scores, lists)
+end
+
+-- Returns 1 for each list that counts in the mean loss, else 0.
+local function flags(self, lists)
+  local any
+  for _, term in ipairs(rawget(self, "_terms") or { { loss = self } }) do
+    local of = term.loss
+    if of._counts_all then return lists.sizes:double():gt(0):double():to("cpu") end
+    local counted = list_stats.weights(of._bounds_metric, lists, "float64", "cpu")
+    any = any and any:maximum(counted) or counted
+  end
+  return any
+end
+
+-- Returns the sum of the weights of the lists that count.
+local function weight_of_counted(self, lists)
+  M.check_weights(self, lists)
+  return (flags(self, lists) * lists:mass(false)):sum():item()
 end
 
 ---Returns the number of lists that count in the mean loss. A list counts if an ordering of its rows
 ---can change the metric from which the loss's bounds are computed. If the loss is defined at any
 ---grades and has no bound, every list with rows counts. A loss whose means are over pairs of rows
----(mr.losses.ranknet_all_pairs{per = "pair"}) counts pairs.
+---(mr.losses.ranknet_all_pairs{per = "pair"}) counts pairs. If the lists have weights, the result is
+---the sum of the weights of the lists that count; a list whose rows all have weight 0 does not count.
 ---@param lists mr.Lists
----@return integer
+---@return number
 ---Example: `mr.losses.ranknet():count(mr.lists{{1, 0}, {1, 1}})   --> 1`
 function Loss:count(lists)
   if not check.is_lists(lists) then check.expect(false, "loss:count", "lists", lists, "lists, such as data.lists") end
+  if lists:has_weights() then return weight_of_counted(self, lists) end
   if self._count_of then return self._count_of(lists) end
   if rawget(self, "_counts_all") then return math.tointeger(lists.sizes:double():gt(0):sum():item()) end
   return list_stats.count(self._bounds_metric, lists)
 end
 
----Computes the mean loss over the lists that count (see `count`). It is 0 if no list counts.
+---Computes the mean loss over the lists that count (see `count`). It is 0 if no list counts. With
+---weights of lists, it is the sum of weights times losses, divided by the sum of these weights.
 ---@param scores mr.Tensor  [rows]
 ---@param lists mr.Lists
+---@param weights? mr.WeightOptions  replace those of the lists (lists:weighted)
 ---@return mr.Tensor        a single number
 ---Example: `mr.losses.ranknet():mean(mr.tensor{0, 0, 1}, mr.lists{{1, 0}, {1}}):item()   --> 0.693147`
-function Loss:mean(scores, lists)
-  return self(scores, lists):sum_over(math.max(1, self:count(lists)))
+function Loss:mean(scores, lists, weights)
+  if weights ~= nil and check.is_lists(lists) then
+    lists = data_weights.with(lists, data_weights.options:read("loss:mean", weights))
+  end
+  local value = self(scores, lists)
+  local counted = self:count(lists)
+  return M.times_list_weights(value, lists):sum_over(counted > 0 and counted or 1)
+end
+
+---Returns values per list times the weights of lists, if the lists have such weights. A list of weight
+---0 gets 0, even if its value is infinite.
+---@param x mr.Tensor  [lists]
+---@param lists mr.Lists
+---@return mr.Tensor
+function M.times_list_weights(x, lists)
+  local weights = lists:has_weights() and lists:list_weights_like(x)
+  return weights and core.times_slope(x, weights) or x
 end
 
 ---Returns the loss's own parameters, which mr.fit trains together with the model's. Only few losses
@@ -155,6 +233,8 @@ end
 ---@field repeats? boolean          false: the same batch can give different values
 ---@field parameters? mr.Tensor[]|false  parameters that training updates together with the model's
 ---@field curvature? fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor  [rows] second derivatives, for trees
+---@field row_weights? true|string|fun(scores: mr.Tensor, lists: mr.Lists, weights: mr.Tensor): mr.Tensor
+---   true: `values` reads weights of rows from the lists; a function: used instead of `values`; text: why not
 
 ---Makes a loss whose value for a list is multiplied by the slope of a bound at that list.
 ---@param what mr.losses.Values
@@ -175,7 +255,7 @@ function M.by_slope(what, options)
     _maximize = false, _counts_all = counted == "any",
     _curvature = what.curvature or false, _parameters = what.parameters or false,
     _bounds_metric = counted ~= "any" and metrics.parse(counted) or of, _smooth = what.values,
-    _gains = what.gains or false,
+    _gains = what.gains or false, _row_weights = what.row_weights,
     _apply = function(value, _, lists, scores)
       if bound == none then return value end
       return core.times_slope(value, slopes(bound, of, lists, scores, options.slope_at))

@@ -1,6 +1,7 @@
 -- Computes first and second derivatives of a loss with respect to every score. Boosted trees need both for Newton
 -- steps.
 local check = require "moonrank.check"
+local losses = require "moonrank.losses.loss"
 local random = require "moonrank.tensor.random"
 
 local M = {}
@@ -24,8 +25,16 @@ local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
 end
 
+-- Multiplies first and second derivatives by the weights of lists, if the lists have such weights.
+local function weighed(first, second, values, lists)
+  local weights = lists:has_weights() and lists:list_weights_like(first)
+  if not weights then return first, second, values end
+  weights = lists:spread(weights)
+  return first * weights, second * weights, values
+end
+
 ---Computes first and second derivatives of a loss, summed over lists, with respect to every score.
----The second derivatives depend on the kind of loss:
+---Weights of lists multiply both. The second derivatives depend on the kind of loss:
 ---
 ---Pairwise logistic losses have a^2 |Delta M_ij| sigma(t) (1 - sigma(t)), times the bound's slope.
 ---This includes losses that draw pairs (for the same drawn pairs), and metrics that a script
@@ -58,15 +67,19 @@ function M.derivatives(loss, scores, lists)
   if curvature then
     local ones = lists:sum(scores * 0 + 1):gt(-1):double()
     random.go_back(drawn)
-    return first, curvature(scores, lists) * lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores)), values
+    local second = curvature(scores, lists) * lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
+    return weighed(first, second, values, lists)
   end
-  if check.field(loss, "pointwise") then return first, difference(loss, scores, lists):maximum(1e-16), values end
-  local plain = check.field(loss, "_smooth")
+  if check.field(loss, "pointwise") then
+    return weighed(first, difference(loss, scores, lists):maximum(1e-16), values, lists)
+  end
+  local function plain(of, part) return losses.unbounded(loss, of, part) end
   local own = size_of(first, lists)
-  local unbounded = plain and loss.bound_name ~= "none" and size_of(gradient(plain, scores, lists), lists) or own
+  local is_bounded = check.field(loss, "_smooth") and loss.bound_name ~= "none"
+  local unbounded = is_bounded and size_of(gradient(plain, scores, lists), lists) or own
   local counts = unbounded:gt(0)
   local divisor = counts:where(unbounded, 1)
-  return counts:where(first / divisor, 0), counts:where(own / divisor, 0), values
+  return weighed(counts:where(first / divisor, 0), counts:where(own / divisor, 0), values, lists)
 end
 
 return M

@@ -91,6 +91,7 @@ function M.lambdarank(options)
     of = metric,
     gains = not metric.tables and metric or nil,
     values = either(core.lambda_loss, core.declared_lambda_loss, o.pair),
+    row_weights = true,
     curvature = o.pair == "logistic" and either(core.lambda_curvature, core.declared_lambda_curvature) or nil,
   }, o)
 end
@@ -102,6 +103,7 @@ local function of_pairs(name, o, option, values, curvature, counted)
   values, curvature = values or core[name .. "_loss"], curvature or core[name .. "_curvature"]
   o.metric = metrics.parse(o.metric)
   return loss.by_slope({ name = name, metric = "auc", of = o.metric, counted = counted or "wrong_pairs",
+    row_weights = true,
     values = function(scores, lists) return values(scores, lists, o[option]) end,
     curvature = function(scores, lists) return curvature(scores, lists, o[option]) end }, o)
 end
@@ -240,6 +242,7 @@ local function ndcg_loss(name, o, values, curvature, ...)
     return function(scores, lists) return f(scores, lists, o.steepness, table.unpack(weights, 1, weights.n)) end
   end
   return loss.by_slope({ name = name, metric = "ndcg", of = "ndcg", values = on(values), curvature = on(curvature),
+    row_weights = true,
     gains = metrics.parse "ndcg" }, o)
 end
 

@@ -92,6 +92,7 @@ local function made(name, o, first, scales, f)
     return f(parts_of(scores, lists, (parameters * scale):to(scores.dtype):to(scores.device), o))
   end)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values,
+    row_weights = "its parameters stand for scores of rows of equal weights",
     parameters = o.learn and { parameters } }, o)
 end
 

@@ -6,6 +6,7 @@ local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
@@ -20,7 +21,7 @@ local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
     -- without parameters, `repeats` is nil: the loss then gives the same values for the same batch if its bound does
-    parameters = parameters, repeats = (not parameters) and nil }, o)
+    row_weights = weighted.pointwise(values), parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 
 ---Makes the mean squared error loss, regression on grades (Cossock & Zhang 2006): a mean over a

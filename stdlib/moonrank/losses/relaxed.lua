@@ -6,8 +6,17 @@ local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
+
+-- Returns the form of an nDCG loss for lists with weights of rows: gains times weights. `values` is the loss's function
+-- of scores and lists.
+local function by_gains(values)
+  return loss.on_counted(metrics.parse "ndcg", function(scores, lists)
+    return values(scores, weighted.as_grades(lists, lists:row_weights_like(scores)))
+  end)
+end
 
 local soft_rank_options = declare("mr.losses.SoftRankOptions", {
   shared.factor("sd", 1, "standard deviation of a row's score"),
@@ -32,6 +41,7 @@ function M.soft_rank(options)
     metric = "ndcg",
     of = "ndcg",
     values = values,
+    row_weights = by_gains(values),
     gains = metrics.parse "ndcg",
   }, o)
 end
@@ -66,6 +76,7 @@ function M.neural_ndcg(options)
     metric = "ndcg",
     of = "ndcg",
     values = values,
+    row_weights = by_gains(values),
     gains = metrics.parse "ndcg",
   }, o)
 end
@@ -93,17 +104,22 @@ function M.projected_ndcg(options)
   local o = projected_options:read("mr.losses.projected_ndcg", options)
   local function values(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end
   return loss.by_slope({
-    name = "projected_ndcg", metric = "ndcg", of = "ndcg", values = values, gains = metrics.parse "ndcg",
+    name = "projected_ndcg", metric = "ndcg", of = "ndcg", values = values, row_weights = by_gains(values),
+    gains = metrics.parse "ndcg",
   }, o)
 end
 
 local own_score_options = declare("mr.losses.OwnScoreOptions", {}, shared.relevant, shared.slope)
 
-local function of_own_scores(name, metric, values, options)
+local function of_own_scores(name, metric, values, of_weights, options)
   local o = own_score_options:read("mr.losses." .. name, options)
   local function of_relevant(scores, lists) return values(scores, lists, o.relevant) end
   local of = metrics.parse(metric, o.relevant ~= 1 and { relevant = o.relevant } or nil)
-  return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant }, o)
+  local of_weighted = loss.on_counted(metrics.parse "ndcg", function(scores, lists)
+    return of_weights(scores, lists, o.relevant)
+  end)
+  return loss.by_slope({ name = name, metric = metric, of = of, counted = "ndcg", values = of_relevant,
+    row_weights = of_weighted }, o)
 end
 
 ---Makes the CLiMF loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
@@ -116,7 +132,7 @@ end
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.climf()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item() / math.log(2)   --> 4.0`
-function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, options) end
+function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, weighted.climf, options) end
 
 ---Makes the TFMAP loss (Shi et al. 2012): the paper's objective without its regularizer, negated.
 ---It is a sum over the P relevant rows, for scores f.
@@ -128,6 +144,6 @@ function M.climf(options) return of_own_scores("climf", "rr", core.climf_loss, o
 ---@param options? mr.losses.OwnScoreOptions
 ---@return mr.Loss
 ---Example: `mr.losses.tfmap()(mr.tensor{0, 0, 0}, mr.lists{{1, 1, 0}}):item()   --> -0.5`
-function M.tfmap(options) return of_own_scores("tfmap", "ap", core.tfmap_loss, options) end
+function M.tfmap(options) return of_own_scores("tfmap", "ap", core.tfmap_loss, weighted.tfmap, options) end
 
 return M

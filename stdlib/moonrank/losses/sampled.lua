@@ -50,6 +50,7 @@ local function made(name, o, values, curvature, rest)
     of = o.metric,
     counted = counted,
     repeats = false,
+    row_weights = true,
     values = drawn(values),
     curvature = drawn(curvature),
   }, o)

@@ -18,18 +18,24 @@ local bound_options = declare("mr.losses.SoftmaxOptions", {
 local function temperature(name, default, help) return shared.factor(name, default, help) end
 
 -- Numbers that the losses of this file share, for lists with relevant and other rows, on the device of the scores: 1
--- for relevant rows and for other rows, and their numbers per list.
+-- for relevant rows and for other rows, and their numbers per list; the weights of relevant rows, and their mean per
+-- list (`weighs`; false without weights).
 local function parts_of(lists, scores)
   local relevant = lists.relevance:ge(1):to(scores.dtype):to(scores.device)
   local count = lists:sum(relevant)
+  local weights = lists:has_weights() and lists:row_weights_like(scores)
   return {
     relevant = relevant, others = 1 - relevant, positives = count,
+    weights = weights and weights * relevant or relevant, weighs = weights and lists:sum(weights * relevant) / count,
     negatives = lists.sizes:to(scores.dtype):to(scores.device) - count,
   }
 end
 
--- Returns the mean of x over the relevant rows of each list.
-local function mean_of_relevant(x, lists, parts) return lists:sum(parts.relevant * x) / parts.positives end
+-- Returns the mean of x over the relevant rows of each list, each times its weight.
+local function mean_of_relevant(x, lists, parts) return lists:sum(parts.weights * x) / parts.positives end
+
+-- Returns the mean over the relevant rows of a number per list, each time times the weight of the row.
+local function times_weights(of_lists, parts) return parts.weighs and of_lists * parts.weighs or of_lists end
 
 -- Returns the logarithm of the sum of e^x over the rows of each list. With `chosen`, only rows whose entry of it is 1
 -- count. A list whose rows all have -inf gives NaN.
@@ -40,12 +46,13 @@ local function log_sum(x, lists, chosen)
 end
 
 -- Makes a loss whose function gets scores and lists that have relevant and other rows.
-local function made(name, o, f)
+local function made(name, o, f, refused)
   o.metric = metrics.parse(o.metric)
   local values = loss.on_counted(metrics.parse "ap", function(scores, lists)
     return f(scores, lists, parts_of(lists, scores))
   end)
-  return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values }, o)
+  return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values,
+    row_weights = refused or true }, o)
 end
 
 local full_options = declare("mr.losses.FullSoftmaxOptions", {
@@ -69,7 +76,7 @@ function M.full_softmax(options)
   local o = full_options:read("mr.losses.full_softmax", options)
   return made("full_softmax", o, function(scores, lists, parts)
     local x = scores / o.tau
-    return log_sum(x, lists) - mean_of_relevant(x, lists, parts)
+    return times_weights(log_sum(x, lists), parts) - mean_of_relevant(x, lists, parts)
   end)
 end
 
@@ -143,7 +150,7 @@ function M.sl(options)
   local o = sl_options:read("mr.losses.sl", options)
   return made("sl", o, function(scores, lists, parts)
     local x = scores / o.tau
-    return log_sum(x, lists, parts.others) - mean_of_relevant(x, lists, parts)
+    return times_weights(log_sum(x, lists, parts.others), parts) - mean_of_relevant(x, lists, parts)
   end)
 end
 
@@ -168,7 +175,7 @@ function M.bsl(options)
     local up = log_sum(scores / o.tau1, lists, parts.relevant) - parts.positives:log()
     local down = log_sum(scores / o.tau2, lists, parts.others) - parts.negatives:log()
     return down * o.tau2 - up * o.tau1
-  end)
+  end, "it is the logarithm of a sum over rows")
 end
 
 ---Makes BSL as the code of Yang et al. (2025) has it: for one relevant row at a time, so that its
@@ -184,7 +191,7 @@ end
 function M.bsl_per_positive(options)
   local o = bsl_options:read("mr.losses.bsl_per_positive", options)
   return made("bsl_per_positive", o, function(scores, lists, parts)
-    return log_sum(scores / o.tau2, lists, parts.others) * (o.tau2 / o.tau1)
+    return times_weights(log_sum(scores / o.tau2, lists, parts.others), parts) * (o.tau2 / o.tau1)
       - mean_of_relevant(scores / o.tau1, lists, parts)
   end)
 end
@@ -270,8 +277,10 @@ function M.psl(options)
     local within = o.over == "list" and found.lists or found.of_rows
     check_finite(x, within, o.surrogate)
     local sums = log_sum(x, within)
-    return o.over == "list" and sums - (parts.positives * parts.negatives):log() or found.rows:mean(sums)
-  end)
+    if o.over == "list" then return sums - (parts.positives * parts.negatives):log() end
+    if parts.weighs then sums = sums * lists:relevant_part(1):row_weights_like(sums) end
+    return found.rows:mean(sums)
+  end, o.over == "list" and "it is the logarithm of a mean over pairs")
 end
 
 local sl_at_k_options = declare("mr.losses.SlAtKOptions", {
@@ -334,7 +343,8 @@ function M.gbce(options)
     end
     local beta = o.catalogue and parts.negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
     local up = mean_of_relevant((-scores):softplus(), lists, parts)
-    return (beta * up + lists:sum(parts.others * scores:softplus())) / (parts.negatives + 1)
+    local down = times_weights(lists:sum(parts.others * scores:softplus()), parts)
+    return (beta * up + down) / (parts.negatives + 1)
   end)
 end
 

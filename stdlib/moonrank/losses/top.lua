@@ -4,6 +4,7 @@ local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local shared = require "moonrank.losses.options"
+local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
@@ -31,7 +32,11 @@ function M.top_n_rank(options)
   local o = top_options:read("mr.losses.top_n_rank", options)
   local metric = ("dcg@%d"):format(o.n)
   local function values(scores, lists) return core.top_n_rank_loss(scores, lists, o.n, o.above == "relu") end
-  return loss.by_slope({ name = "top_n_rank", metric = metric, of = metric, counted = "ndcg", values = values }, o)
+  local by_gains = loss.on_counted(metrics.parse "ndcg", function(scores, lists)
+    return values(scores, weighted.as_grades(lists, lists:row_weights_like(scores)))
+  end)
+  return loss.by_slope({ name = "top_n_rank", metric = metric, of = metric, counted = "ndcg", values = values,
+    row_weights = by_gains }, o)
 end
 
 local soft_top_options = declare("mr.losses.SoftTopOptions", {
@@ -45,7 +50,11 @@ local function of_mask(name, of, metric, options)
   local function values(scores, lists) return core.soft_top_loss(scores, lists, of, o.k, o.tau, o.relevant) end
   local text = ("%s@%d"):format(metric, o.k)
   local exact = metrics.parse(text, o.relevant ~= 1 and { relevant = o.relevant } or nil)
-  return loss.by_slope({ name = name, metric = text, of = exact, values = values }, o)
+  local by_weights = loss.on_counted(exact, function(scores, lists)
+    return weighted.soft_top(scores, lists, of, o.k, o.tau, o.relevant)
+  end)
+  return loss.by_slope({ name = name, metric = text, of = exact, values = values,
+    row_weights = of == "hit" and "its value is a product over rows" or by_weights }, o)
 end
 
 ---Makes the soft precision loss at `k`, one value per list: negative precision of a soft choice of
@@ -112,7 +121,8 @@ function M.log_rr(options)
   local o = log_rr_options:read("mr.losses.log_rr", options)
   local kernel = shared.kernel(o)
   local function values(scores, lists) return -core.smooth_log_rr(scores, lists, o.steepness, 1, kernel) end
-  return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values }, o)
+  return loss.by_slope({ name = "log_rr", metric = "rr", of = "rr", values = values,
+    row_weights = "it is the logarithm of a sum over rows" }, o)
 end
 
 return M

@@ -19,7 +19,11 @@ local most_integer = 2 ^ 31 - 1
 local function per_list(name, value_of)
   local metric = require("moonrank.metrics.registry").parse(name)
   local loss = { name = "1 - " .. name, pointwise = false }
-  function loss.count(_, lists) return require("moonrank.bounds.list_stats").count(metric, lists) end
+  function loss.count(_, lists)
+    local stats = require "moonrank.bounds.list_stats"
+    if not lists:has_weights() then return stats.count(metric, lists) end
+    return (stats.weights(metric, lists, "float64", "cpu") * lists:mass(false)):sum():item()
+  end
   return setmetatable(loss, { __name = "mr.trees.Shown", __tostring = function(self) return self.name end,
     __call = function(_, scores, lists) return value_of(metric, scores, lists) end })
 end

@@ -10,6 +10,7 @@ local text = html.text
 local M = {}
 
 local rows_per_page <const> = 200
+local pages_around <const> = 25  -- links to so many pages before and after the shown one
 local most_curves <const> = 80
 local most_slices <const> = 8
 
@@ -233,9 +234,13 @@ local function table_of(study, trials, columns, values, best)
   local rows = {}
   for i, trial in ipairs(shown) do rows[i] = row_of(study, trial, columns, texts, trial == best) end
   local pages, count = {}, math.ceil(#trials / rows_per_page)
-  for i = 1, count > 1 and math.min(count, 100) or 0 do
-    pages[i] = i == page and "<strong>" .. i .. "</strong>" or html.link(M.target(study, { { "q", values.q },
-      { "curve", values.curve }, { "sort", values.sort }, { "down", values.down }, { "page", i } }), i)
+  for i = 1, count > 1 and count or 0 do
+    if i == page then
+      pages[#pages + 1] = "<strong>" .. i .. "</strong>"
+    elseif math.abs(i - page) <= pages_around or i == 1 or i == count then
+      pages[#pages + 1] = html.link(M.target(study, { { "q", values.q }, { "curve", values.curve },
+        { "sort", values.sort }, { "down", values.down }, { "page", i } }), i)
+    end
   end
   return html.table(head, rows, "trials")
     .. (#pages > 0 and '<p class="choices">page ' .. table.concat(pages, " ") .. "</p>" or "")

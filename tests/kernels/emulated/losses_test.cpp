@@ -40,7 +40,7 @@ struct Batch {
   std::vector<int64_t> offsets{0}, relevant_offsets{0}, order;
   std::vector<int32_t> by_grade, relevant;
   std::vector<Placement> places;
-  std::vector<double> ideal, harmonic{0};
+  std::vector<double> ideal, harmonic{0}, weights;
 
   Batch(const std::string& shape, const std::vector<int64_t>& sizes) {
     for (size_t list = 0; list < sizes.size(); ++list) add(shape, sizes[list], list % 3 == 2);
@@ -53,6 +53,7 @@ struct Batch {
     const auto at = static_cast<int64_t>(scores.size());
     for (int64_t i = 0; i < n; ++i) {
       scores.push_back(static_cast<Real>(score(shape, n + i)));
+      weights.push_back(0.5 * static_cast<double>(i % 4));
       grades.push_back(alike ? 1.0F : static_cast<float>(i % 3));
       if (grades.back() >= 1) relevant.push_back(static_cast<int32_t>(i));
     }
@@ -80,7 +81,7 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   const Array<int64_t> offsets(batch.offsets), relevant_offsets(batch.relevant_offsets);
   const Array<int32_t> by_grade(batch.by_grade), chosen(batch.relevant);
   const Array<Placement> places(batch.places);
-  const Array<double> ideal(batch.ideal), harmonic(batch.harmonic);
+  const Array<double> ideal(batch.ideal), harmonic(batch.harmonic), weights(batch.weights);
   const int64_t count = batch.count(), rows = static_cast<int64_t>(batch.scores.size());
   const int64_t pairs = static_cast<int64_t>(batch.relevant.size()) * 2;
   const Ragged lists{offsets.data(), count};
@@ -108,7 +109,7 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   const Array<double> tops(rows), totals(rows), slopes(rows);
   for (const bool top_heavy : {false, true})
     run(top_heavy ? "p_listmle" : "listmle", table.listmle,
-        ListMleLoss<Real>{scores.span(), sorted, top_heavy, tops.span(), totals.span(), {}, {}});
+        ListMleLoss<Real>{scores.span(), sorted, top_heavy, tops.span(), totals.span(), {}, {}, weights.span()});
   run("climf", table.climf, ClimfLoss<Real>{scores.span(), grades.span(), lists, relevant, {}, {}});
   run("tfmap", table.tfmap, TfmapLoss<Real>{scores.span(), grades.span(), lists, relevant, {}, {}});
   const Array<double> five(5 * rows), spare(NeuralNdcgLoss<Real>::slots(4) * rows);
@@ -145,7 +146,8 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
                                                drawn_slopes.span(),
                                                curved,
                                                {},
-                                               {}});
+                                               {},
+                                               weights.span()});
   };
   sampled("bpr", table.bpr, UniformSampler{});
   sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});

@@ -52,10 +52,11 @@ struct Lists {
   Ragged ragged() const { return {offsets.data(), 3}; }
 };
 
-/// Values and derivatives of all lists, by the table's form or the plain one. `every`: all rows are better ones.
+/// Values and derivatives of all lists, by the table's form or the plain one. `every`: all rows are better ones. Rows
+/// have weights unless `weights` is empty.
 template <class Real, class Swaps, class Form = LogisticPair>
 std::vector<double> results(const Lists& l, const std::vector<double>& from, const Swaps& swaps, bool plain,
-                            Form form = {}, bool every = false) {
+                            Form form = {}, bool every = false, const std::vector<double>& weights = {}) {
   const std::vector<Real> scores(from.begin(), from.end());
   std::vector<Placement> places(scores.size());
   cpu_table<MetricKernels<Real>>().place(
@@ -72,7 +73,8 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, con
                                            .steepness = Real(1.5),
                                            .value = slots(value),
                                            .derivative = slots(derivative),
-                                           .form = form};
+                                           .form = form,
+                                           .weights = weights.empty() ? Span<const double>{} : view(weights)};
   if (plain) {
     for (int64_t list = 0; list < 3; ++list) work(SerialGroup{}, list);
   } else {
@@ -128,9 +130,12 @@ TEMPLATE_TEST_CASE("pairwise losses with every pair form and pair weight agree w
   const test::SwapTables tables(n + 2, 3);
   const Lists lists(n);
   const std::vector<double> scores = scores_of<TestType>(n, shape);
+  std::vector<double> weights(scores.size());
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = 0.5 * static_cast<double>(i % 4);
   const auto same = [&](const auto& swaps, const auto& form, bool every) {
-    check_close<TestType>(results<TestType>(lists, scores, swaps, false, form, every),
-                          results<double>(lists, scores, swaps, true, form, every));
+    for (const auto& of_rows : {std::vector<double>{}, weights})
+      check_close<TestType>(results<TestType>(lists, scores, swaps, false, form, every, of_rows),
+                            results<double>(lists, scores, swaps, true, form, every, of_rows));
   };
   same(PairSwaps{}, HingePair{0.75}, false);
 #define MR_LOSS(name, Form, ...) same(PairSwaps{}, Form{}, false);

@@ -266,6 +266,8 @@ describe("losses on CPU and CUDA", function()
 
   it("agree for every name in mr.losses.names()", at_both(function()
     local short = mr.lists{ table.unpack(relevance, 1, 6) }  -- SoftRank is cubic in a list's rows
+    local weights = mr.uniform({ short.rows }, { seed = 14, dtype = "float64", device = "cpu" })
+    local weighted = short:weighted{ weights = weights }
     for dtype, tolerance in pairs{ float32 = 2e-4, float64 = 1e-9 } do
       local x = mr.normal({ short.rows }, { seed = 13, dtype = dtype, device = "cpu" })
       for _, name in ipairs(mr.losses.names()) do
@@ -273,6 +275,13 @@ describe("losses on CPU and CUDA", function()
           mr.seed(3)
           return mr.losses[name]()(t, short)
         end, x, tolerance)
+        -- a loss without a term per row refuses weights of rows
+        if pcall(mr.losses[name](), x, weighted) then
+          agree(name .. " of weights, " .. dtype, function(t)
+            mr.seed(3)
+            return mr.losses[name]()(t, weighted)
+          end, x, tolerance)
+        end
       end
     end
   end))

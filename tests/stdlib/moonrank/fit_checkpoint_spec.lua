@@ -23,6 +23,13 @@ local function attention()
   return mr.models.self_attention{ inputs = 6, width = 8, heads = 2, blocks = 1, dropout = 0.3, seed = 4 }
 end
 local function item_data() return { train = fold.train, valid = fold.valid, test = fold.test } end
+local function weighted_data()
+  local lists = queries.lists
+  local weights = mr.uniform({ lists.rows }, { seed = 5, dtype = "float64", device = "cpu" })
+  local train = mr.data.dataset{ lists = lists, features = queries.features, weights = weights,
+    list_weights = lists:sum(weights) }
+  return { train = train, valid = queries, test = queries }
+end
 local function query_data() return { train = queries, valid = queries, test = queries } end
 
 -- A model with a buffer, whose mean moves with every batch, and with random numbers that name no seed.
@@ -50,6 +57,7 @@ local cases = {
   { "sparse adam of items", mf, item_data, function() return mr.optim.adam{ lr = 0.05, sparse = true } end },
   { "adam of a network with dropout", attention, query_data,
     function() return mr.optim.adam{ lr = 0.01, weight_decay = 1e-4 } end },
+  { "weights of rows and of lists", attention, weighted_data, function() return mr.optim.adam{ lr = 0.01 } end },
   { "adamw with a plateau", attention, query_data, function() return mr.optim.adamw{ lr = 0.1 } end,
     options = { schedule = mr.schedule.plateau{ patience = 0, factor = 0.5 }, clip = 0.1 } },
   { "adagrad with warm-up", mf, item_data, function() return mr.optim.adagrad{ lr = 0.1 } end,

@@ -62,7 +62,7 @@ describe("a surplus or ignored argument", function()
   end)
 
   it("is refused if a loss, metric or model is called", function()
-    raises(function() mr.losses.ap{}(scores, lists, { bound = "minmax" }) end, "argument 3")
+    raises(function() mr.losses.ap{}(scores, lists, { bound = "minmax" }) end, "bound")
     raises(function() mr.metrics.rr{ k = 1 }(scores, lists, { k = 2 }) end, "argument 3")
     raises(function() mr.models.linear{ inputs = 2 }({}, 1) end, "argument 2")
   end)

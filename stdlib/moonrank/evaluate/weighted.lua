@@ -1,0 +1,67 @@
+-- Metrics of lists with weights of rows or of lists (lists:weighted), for mr.evaluate.
+local check = require "moonrank.check"
+local forms = require "moonrank.losses.weighted"
+
+local M = {}
+
+-- Returns the lists with grades whose gains are those of the metric times the weights. The weights are scaled so that
+-- the least gain above 0 is 1: no row stops being relevant. Also returns the factor of this scale.
+local function with_gains(metric, lists, weights)
+  local gains = weights * (metric.options.gain == "linear" and lists:to("float64").relevance:to(weights.device)
+    or 2 ^ lists:to("float64").relevance:to(weights.device) - 1)
+  local some = gains:gt(0)
+  local least = some:sum():item() > 0 and -(some:where(-gains, -math.huge):max():item()) or 1
+  gains = gains / least
+  return metric.options.gain == "linear" and lists:with_relevance(gains) or forms.as_grades(lists, weights / least),
+    1 / least
+end
+
+-- Why a metric does not take weights of rows; nil if it does.
+local function refused(metric)
+  local base = check.field(metric, "base")
+  if base ~= "ndcg" and base ~= "dcg" then return "only ndcg and dcg have a gain of each row" end
+  if metric.options.gain == "exp2_plus_one" then return "with gain = 'exp2_plus_one' rows of grade 0 have a gain" end
+  if metric.relevant ~= 1 then return "its option relevant is not 1" end
+end
+
+---Raises an error if the lists have weights of rows and one of the metrics does not take them.
+---@param where string  function name for error messages
+---@param metrics (mr.Metric|mr.BoundedMetric)[]
+---@param lists mr.Lists
+function M.check(where, metrics, lists)
+  if not lists:has_weights() or not lists.weights then return end
+  for _, metric in ipairs(metrics) do
+    local why = refused(metric)
+    if why then
+      check.fail("%s: lists have weights of rows, which the metric '%s' does not take: %s. Pass "
+        .. "lists:weighted{weights = false}, or other metrics", where, metric.name, why)
+    end
+  end
+end
+
+---Returns the metric of each list, in float64. Gains are multiplied by the weights of rows, if the lists have any. A
+---list whose rows all have weight 0 has the value NaN: it does not count.
+---@param metric mr.Metric
+---@param scores mr.Tensor  [rows]
+---@param lists mr.Lists
+---@return mr.Tensor
+function M.values(metric, scores, lists)
+  local weights = lists.weights:to(scores.device)
+  local of, factor = with_gains(metric, lists, weights)
+  local values = metric:of_ranking(metric:ranking(scores:double(), of), of, metric.empty)
+  if metric.base == "dcg" then values = values / factor end
+  return lists:sum(weights):gt(0):where(values, 0 / 0)
+end
+
+---Returns the mean of the values that are not NaN by the weights of their lists; NaN if these weights add up to 0.
+---@param values mr.Tensor   [lists]
+---@param weights mr.Tensor  [lists]
+---@return number
+function M.mean(values, weights)
+  values = values:to("cpu"):double()
+  local known = values:eq(values)
+  local taken = known:double() * weights:to("cpu")
+  return (known:where(values, 0) * taken):sum():item() / taken:sum():item()
+end
+
+return M

@@ -1,0 +1,150 @@
+-- Losses and smooth metrics of lists with weights of rows, computed by differentiable operations. Each function takes
+-- the weights in the dtype and on the device of the scores. Lists without weights use the kernels instead.
+local core = require "moonrank.core"
+local check = require "moonrank.check"
+
+local M = {}
+
+local log2 = core.number_log(2)
+
+-- Returns a / b, or 0 where b is 0.
+local function ratio(a, b)
+  local some = b:gt(0)
+  return some:where(a / some:where(b, 1), 0)
+end
+
+---Returns the weighted mean of x over the rows of each list; 0 for a list whose weights are all 0. A row of
+---weight 0 adds nothing, even if its x is infinite.
+---@param x mr.Tensor        [rows]
+---@param lists mr.Lists
+---@param weights mr.Tensor  [rows]
+---@return mr.Tensor         [lists]
+function M.mean(x, lists, weights) return ratio(lists:sum(core.times_slope(x, weights)), lists:sum(weights)) end
+
+---Makes the weighted form of a pointwise loss from its function of scores and lists. The function gets each row as a
+---list of its own, so that it returns one value per row.
+function M.pointwise(values)
+  return function(scores, lists, weights) return M.mean(values(scores, lists:single_rows()), lists, weights) end
+end
+
+-- Returns 1 / log2(1 + rank).
+local function discount(ranks) return log2 / (ranks + 1):log() end
+
+-- Returns the gains of grades times weights, float64.
+local function weighted_gains(lists, weights)
+  local grades = core.grades(lists)
+  if #grades > 0 and grades[#grades] > 1000 then
+    check.fail("lists: a row has the grade %g, whose gain is too large. Expected at most 1000", grades[#grades])
+  end
+  return weights:double() * (2 ^ lists:to("float64").relevance:to(weights.device) - 1)
+end
+
+---Returns nDCG with gains times weights, from ranks: the ideal DCG is that of the rows in the order of these gains.
+---@param ranks mr.Tensor    [rows], differentiable
+---@param lists mr.Lists
+---@param weights mr.Tensor  [rows]
+---@return mr.Tensor         [lists]
+function M.ndcg_of_ranks(ranks, lists, weights)
+  local gains = weighted_gains(lists, weights)
+  local sorted = gains:rows(core.order(core.ranking(gains, lists, "stable", 1)))
+  local ideal = lists:sum(sorted * discount(lists:cumsum(gains * 0 + 1)))
+  return lists:sum(ratio(gains, lists:spread(ideal)):to(ranks.dtype) * discount(ranks))
+end
+
+---Returns the lists with other grades y, so that gains 2^y - 1 are the gains of the lists' grades times weights. Grades
+---are float32, so gains are exact to 7 digits.
+---@param lists mr.Lists
+---@param weights mr.Tensor  [rows]
+---@return mr.Lists
+function M.as_grades(lists, weights)
+  return lists:with_relevance((weighted_gains(lists, weights:to("cpu")) + 1):log() / log2)
+end
+
+---Returns smooth nDCG (mr.smooth.ndcg) with gains times weights.
+function M.ndcg(scores, lists, weights, steepness, kernel)
+  return M.ndcg_of_ranks(core.smooth_rank(scores, lists, steepness, kernel), lists, weights)
+end
+
+-- Returns the relevant rows as lists of their own, their numbers, their weights and their smooth ranks.
+local function relevant_rows(scores, lists, steepness, relevant, kernel)
+  local part, numbers = lists:relevant_part(relevant)
+  numbers = numbers:to(scores.device)
+  local ranks = core.smooth_rank(scores, lists, steepness, kernel):rows(numbers)
+  return part, numbers, part:row_weights_like(scores) or ranks:detach(), ranks
+end
+
+---Returns smooth AP (mr.smooth.ap) with the term of each relevant row times its weight; the sum is divided by P.
+function M.ap(scores, lists, _, steepness, relevant, kernel)
+  local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
+  return part:mean(weights * core.smooth_rank(scores:rows(numbers), part, steepness, kernel) / ranks)
+end
+
+---Returns smooth RR (mr.smooth.rr) with the term of each relevant row times its weight.
+function M.rr(scores, lists, _, steepness, relevant, kernel)
+  local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
+  return part:sum(weights * core.smooth_first(scores, lists, steepness, relevant, kernel):rows(numbers) / ranks)
+end
+
+---Returns the smooth nRBP loss (mr.smooth.nrbp_loss) with the pairs of each relevant row times its weight.
+function M.nrbp_loss(scores, lists, _, steepness, relevant, kernel)
+  local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
+  return part:sum(weights * (ranks - core.smooth_rank(scores:rows(numbers), part, steepness, kernel)))
+end
+
+-- Returns the logits of DFTopK's choice of the first k rows. Each list has more than k rows.
+local function logits(scores, lists, k, tau)
+  local order, before, last, next = lists:order(scores:detach()), 0, {}, {}
+  for l, size in ipairs(core.integers(lists.sizes:to("cpu"))) do
+    last[l], next[l], before = before + k, before + k + 1, before + size
+  end
+  local function at(places) return scores:rows(order:rows(core.tensor(places, "int64", order.device))) end
+  local threshold = at(last) + at(next)
+  return (scores - lists:spread(threshold / 2)) / tau
+end
+
+---Returns a loss of the soft choice of the top k rows (mr.losses.soft_precision) with the term of each relevant row,
+---or of each row for the cross entropy, times its weight. Each list has more than k rows.
+---@param of "precision"|"recall"|"cross_entropy"
+function M.soft_top(scores, lists, of, k, tau, relevant)
+  local z, weights = logits(scores, lists, k, tau), lists:row_weights_like(scores)
+  local chosen = lists:to(scores.dtype).relevance:to(scores.device):ge(relevant):to(scores.dtype)
+  if of == "cross_entropy" then return M.mean((z * (1 - 2 * chosen)):softplus(), lists, weights) end
+  return -lists:sum(weights * chosen * z:sigmoid()) / (of == "recall" and lists:sum(chosen) or k)
+end
+
+-- Returns the logarithm of the softmax of scores over the rows of each list.
+local function log_softmax(scores, lists)
+  local below = scores - lists:spread(lists:max(scores):detach())
+  return below - lists:spread(lists:sum(below:exp()):log())
+end
+
+---Returns the softmax cross entropy (mr.losses.softmax_cross_entropy) of grades times weights.
+function M.softmax_cross_entropy(scores, lists, weights)
+  local targets = weights * lists:to(scores.dtype).relevance:to(scores.device)
+  return -lists:sum(core.times_slope(log_softmax(scores, lists), targets))
+end
+
+---Returns the ListNet loss (mr.losses.listnet) of the softmax of grades times weights.
+function M.listnet(scores, lists, weights)
+  local targets = weights * lists:softmax(lists:to(scores.dtype).relevance:to(scores.device))
+  return -lists:sum(core.times_slope(log_softmax(scores, lists), targets))
+end
+
+---Returns the CLiMF loss (mr.losses.climf) with the terms of each relevant row times its weight. Its pairs are those of
+---RankNet over all pairs, in which both orders of two rows of equal grades count half.
+function M.climf(scores, lists, relevant)
+  local part, numbers = lists:relevant_part(relevant)
+  local own = scores:rows(numbers:to(scores.device))
+  local weights = part:row_weights_like(scores) or own:detach()
+  return part:sum(weights * (-own):softplus()) + 2 * core.ranknet_all_pairs_loss(own, part, 1, 1)
+end
+
+---Returns the TFMAP loss (mr.losses.tfmap) with the term of each relevant row times its weight, divided by P.
+function M.tfmap(scores, lists, relevant)
+  local part, numbers = lists:relevant_part(relevant)
+  local own = scores:rows(numbers:to(scores.device))
+  local weights = part:row_weights_like(scores) or own:detach()
+  return -part:mean(weights * own:sigmoid() * (core.smooth_rank(own, part, 1) - 0.5))
+end
+
+return M

@@ -1,0 +1,215 @@
+-- Weights of rows and of lists: against the reference values of tests/support/field.lua, and by what holds for every
+-- loss: weights of 1 change nothing, and a loss is linear in the weights or does not depend on their scale.
+local mr = require "moonrank"
+local about = dofile("tests/support/field.lua").it
+local test = require "moonrank.test"
+local describe, it, near, equal, raises, check = test.describe, test.it, test.near, test.equal, test.raises, test.check
+
+local constructors = {
+  mse = mr.losses.mse, bce = mr.losses.bce, ranknet = mr.losses.ranknet, ["smooth ndcg"] = mr.losses.ndcg,
+  ["lambdarank ndcg"] = mr.losses.lambdarank, softmax_cross_entropy = mr.losses.softmax_cross_entropy,
+}
+
+local function joined(lists, field)
+  local all = {}
+  for _, list in ipairs(lists) do table.move(list[field] or list, 1, #(list[field] or list), #all + 1, all) end
+  return all
+end
+
+-- Value and gradient of f at scores.
+local function derived(f, scores, dtype)
+  local leaf = mr.tensor(scores, { dtype = dtype }):requires_grad()
+  local value = f(leaf)
+  if value.tracked then value:sum():backward() end
+  return value:detach(), leaf.grad or leaf:detach() * 0
+end
+
+describe("weights of field.json", function()
+  about("values, lists that count, means and gradients", "weights", function(golden)
+    local tolerances = { float64 = 1e-10, float32 = 2e-6 }
+    for number, set in ipairs(golden.sets) do
+      local grades = {}
+      for l, list in ipairs(set.lists) do grades[l] = list.relevance end
+      local scores, row_weights = joined(set.lists, "scores"), joined(set.lists, "row_weights")
+      for name, expected in pairs(set.losses) do
+        for kind, of in pairs(expected) do
+          local lists = mr.lists(grades):weighted{ weights = kind ~= "list" and row_weights or nil,
+            list_weights = kind ~= "row" and set.list_weights or nil }
+          for dtype, tolerance in pairs(tolerances) do
+            local where = ("%s by %s weights, set %d, %s"):format(name, kind, number, dtype)
+            local loss = constructors[name]{}
+            local values = loss(mr.tensor(scores, { dtype = dtype }), lists)
+            for l, value in ipairs(values:totable()) do
+              near(value / math.max(1, math.abs(of.values[l])), of.values[l] / math.max(1, math.abs(of.values[l])),
+                tolerance, where)
+            end
+            local counted = 0
+            for l, counts in ipairs(of.counted) do
+              counted = counted + (counts and (kind == "row" and 1 or set.list_weights[l]) or 0)
+            end
+            near(loss:count(lists), counted, 1e-12, where)
+            local mean, gradient = derived(function(x) return loss:mean(x, lists) end, scores, dtype)
+            local size = math.max(1, math.abs(of.mean))
+            near(mean:item() / size, of.mean / size, tolerance, where)
+            local expected_gradient = mr.tensor(joined(of.gradient), { dtype = dtype })
+            size = math.max(1, expected_gradient:abs():max():item())
+            near(gradient / size, expected_gradient / size, tolerance, "gradient of " .. where)
+          end
+        end
+      end
+    end
+  end)
+end)
+
+-- Losses that are means over rows by weight, or metrics of gains times weights: they do not depend on the scale.
+local scale_free = {}
+for _, name in ipairs{ "mse", "bce", "squared_hinge", "ordinal", "soft_top_k", "ndcg", "approx_ndcg", "soft_rank",
+  "neural_ndcg", "projected_ndcg" } do
+  scale_free[name] = true
+end
+local refused = { log_rr = true, soft_hit = true, bsl = true, llpauc = true, llpauc_as_coded = true }
+
+local grades = { { 0, 2, 1, 0, 1, 0 }, { 1, 0, 3, 0 }, { 1, 1, 1, 1 }, { 0, 1, 0, 0, 2, 1, 0 }, {} }
+local lists = mr.lists(grades)
+local scores = mr.normal({ lists.rows }, { seed = 4, dtype = "float64", device = "cpu" }):totable()
+local one = mr.uniform({ lists.rows }, { low = 0.2, high = 2, seed = 5, dtype = "float64", device = "cpu" })
+local two = mr.uniform({ lists.rows }, { low = 0.2, high = 2, seed = 6, dtype = "float64", device = "cpu" })
+
+-- Options of losses that need some here: a small cutoff, since lists with no more rows than it do not count.
+local options = { soft_precision = { k = 2 }, soft_recall = { k = 2 }, soft_hit = { k = 2 }, soft_top_k = { k = 2 } }
+
+local function each_loss(body)
+  for _, name in ipairs(mr.losses.names()) do
+    if not refused[name] and pcall(mr.losses[name], options[name]) then
+      local loss = mr.losses[name](options[name])
+      if loss.metric then body(name, loss) end
+    end
+  end
+end
+
+describe("weights of rows", function()
+  local function of(loss, weights)
+    return function(x)
+      mr.seed(3)
+      return loss(x, weights and lists:weighted{ weights = weights } or lists)
+    end
+  end
+
+  it("of 1 change neither values nor gradients", function()
+    each_loss(function(name, loss)
+      local value, gradient = derived(of(loss), scores, "float64")
+      local found, by = derived(of(loss, mr.ones(lists.rows)), scores, "float64")
+      local float = (scale_free[name] or name == "top_n_rank") and 1e-6 or 1e-11
+      near(found, value, { atol = float, rtol = float }, name)
+      near(by, gradient, { atol = 2 * float, rtol = 2 * float }, "gradient of " .. name)
+    end)
+  end)
+
+  it("multiply terms: a loss is linear in them or free of their scale", function()
+    each_loss(function(name, loss)
+      local function sum(weights) return derived(of(loss, weights), scores, "float64") end
+      local first, by_first = sum(one)
+      local tolerance = (scale_free[name] or name == "top_n_rank") and 3e-6 or 1e-10
+      local near_to = { atol = tolerance, rtol = tolerance }
+      if scale_free[name] then
+        near(sum(one * 3), first, near_to, name)
+        check((sum(two) - first):abs():max():item() > 1e-4, name)
+      else
+        local second, by_second = sum(two)
+        local both, by_both = sum(one + two)
+        near(both, first + second, near_to, name)
+        near(by_both, by_first + by_second, near_to, "gradient of " .. name)
+      end
+    end)
+  end)
+
+  it("have gradients that differences confirm", function()
+    for _, name in ipairs{ "ap", "rr", "nrbp", "climf", "tfmap", "soft_recall", "listnet", "listmle", "sl", "psl" } do
+      local loss = mr.losses[name](options[name])
+      local weighted = lists:weighted{ weights = one }
+      local x = mr.tensor(scores, { dtype = "float64" })
+      check(mr.gradcheck(function(at) return loss(at, weighted):sum() end, x), name)
+    end
+  end)
+
+  it("are refused by losses without a term per row", function()
+    for name in pairs(refused) do
+      local loss = mr.losses[name](options[name])
+      raises(function() loss(mr.tensor(scores), lists, { weights = one }) end, "weights", name)
+    end
+    raises(function()
+      mr.losses.ranknet_all_pairs{ per = "pair" }:mean(mr.tensor(scores), lists, { weights = one })
+    end, "per = 'list'")
+  end)
+
+  it("of 0 in all rows of a list leave it out of means; a relevant row of weight 0 counts in P", function()
+    local zeros = mr.lists{ { 1, 0 }, { 1, 0 } }:weighted{ weights = { 0, 0, 1, 1 } }
+    local x = mr.tensor({ 3, 0, 0.5, 0 }, { dtype = "float64" })
+    for _, name in ipairs{ "mse", "ranknet", "ndcg", "ap", "softmax_cross_entropy" } do
+      local loss = mr.losses[name]()
+      equal(loss:count(zeros), 1.0, name)
+      near(loss:mean(x, zeros):item(), loss(x, zeros):totable()[2], 1e-12, name)
+    end
+    local half = mr.lists{ { 1, 1, 0 } }:weighted{ weights = { 0, 1, 1 } }
+    local plain = mr.lists{ { 0, 1, 0 } }
+    local y = mr.tensor({ -9, 0.5, 1 }, { dtype = "float64" })
+    check(mr.losses.ap()(y, half):item() > 0.5 * mr.losses.ap()(y, plain):item() - 1e-3)
+    near(mr.losses.ap()(y, half):item(), 0.5 * mr.losses.ap()(y, plain):item(), 1e-3)
+  end)
+end)
+
+describe("weights of lists", function()
+  it("act on means only, after the bound", function()
+    local x, few = mr.tensor({ 1, 0, 0.5, 2, 0, 1 }, { dtype = "float64" }), mr.lists{ { 1, 0 }, { 1, 0, 0 }, { 1 } }
+    for _, bound in ipairs{ "none", "minmax", "expectation" } do
+      local loss = mr.losses.ndcg{ bound = bound }
+      local values = loss(x, few, { list_weights = { 3, 1, 9 } }):totable()
+      equal(values, loss(x, few):totable())
+      near(loss:mean(x, few, { list_weights = { 3, 1, 9 } }):item(), (3 * values[1] + values[2]) / 4, 1e-12)
+    end
+    equal(mr.losses.ndcg():mean(x, few, { list_weights = { 0, 0, 1 } }):item(), 0.0)
+  end)
+
+  it("of a sum of losses count a list that counts in a term", function()
+    local x, few = mr.tensor({ 1, 0, 0.5, 2 }, { dtype = "float64" }), mr.lists{ { 1, 0 }, { 1, 1 } }
+    local sum = mr.losses.ndcg{} + 2 * mr.losses.ranknet{}
+    few = few:weighted{ list_weights = { 2, 5 }, weights = { 1, 3, 1, 1 } }
+    equal(sum:count(few), 2.0)
+    equal((mr.losses.mse{} + mr.losses.ndcg{}):count(few), 7.0)
+    near(sum:mean(x, few):item(), mr.losses.ndcg{}(x, few):totable()[1] + 2 * mr.losses.ranknet{}(x, few):totable()[1],
+      1e-12)
+  end)
+
+  it("that are slopes of a bound train with its slopes alone", function()
+    local weighted = lists:weighted{ list_weights = mr.bounds.slopes("minmax", "nrbp_loss", lists) }
+    local x = mr.tensor(scores, { dtype = "float64" })
+    local plain, bounded = mr.losses.nrbp(), mr.losses.nrbp{ bound = "minmax" }
+    near(plain:mean(x, weighted):item() * plain:count(weighted), bounded(x, lists):sum():item(), 1e-10)
+  end)
+end)
+
+describe("weights", function()
+  it("that are negative, NaN or too few are errors", function()
+    for _, wrong in ipairs{ { 1, -1 }, { 1, 0 / 0 }, { 1, math.huge }, { 1 }, { 1, 1, 1 } } do
+      raises(function() mr.lists{ { 1, 0 } }:weighted{ weights = wrong } end, "weights")
+      raises(function() mr.lists{ { 1, 0 }, { 1 } }:weighted{ list_weights = wrong } end, "list_weights")
+      raises(function() mr.losses.mse()(mr.tensor{ 0, 0 }, mr.lists{ { 1, 0 } }, { weights = wrong }) end, "weights")
+    end
+    raises(function() mr.lists{ { 1, 0 } }:weighted{ weights = "none" } end, "weights")
+    raises(function() mr.losses.mse()(mr.tensor{ 0, 0 }, mr.lists{ { 1, 0 } }, { weight = { 1, 1 } }) end, "weights")
+  end)
+
+  it("stay with lists that are selected, batched, joined and given other grades", function()
+    local made = mr.lists{ relevance = { 1, 0, 0, 1, 1 }, sizes = { 2, 3 }, weights = { 1, 2, 3, 4, 5 },
+      list_weights = { 6, 7 } }
+    equal(made:select(mr.tensor({ 2 }, { dtype = "int64" })).weights:totable(), { 3.0, 4.0, 5.0 })
+    equal(made:with_relevance(mr.tensor{ 0, 0, 0, 0, 1 }).list_weights:totable(), { 6.0, 7.0 })
+    equal(made:weighted{ weights = false }.weights, nil)
+    equal(made:weighted{ weights = false }.list_weights:totable(), { 6.0, 7.0 })
+    local set = mr.data.dataset{ lists = made, features = mr.ones(5, 1) }
+    for batch in set:batches{ size = 1 } do equal(#batch.lists.weights, batch.lists.rows) end
+    equal(set:pointwise().lists.list_weights:totable(), { 6.0, 12.0, 21.0, 28.0, 35.0 })
+    local plain = mr.data.dataset{ lists = mr.lists{ { 1, 0 }, { 0, 1, 1 } }, features = set.features }
+    check(set.fingerprint ~= plain.fingerprint)
+  end)
+end)
