@@ -12,6 +12,7 @@
 #include "kernels/losses/own_scores.h"
 #include "kernels/losses/pairs/lambda.h"
 #include "kernels/losses/pairs/pair_weights.h"
+#include "kernels/losses/plackett_luce.h"
 #include "kernels/losses/pointwise.h"
 #include "kernels/losses/sampled.h"
 #include "kernels/losses/slope.h"
@@ -82,6 +83,9 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(bpr, BprLoss)                                   \
   LISTS(lambdafm, LambdaFmLoss)                         \
   LISTS(warp, WarpLoss)                                 \
+  LISTS(random_keys, RandomKeys)                        \
+  LISTS(ranking_slopes, RankingSlopes)                  \
+  LISTS(sum_of_rankings, SumOfRankings)                 \
   ELEMENTS(times_slope, TimesSlope)
 
 MR_KERNEL_TABLE(RowLossKernels, MR_ROW_LOSS_ROWS)

@@ -11,9 +11,10 @@ Reduction = Literal["mean", "sum", "none"]
 Loss = Literal[
     "ap", "approx_ndcg", "bce", "bpr", "bsl", "bsl_per_positive", "climf", "direct_ranker", "full_softmax", "gbce",
     "hinge", "lambdafm", "lambdarank", "listmle", "listnet", "llpauc", "llpauc_as_coded", "log_rr", "mse", "ndcg",
-    "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "projected_ndcg",
-    "psl", "ranknet", "ranknet_all_pairs", "rr", "sampled_softmax", "sl", "sl_at_k", "soft_hit", "soft_precision",
-    "soft_rank", "soft_recall", "soft_top_k", "softmax_cross_entropy", "squared_hinge", "tfmap", "top_n_rank", "warp",
+    "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "pl_rank",
+    "policy_gradient", "projected_ndcg", "psl", "ranknet", "ranknet_all_pairs", "rr", "sampled_softmax", "sl",
+    "sl_at_k", "soft_hit", "soft_precision", "soft_rank", "soft_recall", "soft_top_k", "softmax_cross_entropy",
+    "squared_hinge", "tfmap", "top_n_rank", "warp",
 ]
 
 MetricName = Literal[
@@ -532,6 +533,40 @@ class TorchLoss:
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings
                   (default "value")
+        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                  multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["pl_rank"],
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, metric: MetricName | str = "ndcg",
+                 samples: int = 100) -> None:
+        """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
+        at random in Plackett and Luce's model as for mr.losses.policy_gradient.
+
+        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+
+        metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
+                 "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
+        samples: random rankings of each list; time grows with them (from 2 to 1000000; default 100)
+        bound:   bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                 multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["policy_gradient"],
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, metric: MetricName | str = "ndcg",
+                 samples: int = 100, baseline: Literal["leave_one_out", "mean"] = "leave_one_out") -> None:
+        """A policy gradient loss (REINFORCE, Williams 1992): minus the mean of a metric over rankings of each list,
+        drawn at random in Plackett and Luce's model.
+
+        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+
+        metric:   metric of the random rankings: any, such as "ndcg@10", "ap", "rr" or a script's own (default
+                  "ndcg")
+        samples:  random rankings of each list; time grows with them (from 2 to 1000000; default 100)
+        baseline: what is subtracted from a ranking's value: the mean of the list's other rankings, or of all of
+                  them (default "leave_one_out")
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
         """
@@ -1336,6 +1371,39 @@ class TreeObjective:
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings
                   (default "value")
+        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                  multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["pl_rank"],
+                 bound: Bound | str = "none", *, metric: MetricName | str = "ndcg", samples: int = 100) -> None:
+        """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
+        at random in Plackett and Luce's model as for mr.losses.policy_gradient.
+
+        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+
+        metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
+                 "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
+        samples: random rankings of each list; time grows with them (from 2 to 1000000; default 100)
+        bound:   bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                 multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["policy_gradient"],
+                 bound: Bound | str = "none", *, metric: MetricName | str = "ndcg", samples: int = 100,
+                 baseline: Literal["leave_one_out", "mean"] = "leave_one_out") -> None:
+        """A policy gradient loss (REINFORCE, Williams 1992): minus the mean of a metric over rankings of each list,
+        drawn at random in Plackett and Luce's model.
+
+        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+
+        metric:   metric of the random rankings: any, such as "ndcg@10", "ap", "rr" or a script's own (default
+                  "ndcg")
+        samples:  random rankings of each list; time grows with them (from 2 to 1000000; default 100)
+        baseline: what is subtracted from a ranking's value: the mean of the list's other rankings, or of all of
+                  them (default "leave_one_out")
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
         """

@@ -47,6 +47,7 @@ namespace mr {
   ROW(curvature_functions)   \
   ROW(pointwise_functions)   \
   ROW(sampled_functions)     \
+  ROW(plackett_luce_functions) \
   ROW(list_loss_functions)   \
   ROW(listwise_functions)    \
   ROW(relaxed_functions)     \

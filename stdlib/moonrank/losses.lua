@@ -18,7 +18,7 @@ local M = {}
 local own = {}  -- names of losses that scripts defined; scripts may define them again
 
 for _, part in ipairs{ "pairwise", "pointwise", "listwise", "softmax", "partial_auc", "relaxed", "sampled",
-  "top" } do
+  "rankings", "top" } do
   for name, make in pairs(require("moonrank.losses." .. part)) do M[name] = make end
 end
 

@@ -73,10 +73,13 @@ function M.derivatives(loss, scores, lists)
   if check.field(loss, "pointwise") then
     return weighed(first, difference(loss, scores, lists):maximum(1e-16), values, lists)
   end
-  local function plain(of, part) return losses.unbounded(loss, of, part) end
+  local plain = check.field(loss, "_unbounded") or function(of, part) return losses.unbounded(loss, of, part) end
+  local after = random.calls()
+  random.go_back(drawn)  -- without its bound, the loss draws the same rankings
   local own = size_of(first, lists)
   local is_bounded = check.field(loss, "_smooth") and loss.bound_name ~= "none"
   local unbounded = is_bounded and size_of(gradient(plain, scores, lists), lists) or own
+  random.go_back(after)
   local counts = unbounded:gt(0)
   local divisor = counts:where(unbounded, 1)
   return weighed(counts:where(first / divisor, 0), counts:where(own / divisor, 0), values, lists)

@@ -73,6 +73,52 @@ struct Batch {
 
 using Results = std::map<std::string, std::vector<double>>;
 
+/// Draws three rankings of every list; estimates by PL-Rank and by log probabilities; sums of these. An even number of
+/// launches.
+template <template <class> class Array, class Real>
+void run_rankings(const RowLossKernels<Real>& table, const Batch<Real>& batch, const Array<Real>& scores,
+                  const Ragged& lists, Results& found) {
+  const auto rows = static_cast<int64_t>(batch.scores.size()), copies = int64_t{3};
+  const Array<double> keys(copies * rows);
+  table.random_keys(2 * batch.count(), {scores.span(), lists, random_key(5, "rankings"), 11, 2, copies, keys.span()});
+  const auto drawn = keys.values();
+  found["keys"].assign(drawn.begin(), drawn.end());
+  std::vector<int64_t> order(static_cast<size_t>(copies * rows)), ranks;
+  std::iota(order.begin(), order.end(), 1);
+  for (int64_t copy = 0; copy < copies; ++copy) {
+    for (size_t list = 0; list + 1 < batch.offsets.size(); ++list) {
+      const auto from = order.begin() + copy * rows;
+      std::stable_sort(from + batch.offsets[list], from + batch.offsets[list + 1],
+                       [&](int64_t a, int64_t b) { return drawn[a - 1] > drawn[b - 1]; });
+    }
+  }
+  std::vector<double> gains, discounts, weights;
+  for (const float y : batch.grades) gains.push_back(y);
+  for (int64_t r = 1; r < 200; ++r) discounts.push_back(1 / static_cast<double>(r));
+  for (size_t list = 0; list + 1 < batch.offsets.size(); ++list) {
+    ranks.push_back(std::min<int64_t>(batch.offsets[list + 1] - batch.offsets[list], 9));
+    weights.push_back(1 + static_cast<double>(list));
+  }
+  const Array<int64_t> by_rank(order), counted(ranks);
+  const Array<double> gain(gains), discount(discounts), weight(weights), shares(copies * rows), out(copies * rows);
+  const auto slopes = [&](const char* name, const Span<const double>& of) {
+    table.ranking_slopes(copies * batch.count(), {scores.span(), lists, by_rank.span(), counted.span(), of,
+                                                  discount.span(), weight.span(), shares.span(), out.span()});
+    for (const double x : out.values()) found[name].push_back(x);
+  };
+  slopes("slopes by PL-Rank", gain.span());
+  slopes("slopes of log probabilities", {});
+  std::vector<double> values;
+  for (int64_t i = 0; i < copies * batch.count(); ++i) values.push_back(static_cast<double>(i));
+  const Array<double> of_copies(values), value(std::vector<double>(ranks.size(), 1.0)),
+      plain(std::vector<double>(static_cast<size_t>(rows), 2.0)),
+      weighted(std::vector<double>(static_cast<size_t>(rows), 3.0));
+  table.sum_of_rankings(batch.count(),
+                        {of_copies.span(), out.span(), lists, copies, value.span(), plain.span(), weighted.span()});
+  for (const auto& each : {value.values(), plain.values(), weighted.values()})
+    found["sums over rankings"].insert(found["sums over rankings"].end(), each.begin(), each.end());
+}
+
 /// Runs every loss: by the name of the loss, the values and then the derivatives.
 template <template <class> class Array, class Real>
 Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
@@ -152,6 +198,7 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   sampled("bpr", table.bpr, UniformSampler{});
   sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});
   sampled("warp", table.warp, WarpSampler{0.5, 3, harmonic.span()});
+  run_rankings<Array>(table, batch, scores, lists, found);
   // the launch that makes their number odd
   const Array<Real> product(rows);
   table.times_slope(rows, {scores.span(), scores.span(), product.span()});

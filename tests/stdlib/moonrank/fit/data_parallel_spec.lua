@@ -54,7 +54,7 @@ it("dataset:batches balances the rows of shares", function()
   end
 end)
 
-it("sampling losses draw the same rows in shares of a batch as in the whole batch", function()
+it("sampling losses draw the same rows and rankings in shares of a batch as in the whole batch", function()
   local queries = mr.data.synthetic{ kind = "queries", queries = 30, seed = 2 }
   local data = dataset.new{ lists = queries.lists, features = queries.features:double() }
   local weights = mr.normal({ data.features:size(2) }, { seed = 3, dtype = "float64" })
@@ -71,8 +71,9 @@ it("sampling losses draw the same rows in shares of a batch as in the whole batc
     end
     return found
   end
-  for _, name in ipairs{ "bpr", "warp", "lambdafm" } do
-    local loss = mr.losses[name]{ draws = 2 }
+  local more = { pl_rank = { bound = "distribution", samples = 7 }, policy_gradient = { metric = "ap", samples = 7 } }
+  for _, name in ipairs{ "bpr", "warp", "lambdafm", "pl_rank", "policy_gradient" } do
+    local loss = mr.losses[name](more[name] or { draws = 2 })
     local whole = values(loss)
     for _, of in ipairs{ 2, 3, 8 } do
       local joined = {}

@@ -1,0 +1,211 @@
+// Operations of losses over sampled rankings (kernels/losses/plackett_luce.h). stdlib/moonrank/losses/rankings.lua
+// draws rankings in blocks: keys, ranking, metric and bound of each copy of the lists, then sums over the copies.
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "kernels/losses/rows.h"
+#include "runtime/autograd/node.h"
+#include "runtime/losses/list_loss.h"
+#include "runtime/ops/check.h"
+#include "runtime/ranking/metric.h"
+#include "runtime/ranking/ranking.h"
+
+namespace mr {
+namespace {
+
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+int64_t checked_copies(const Lists& lists, int64_t count) {
+  constexpr int64_t most = int64_t{1} << 31;
+  if (count < 1 || count > most / std::max<int64_t>(1, std::max(lists.rows(), lists.count())))
+    throw ArgumentError("count", std::to_string(count) + " copies of " + std::to_string(lists.rows()) +
+                                     " rows, expected 1 or more, and at most 2^31 rows in all");
+  return count;
+}
+
+/// `count` copies of the lists, laid end to end.
+Lists repeated(const Lists& lists, int64_t count) {
+  checked_copies(lists, count);
+  std::vector<int64_t> numbers(static_cast<size_t>(lists.count() * count));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i) % lists.count();
+  return lists.select(numbers);
+}
+
+Tensor random_keys(const Tensor& scores, const Lists& lists, int64_t first, int64_t count, int64_t seed,
+                   const std::string& stream, int64_t rows_before) {
+  check_scores("sampled rankings", scores, lists);
+  checked_copies(lists, count);
+  if (first < 0 || first % 2 != 0)
+    throw ArgumentError("first", std::to_string(first) + ", expected 0 or an even number");
+  Tensor out = Tensor::empty({lists.rows() * count}, Dtype::float64, scores.device());
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(scores.device())
+        .random_keys(lists.count() * ((count + 1) / 2), {.scores = scores.data().span<const Real>(),
+                                                         .lists = lists.view(scores.device()),
+                                                         .key = random_key(static_cast<uint64_t>(seed), stream.c_str()),
+                                                         .rows_before = rows_before,
+                                                         .first = first,
+                                                         .rankings = count,
+                                                         .out = out.span<double>()});
+  });
+  return out;
+}
+
+/// A ranking without places: enough for the terms of a sum.
+Ranking unranked(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  return {.lists = lists,
+          .ties = Ties::stable,
+          .threshold = metric.threshold(),
+          .dtype = Dtype::float64,
+          .device = scores.device(),
+          .places = {}};
+}
+
+/// True if the metric is a sum over rows of a gain times a discount of the rank.
+bool sums_over_rows(const Metric& metric) {
+  if (metric.definition->swaps == nullptr || (metric.definition->loss_needs_top && !metric.top)) return false;
+  const Lists lists({2}, {1, 0});
+  const Ranking ranking = rank_rows(Tensor::from(std::vector<double>{1, 0}), lists, Ties::stable, metric.threshold());
+  return std::holds_alternative<SumSwaps>(metric.definition->swaps(ranking, metric).views);
+}
+
+/// The number of first ranks of each list on which the metric depends.
+Tensor counted_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  std::vector<int64_t> ranks;
+  for (const int64_t n : lists.sizes()) ranks.push_back(std::min(n, metric.k));
+  return Tensor::from(ranks, scores.device());
+}
+
+/// The sign of a sum's terms: -1 if rows far down add more although more is better, as for AUC.
+double sign_of(const Metric& metric, const std::vector<double>& discounts) {
+  const bool grow = discounts.size() > 1 && discounts[1] > discounts[0];
+  return grow && !metric.minimize() ? -1 : 1;
+}
+
+/// Gains of rows, discounts of ranks and factors of lists, float64: the metric is factor * sum of gain * discount, plus
+/// a number that is the same for all rankings of a list.
+Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  const Ranking of = unranked(scores, lists, metric);
+  const OwnedSwaps owned = metric.definition->swaps(of, metric);
+  const auto& sum = std::get<SumSwaps>(owned.views);
+  const auto numbers = [&](const Span<const double>& x) {
+    for (const Tensor& each : owned.owned) {
+      if (each.span<const double>().data == x.data) return each.to(Device::cpu);
+    }
+    throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
+  };
+  const Tensor discount = numbers(sum.discounts), norm = numbers(sum.norms);
+  const double* const d = discount.span<const double>().data;
+  std::vector<double> gains, discounts(d, d + discount.entries()), factors;
+  for (const float y : lists.relevance())
+    gains.push_back(sum.graded ? gain_of(y, sum.gain) - gain_of(0, sum.gain) : (y >= of.threshold ? 1 : 0));
+  const double sign = sign_of(metric, discounts);
+  for (int64_t l = 0; l < norm.entries(); ++l) {
+    const double by = norm.span<const double>()[l];
+    factors.push_back(by > 0 ? sign / by : 0);
+  }
+  return {Tensor::from(gains, scores.device()), Tensor::from(discounts, scores.device()),
+          Tensor::from(factors, scores.device())};
+}
+
+/// The number of first ranks that a sum's terms count.
+Tensor summed_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  const OwnedSwaps owned = metric.definition->swaps(unranked(scores, lists, metric), metric);
+  if (!std::get<SumSwaps>(owned.views).first_relevant_only) return counted_ranks(scores, lists, metric);
+  return Tensor::from(lists.relevant(metric.threshold()), scores.device());
+}
+
+/// Sums over rankings: the values per list; the estimates per row; values times estimates per row if `weighted`.
+Three no_rankings(const Tensor& scores, const Lists& lists) {
+  const auto zeros = [&](int64_t n) { return Tensor::zeros({n}, Dtype::float64, scores.device()); };
+  return {zeros(lists.count()), zeros(lists.rows()), zeros(lists.rows())};
+}
+
+struct Terms {
+  Tensor gains, discounts, weights;
+};
+
+Three added(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks, const Tensor& values,
+            const Three& before, const std::optional<Terms>& terms) {
+  const Device device = scores.device();
+  const int64_t count = lists.count() > 0 ? values.entries() / lists.count() : 0;
+  const Tensor slopes = Tensor::empty({order.entries()}, Dtype::float64, device),
+               spare = Tensor::empty({order.entries()}, Dtype::float64, device);
+  Three out{std::get<0>(before).clone(), std::get<1>(before).clone(),
+            terms ? std::get<2>(before) : std::get<2>(before).clone()};
+  const auto view = [](const Tensor& x) { return x.span<const double>(); };
+  with_real(scores.dtype(), [&]<class Real>() {
+    const auto& table = kernels<RowLossKernels<Real>>(device);
+    table.ranking_slopes(lists.count() * count, {.scores = scores.data().span<const Real>(),
+                                                 .lists = lists.view(device),
+                                                 .order = order.span<const int64_t>(),
+                                                 .ranks = ranks.span<const int64_t>(),
+                                                 .gains = terms ? view(terms->gains) : Span<const double>{},
+                                                 .discounts = terms ? view(terms->discounts) : Span<const double>{},
+                                                 .weights = terms ? view(terms->weights) : Span<const double>{},
+                                                 .shares = spare.span<double>(),
+                                                 .out = slopes.span<double>()});
+    table.sum_of_rankings(lists.count(),
+                          {.values = view(values),
+                           .slopes = view(slopes),
+                           .lists = lists.view(device),
+                           .rankings = count,
+                           .value = std::get<0>(out).template span<double>(),
+                           .plain = std::get<1>(out).template span<double>(),
+                           .weighted = terms ? Span<double>{} : std::get<2>(out).template span<double>()});
+  });
+  return out;
+}
+
+Three add_log_slopes(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks,
+                     const Tensor& values, const Tensor& value, const Tensor& plain, const Tensor& weighted) {
+  return added(scores, lists, order, ranks, values, {value, plain, weighted}, std::nullopt);
+}
+
+Three add_pl_rank(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks,
+                  const Tensor& gains, const Tensor& discounts, const Tensor& weights, const Tensor& values,
+                  const Tensor& value, const Tensor& plain) {
+  return added(scores, lists, order, ranks, values, {value, plain, plain}, Terms{gains, discounts, weights});
+}
+
+/// The values, with the derivative by the scores that the backward pass multiplies.
+Tensor with_slopes(const Tensor& scores, const Lists& lists, const Tensor& value, const Tensor& derivative) {
+  check::per_list("value", value, lists);
+  check::per_row("derivative", derivative, lists);
+  LossAndSlope made(scores.data(), lists, false);
+  made.value = value.to(scores.dtype());
+  made.derivative = derivative.to(scores.dtype());
+  return recorded("sampled_rankings_loss", scores, lists, made);
+}
+
+bool is_recording(const Tensor& scores) { return recording({scores}); }
+
+}  // namespace
+
+extern const lua::OpTable plackett_luce_functions{
+    lua::OpTable::functions,
+    nullptr,
+    {lua::op<&repeated>("repeated_lists", "lists, count", "`count` copies of all lists, laid end to end."),
+     lua::op<&random_keys>("random_keys", "scores, lists, first, count, seed, stream, rows_before",
+                           "Scores plus Gumbel noise for the random rankings number first (even), first + 1, ..., laid "
+                           "end to end, float64."),
+     lua::op<&sums_over_rows>("sums_over_rows", "metric",
+                              "True if the metric is a sum over rows of a gain times a discount of the rank."),
+     lua::op<&counted_ranks>("counted_ranks", "scores, lists, metric", "Ranks of each list up to the metric's cutoff."),
+     lua::op<&summed_ranks>("summed_ranks", "scores, lists, metric",
+                            "Ranks of each list that add to a metric which is a sum over rows."),
+     lua::op<&sum_terms>("sum_terms", "scores, lists, metric",
+                         "Gains of rows, discounts of ranks and factors of lists of such a metric, float64."),
+     lua::op<&no_rankings>("no_rankings", "scores, lists", "The three sums of `add_log_slopes` over no rankings."),
+     lua::op<&add_log_slopes>("add_log_slopes", "scores, lists, order, ranks, values, value, plain, weighted",
+                              "Adds rankings to sums of values, of derivatives of log probabilities, and of both "
+                              "multiplied."),
+     lua::op<&add_pl_rank>("add_pl_rank",
+                           "scores, lists, order, ranks, gains, discounts, weights, values, value, plain",
+                           "Adds rankings to sums of values and of PL-Rank-3's estimates."),
+     lua::op<&is_recording>("is_recording", "scores", "True if operations on the scores are recorded for gradients."),
+     lua::op<&with_slopes>("with_slopes", "scores, lists, value, derivative",
+                           "The values of a loss with given derivatives by the scores.")}};
+
+}  // namespace mr
