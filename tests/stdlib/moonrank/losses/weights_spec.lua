@@ -67,7 +67,8 @@ for _, name in ipairs{ "mse", "bce", "squared_hinge", "ordinal", "soft_top_k", "
   "neural_ndcg", "projected_ndcg" } do
   scale_free[name] = true
 end
-local refused = { log_rr = true, soft_hit = true, bsl = true, llpauc = true, llpauc_as_coded = true }
+local refused = { log_rr = true, soft_hit = true, bsl = true, llpauc = true, llpauc_as_coded = true, pl_rank = true,
+  policy_gradient = true }
 
 local grades = { { 0, 2, 1, 0, 1, 0 }, { 1, 0, 3, 0 }, { 1, 1, 1, 1 }, { 0, 1, 0, 0, 2, 1, 0 }, {} }
 local lists = mr.lists(grades)
