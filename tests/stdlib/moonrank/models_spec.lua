@@ -67,7 +67,8 @@ describe("mr.models.mf", function()
     local fold = ratings:binarize(4):folds{ k = 3, seed = 1 }[1]
     local model = mr.models.mf{ users = 12, items = 40, factors = 3, init = 0.5, score = "cosine" }
     local items, scores = model:recommend{ k = 40 }:of(7)
-    local all = model{ lists = mr.lists{ mr.zeros(40):totable() }, users = index{ 7 }, items = mr.arange(1, 40):to "int64" }
+    local all = model{ lists = mr.lists{ mr.zeros(40):totable() }, users = index{ 7 },
+      items = mr.arange(1, 40):to "int64" }
     near(scores, all:rows(index(items)), 1e-6)
     check(fold:evaluate(model, { "ndcg@10" }).mean["ndcg@10"] >= 0)
   end)
