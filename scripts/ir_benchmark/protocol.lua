@@ -32,10 +32,10 @@ function M.open(title, folder)
   return of_ratings(title, ratings:binarize(1), "given")
 end
 
----Made-up interactions.
-function M.made_up()
-  return of_ratings("made-up", mr.data.synthetic{ kind = "ratings", users = 40, items = 80, seed = 1 }:binarize(4),
-    "share")
+---Made-up interactions, in place of the data set `name`.
+function M.made_up(name)
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 80, seed = 1 }
+  return of_ratings("made-up, for " .. name, ratings:binarize(4), "share")
 end
 
 -- Models (D.3; code) --------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 -- factorisation? BPR, LLPAUC, SL, BSL, PSL and SL@20 are trained with the published hyperparameters and judged by
 -- Recall@20 and NDCG@20 among all items.
 -- Data: Amazon Health and Gowalla with the authors' division (--sets also has electronic and book), or any folder with
--- train.tsv and test.tsv (--folder FOLDER --like SET: the hyperparameters of that set). protocol.lua has all decisions.
+-- train.tsv and test.tsv (--sets folder --folder FOLDER --like SET: the hyperparameters of that set). protocol.lua has
+-- all decisions.
 -- Each run is kept, and a run that was stopped continues from its last epoch. A run of 1,000 negatives on Gowalla takes
 -- hours on a CPU.
 local mr = require "moonrank"
@@ -12,34 +13,54 @@ local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "publ
 
 local names = { "health", "gowalla", "electronic", "book" }
 local args = experiment.args({
-  sets = { default = { "health", "gowalla" }, choices = names, distinct = true, help = "which data sets" },
-  folder = { type = "string", path = "data folder", shown = "none",
-    help = "another data set, in place of --sets: a folder with train.tsv and test.tsv" },
-  like = { default = "health", choices = names, help = "with --folder: the data set whose hyperparameters are used" },
+  sets = { default = { "health", "gowalla" }, choices = { "folder", table.unpack(names) }, distinct = true,
+    help = "which data sets" },
+  folder = { path = "folder", default = "", help = "of --sets folder: a folder with train.tsv and test.tsv" },
+  like = { default = "health", choices = names, help = "the data set whose hyperparameters --sets folder has" },
   losses = { default = protocol.losses, choices = protocol.losses, distinct = true, help = "which losses" },
   seeds = { default = { 1 }, least = 1, distinct = true, help = "of models, validation parts and negatives" },
   epochs = { default = protocol.epochs, least = 1, help = "epochs of a training" },
   negatives = { default = protocol.negatives, least = 1, most = 1000000,
     help = "sampled negatives of an interaction; BPR has 1" },
   batch = { default = protocol.batch, least = 1, help = "interactions of a step" },
-}, { document = "ir_benchmark", smoke = { sets = { "health" }, epochs = 10, negatives = 20, batch = 64 } })
+}, { document = "ir_benchmark", smoke = { epochs = 10, negatives = 20, batch = 64 } })
+
+-- Ends the script unless the data set "folder" and the option --folder are given together.
+local function check_folder()
+  local wanted = false
+  for _, name in ipairs(args.sets) do wanted = wanted or name == "folder" end
+  if args.folder ~= "" and (args.smoke or not wanted) then
+    mr.exit(2, "--folder: has no effect " .. (args.smoke and "beside --smoke" or "without --sets folder"))
+  end
+  for _, name in ipairs(wanted and not args.smoke and { "train.tsv", "test.tsv" } or {}) do
+    local file = io.open(args.folder .. "/" .. name) or io.open(args.folder .. "/" .. name .. ".gz")
+    if not file then
+      mr.exit(2, ("--folder: expected a folder with train.tsv and test.tsv (or .gz) for --sets folder, got '%s'")
+        :format(args.folder))
+    end
+    file:close()
+  end
+end
 
 ---Opens the data sets before the first run, so that missing data raise an error at once.
 local function opened()
-  if args.folder then return { { "folder", protocol.open(args.folder, args.folder), published[args.like] } } end
+  check_folder()
   local found = {}
   for i, name in ipairs(args.sets) do
-    local at = (args.data ~= "" and args.data .. "/" or "") .. "ir-benchmark/" .. published[name].folder
-    found[i] = { name, args.smoke and protocol.made_up() or protocol.open(published[name].title, at), published[name] }
+    local of, at, title = published[name], args.folder, args.folder:gsub("/+$", ""):match "[^/]*$"
+    if of then at, title = (args.data ~= "" and args.data .. "/" or "") .. "ir-benchmark/" .. of.folder, of.title end
+    found[i] = { name = of and name or "folder " .. title, how = of or published[args.like],
+      like = not of and args.like or nil, set = args.smoke and protocol.made_up(name) or protocol.open(title, at) }
   end
   return found
 end
 
 -- Makes or reads the run of a loss and a seed on a data set.
-local function run_of(set, name, how, loss, seed)
+local function run_of(data, loss, seed)
+  local set, name, how, like = data.set, data.name, data.how[loss], data.like
   return experiment.study(args, {
     name = ("table 2, %s, %s, seed %d"):format(name, loss, seed), metric = "valid",
-    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch },
+    settings = { epochs = args.epochs, negatives = args.negatives, batch = args.batch, like = like },
     space = { fold = mr.range(1, 1) },
     run = function(trial)
       local run, model, fold = protocol.train(set, { loss = loss, how = how, seed = seed, epochs = args.epochs,
@@ -62,7 +83,7 @@ local function over_seeds(runs, name)
 end
 
 local titles = { ["recall@20"] = "Recall@20", ["ndcg@20"] = "NDCG@20" }
-local has_printed, several = not args.made_up and not args.folder, #args.seeds > 1
+local has_printed, several = not args.made_up, #args.seeds > 1
 local columns, formats = { "data", "loss", "epoch" }, { epoch = "%.0f" }
 local rows, within, compared = {}, 0, 0
 local cells = experiment.cells("Student's t over seeds", #args.seeds)
@@ -91,8 +112,10 @@ local function add_row(title, loss, runs, printed)
     add(mean)
     if several then add(sd) end
     if has_printed then
-      add(printed[c])
-      add(mean / printed[c])
+      add(printed and printed[c] or "")
+      add(printed and mean / printed[c] or "")
+    end
+    if has_printed and printed then
       compared, within = compared + 1, within + (math.abs(mean / printed[c] - 1) <= 0.03 and 1 or 0)
     end
   end
@@ -101,11 +124,10 @@ local function add_row(title, loss, runs, printed)
 end
 
 for _, each in ipairs(opened()) do
-  local name, set, of = table.unpack(each)
   for _, loss in ipairs(args.losses) do
     local runs = {}
-    for i, seed in ipairs(args.seeds) do runs[i] = run_of(set, name, of[loss], loss, seed) end
-    add_row(set.title, loss, runs, of[loss].printed)
+    for i, seed in ipairs(args.seeds) do runs[i] = run_of(each, loss, seed) end
+    add_row(each.set.title, loss, runs, not each.like and each.how[loss].printed or nil)
   end
 end
 

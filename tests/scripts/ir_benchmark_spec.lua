@@ -7,7 +7,7 @@ local scripts, sweeps = dofile "tests/support/scripts.lua", dofile "tests/suppor
 local protocol, published = dofile "scripts/ir_benchmark/protocol.lua", dofile "scripts/ir_benchmark/published.lua"
 local it, equal, near, check = test.it, test.equal, test.near, test.check
 
-local set = protocol.made_up()
+local set = protocol.made_up "health"
 local fold = set.fold(1)
 
 -- Cosines of a user with all items, in Lua's own numbers.
@@ -138,9 +138,14 @@ scripts.it("table_2.lua reads a folder of the format, keeps its runs and shows t
   end
   sweeps.write(folder .. "/own/train.tsv", table.concat(train, "\n") .. "\n")
   sweeps.write(folder .. "/own/test.tsv", table.concat(test_part, "\n") .. "\n")
-  local words = "--folder own --like gowalla --epochs 5 --negatives 10 --batch 64 --store runs.db"
+  local words = "--sets folder --folder own --like gowalla --epochs 5 --negatives 10 --batch 64 --store runs.db"
   local text = scripts.run(folder, "ir_benchmark/table_2.lua", words .. " --workers 0")
   for _, loss in ipairs(protocol.losses) do check(text:find("own +" .. loss:gsub("%p", "%%%0") .. " "), text) end
-  check(not text:find(", printed", 1, true) and not text:find("nan", 1, true), text)
+  check(not text:find("nan", 1, true), text)
   equal(scripts.run(folder, "ir_benchmark/table_2.lua", words .. " --kept"):match "data.*", text:match "data.*")
+  for option, case in pairs{ ["--sets folder"] = "--sets folder", ["--smoke"] = "--smoke --folder own",
+    ["without --sets folder"] = "--folder own", ["train.tsv"] = "--sets folder --folder ." } do
+    local status, _, err = sweeps.run(folder, scripts.root .. "/scripts/ir_benchmark/table_2.lua", case)
+    check(status == 2 and err:find("--folder", 1, true) and err:find(option, 1, true), case .. err)
+  end
 end)

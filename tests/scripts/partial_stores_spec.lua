@@ -11,7 +11,7 @@ local one_of = {
   objectives = { "table_1", "" },
   lecture = { "cremonesi", "" },
   cmu = { "table_1", "" },
-  ir_benchmark = { "table_2", "--losses BPR,SL" },
+  ir_benchmark = { "table_2", "--sets health --losses BPR,SL" },
   grid = { "grid", "--sets mq2008" },
 }
 
