@@ -42,7 +42,7 @@ def documentation(name: str) -> str:
     summary = re.sub("^Makes ", "", loss["summary"])
     parts = [textwrap.fill(summary[0].upper() + summary[1:], 105)]
     if loss["draws"]:
-        parts.append("Draws random rows in each call. `moonrank.lua(\"mr.seed(1)\")` starts the random numbers again.")
+        parts.append("Each call draws random numbers, which `moonrank.lua(\"mr.seed(1)\")` starts again.")
     options = [option for option in loss["options"] if not option.get("only_fit")]
     width = max(len(option["name"]) for option in options) + 2
     parts.append("\n".join(textwrap.fill(option["text"], 106, initial_indent=f"{option['name']}:".ljust(width),

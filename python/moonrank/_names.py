@@ -104,7 +104,7 @@ class TorchLoss:
         """The BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): a sum over relevant rows i,
         for scores s.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         draws:    pairs drawn for each relevant row; the loss takes their mean (at least 1; default 1)
         metric:   metric whose bounds are used (default the exact nRBP loss, the number of wrongly ordered pairs)
@@ -244,7 +244,7 @@ class TorchLoss:
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """The LambdaFM loss (Yuan et al. 2016): BPR with dynamic sampling, which chooses row j by its score.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         candidates: rows drawn for each relevant row, of which one is chosen (from 1 to 128; default 10)
         rho:        spread of the choice among candidates: small values choose the highest score, 1e6 chooses
@@ -544,7 +544,7 @@ class TorchLoss:
         """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
         at random in Plackett and Luce's model as for mr.losses.policy_gradient.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
                  "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
@@ -560,7 +560,7 @@ class TorchLoss:
         """A policy gradient loss (REINFORCE, Williams 1992): minus the mean of a metric over rankings of each list,
         drawn at random in Plackett and Luce's model.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:   metric of the random rankings: any, such as "ndcg@10", "ap", "rr" or a script's own (default
                   "ndcg")
@@ -874,7 +874,7 @@ class TorchLoss:
                  relevant: float = 1.0, slope_at: Literal["value", "expectation"] = "value") -> None:
         """The WARP loss (Weston, Bengio & Usunier 2011).
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         margin:   smallest difference s_i - s_j of a relevant and another row's scores that costs nothing (from
                   1e-15 to 1e+15; default 1)
@@ -949,7 +949,7 @@ class TreeObjective:
         """The BPR loss (Rendle et al. 2009, section 4.1, criterion BPR-Opt, negated): a sum over relevant rows i,
         for scores s.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         draws:    pairs drawn for each relevant row; the loss takes their mean (at least 1; default 1)
         metric:   metric whose bounds are used (default the exact nRBP loss, the number of wrongly ordered pairs)
@@ -1086,7 +1086,7 @@ class TreeObjective:
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """The LambdaFM loss (Yuan et al. 2016): BPR with dynamic sampling, which chooses row j by its score.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         candidates: rows drawn for each relevant row, of which one is chosen (from 1 to 128; default 10)
         rho:        spread of the choice among candidates: small values choose the highest score, 1e6 chooses
@@ -1381,7 +1381,7 @@ class TreeObjective:
         """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
         at random in Plackett and Luce's model as for mr.losses.policy_gradient.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
                  "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
@@ -1397,7 +1397,7 @@ class TreeObjective:
         """A policy gradient loss (REINFORCE, Williams 1992): minus the mean of a metric over rankings of each list,
         drawn at random in Plackett and Luce's model.
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:   metric of the random rankings: any, such as "ndcg@10", "ap", "rr" or a script's own (default
                   "ndcg")
@@ -1705,7 +1705,7 @@ class TreeObjective:
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """The WARP loss (Weston, Bengio & Usunier 2011).
 
-        Draws random rows in each call. `moonrank.lua("mr.seed(1)")` starts the random numbers again.
+        Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         margin:   smallest difference s_i - s_j of a relevant and another row's scores that costs nothing (from
                   1e-15 to 1e+15; default 1)

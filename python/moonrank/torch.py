@@ -59,7 +59,7 @@ class Loss(TorchLoss, torch.nn.Module):
     float32 or float64 in the memory of the CPU are read in place; scores on a GPU are copied. The loss is computed
     with all threads of Moonrank, while other Python threads run. Second derivatives are not available.
 
-    Losses that draw rows, such as "bpr", use Moonrank's random numbers, which `moonrank.lua("mr.seed(1)")` starts
+    Losses that draw, such as "bpr", use Moonrank's random numbers, which `moonrank.lua("mr.seed(1)")` starts
     again.
 
     >>> Loss("ap", bound="minmax", reduction="none")(torch.tensor([2., 1.]), [1, 0], [2]).shape

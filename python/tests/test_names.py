@@ -35,8 +35,8 @@ def test_functions_have_the_declared_options():
 
 def test_an_objects_documentation_is_that_of_its_loss():
     objective = _trees.Newton("psl", tau=0.5)
-    assert "surrogate:" in objective.__doc__ and "Draws" not in objective.__doc__
-    assert "Draws" in _trees.Newton("bpr").__doc__
+    assert "surrogate:" in objective.__doc__ and "draws random" not in objective.__doc__
+    assert "draws random" in _trees.Newton("bpr").__doc__
     assert "name, bound" in _trees.Newton.__doc__
 
 
