@@ -65,23 +65,26 @@ class Evaluation:
                                 index=index if self._qid is None else pandas.Index(self._qid, name="qid"))
 
 
-def lists(grades: ArrayLike, sizes: ArrayLike | None = None, *, qid: ArrayLike | None = None) -> Lists:
+def lists(grades: ArrayLike, sizes: ArrayLike | None = None, *, qid: ArrayLike | None = None,
+          weights: ArrayLike | None = None, list_weights: ArrayLike | None = None) -> Lists:
     """Makes judged lists that stay inside the library. `evaluate`, `compare` and `moonrank.torch.Loss` take them in
     place of grades and sizes. Calls are faster by the time that it takes to read grades and sizes.
 
-    grades, sizes, qid: as for `evaluate`. They are copied: later changes of these arrays do not change the lists
+    grades, sizes, qid, weights, list_weights: as for `evaluate`. They are copied: later changes of these arrays do not
+    change the lists
 
     >>> judged = lists([0, 1, 0], [3])
     >>> judged, evaluate([3., 2., 1.], judged, metrics=["rr"]).mean["rr"]
     (Lists(lists=1, rows=3), 0.5)
     """
-    return Lists(grades, sizes, qid)
+    return Lists(grades, sizes, qid, weights, list_weights)
 
 
 def evaluate(scores: ArrayLike, grades: Grades, sizes: ArrayLike | None = None,
              metrics: Metric | Sequence[Metric] = ("ndcg@10",), *, ties: Ties | None = None,
              empty: Empty | None = None, relevant: float | None = None, gain: Gain | None = None,
-             denominator: Denominator | None = None, qid: ArrayLike | None = None) -> Evaluation:
+             denominator: Denominator | None = None, qid: ArrayLike | None = None,
+             weights: ArrayLike | None = None, list_weights: ArrayLike | None = None) -> Evaluation:
     """Evaluates scores by exact metrics.
 
     scores:  [rows] or [rows, 1] numbers; a contiguous array of float32 or float64 is read in place. NaN is an error
@@ -99,13 +102,15 @@ def evaluate(scores: ArrayLike, grades: Grades, sizes: ArrayLike | None = None,
     gain:     gain of a grade in dcg and ndcg: "exp2" (default), "linear" or "exp2_plus_one"
     denominator: divisor of ap: "relevant" (default) or "cutoff"
     qid:      [rows] number or text that names the row's list, instead of sizes; the rows of a list are side by side
+    weights:  [rows] numbers from 0 up by which "ndcg" and "dcg" multiply gains; other metrics refuse them
+    list_weights: [lists] numbers from 0 up, the weights of lists in means
 
     Wrong names, types and shapes raise MoonrankError.
 
     >>> round(evaluate([3., 2., 1.], [0, 1, 0], [3], [("rr", "minmax")]).mean["rr[minmax]"], 6)
     0.25
     """
-    value = _lists.judged(grades, sizes, qid)
+    value = _lists.judged(grades, sizes, qid, weights, list_weights)
     value.update(scores=_lists.scores_of("scores", scores, value["sizes"]), metrics=_lists.metric_names(metrics),
                  options=_given(ties=ties, empty=empty, relevant=relevant, gain=gain, denominator=denominator))
     ids = grades.qid if isinstance(grades, Lists) else None if qid is None else _lists.lists_of_qid(qid)[1]

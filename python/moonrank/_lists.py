@@ -75,12 +75,13 @@ class Lists:
     qid:    [lists] what names each list, or None
     """
 
-    def __init__(self, grades: Grades, sizes: ArrayLike | None = None, qid: ArrayLike | None = None):
+    def __init__(self, grades: Grades, sizes: ArrayLike | None = None, qid: ArrayLike | None = None,
+                 weights: ArrayLike | None = None, list_weights: ArrayLike | None = None):
         if isinstance(grades, Lists):
             raise MoonrankError("grades has lists of moonrank.lists already, expected numbers or an Arrow array "
                                 "of lists")
         # copies, so that later changes of the caller's arrays do not change the lists
-        own = {name: array.copy() for name, array in judged(grades, sizes, qid).items()}
+        own = {name: array.copy() for name, array in judged(grades, sizes, qid, weights, list_weights).items()}
         for array in own.values():
             array.flags.writeable = False
         self.grades: np.ndarray = own["grades"]
@@ -105,12 +106,22 @@ class Judged(dict):
     holds: Lists | None = None
 
 
-def judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None = None) -> Judged:
+def judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None = None,
+           weights: ArrayLike | None = None, list_weights: ArrayLike | None = None) -> Judged:
     """Returns grades and sizes as the arrays that the library reads, or the number of kept lists and their sizes.
 
     grades: [rows] numbers and sizes: [lists] or qid: [rows]; or grades is an Arrow array of lists or has kept lists,
     and sizes and qid are None
+    weights, list_weights: [rows] and [lists] numbers, which the library checks
     """
+    found = _judged(grades, sizes, qid)
+    for name, key, given in (("weights", "row_weights", weights), ("list_weights", "list_weights", list_weights)):
+        if given is not None:
+            found[key] = _library.as_array(name, given, (np.float64,), dims=1)
+    return found
+
+
+def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None) -> Judged:
     if isinstance(grades, Lists):
         if sizes is not None or qid is not None:
             raise MoonrankError(f"{'qid' if sizes is None else 'sizes'} is given, but grades has lists of "

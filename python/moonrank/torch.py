@@ -77,13 +77,16 @@ class Loss(TorchLoss, torch.nn.Module):
 
     @_not_compiled
     def forward(self, scores: torch.Tensor, grades: torch.Tensor | _lists.Grades,
-                sizes: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
+                sizes: torch.Tensor | ArrayLike | None = None, *, weights: torch.Tensor | ArrayLike | None = None,
+                list_weights: torch.Tensor | ArrayLike | None = None) -> torch.Tensor:
         """Computes the loss.
 
         scores: [rows] or [rows, 1] tensor
         grades: [rows] numbers from 0 up (1 or more is relevant), an Arrow array of lists, or lists made by
                 moonrank.lists, which are not read again in each call
         sizes:  [lists] number of rows of each list; left out if grades has lists
+        weights: [rows] weight of each row in the loss of its list, 0 or more
+        list_weights: [lists] weight of each list under the reductions "mean" and "sum", 0 or more
 
         Returns a number, or [lists] numbers if the reduction is "none", in the type of the scores.
         """
@@ -92,7 +95,7 @@ class Loss(TorchLoss, torch.nn.Module):
         if not scores.dtype.is_floating_point:
             raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
         scores = scores.squeeze(1) if scores.dim() == 2 and scores.shape[1] == 1 else scores
-        given = _lists.judged(grades, sizes)
+        given = _lists.judged(grades, sizes, None, weights, list_weights)
         return _Function.apply(scores, self, given, scores.requires_grad and torch.is_grad_enabled())
 
     def extra_repr(self) -> str:

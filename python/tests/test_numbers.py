@@ -213,3 +213,18 @@ def test_wrong_comparisons_are_errors():
             ({1: [1, 2], 2: [2, 1]}, {}, "systems.*1"), ({"a": [1, 2], "b": [1]}, {}, "'b'")):
         with pytest.raises(moonrank.MoonrankError, match=word):
             moonrank.compare(systems, grades, sizes, ["ap"], **options)
+
+
+def test_weights():
+    scores, grades, sizes = [3.0, 2, 1, 1, 2], [0, 1, 2, 1, 0], [3, 2]
+    plain = moonrank.evaluate(scores, grades, sizes, ["ndcg", "ap"])
+    found = moonrank.evaluate(scores, grades, sizes, ["ndcg", "ap"], list_weights=[3, 1])
+    for name in ("ndcg", "ap"):
+        values = plain.values[name]
+        assert found.mean[name] == pytest.approx((3 * values[0] + values[1]) / 4)
+    found = moonrank.evaluate(scores, grades, sizes, ["ndcg@1"], weights=[1, 1, 0, 1, 1])
+    assert found.values["ndcg@1"].tolist() == [0, 0]
+    found = moonrank.evaluate(scores, grades, sizes, ["ndcg@2"], weights=[1, 1, 0, 1, 1])
+    assert found.values["ndcg@2"][0] == pytest.approx(1 / np.log2(3), rel=1e-6)
+    with pytest.raises(moonrank.MoonrankError, match="ap"):
+        moonrank.evaluate(scores, grades, sizes, ["ap"], weights=[1] * 5)

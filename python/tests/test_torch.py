@@ -251,3 +251,23 @@ def test_kept_lists_refuse_other_rows_and_second_sizes():
                             ((scores(), moonrank.lists(GRADES[:5], SIZES[:1])), "13")]:
         with pytest.raises(moonrank.MoonrankError, match=word):
             moonrank.torch.Loss("ndcg")(*arguments)
+
+
+def test_weights():
+    x, weights, of_lists = scores(), torch.linspace(0.5, 2, 13), np.array([3, 1, 1, 1, 2])
+    mean = moonrank.torch.Loss("ranknet")(x, GRADES, SIZES, weights=weights, list_weights=of_lists)
+    mean.backward()
+    values = moonrank.torch.Loss("ranknet", reduction="none")(x, GRADES, SIZES, weights=weights)
+    total = moonrank.torch.Loss("ranknet", reduction="sum")(x, GRADES, SIZES, weights=weights, list_weights=of_lists)
+    counts = np.array([3, 0, 1, 0, 2])  # a list of one row, or of none, does not count
+    assert total.item() == pytest.approx((values.detach().numpy() * of_lists).sum())
+    assert mean.item() == pytest.approx(total.item() / counts.sum())
+    kept = moonrank.lists(GRADES.numpy(), SIZES.numpy(), weights=weights.numpy(), list_weights=of_lists)
+    y = scores()
+    again = moonrank.torch.Loss("ranknet")(y, kept)
+    again.backward()
+    assert again.item() == mean.item() and torch.equal(x.grad, y.grad)
+    with pytest.raises(moonrank.MoonrankError, match="weights"):
+        moonrank.torch.Loss("log_rr")(x, GRADES, SIZES, weights=weights)
+    with pytest.raises(moonrank.MoonrankError, match="weights.*-1"):
+        moonrank.torch.Loss("mse")(x, GRADES, SIZES, weights=-torch.ones(13))

@@ -6,6 +6,7 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"
 local frame = require "moonrank.sweep.frame"
+local losses = require "moonrank.losses.loss"
 local newton = require "moonrank.losses.newton"
 local only_fit = require("moonrank.losses.options").only_fit
 local random = require "moonrank.tensor.random"
@@ -99,9 +100,12 @@ local function keep(value)
   return last_number
 end
 
--- Returns the judged lists of a call: kept ones, or made from grades of all rows and the number of rows of each list.
+-- Returns the judged lists of a call: kept ones, or made from grades of all rows and the number of rows of each list. A
+-- call can pass weights, which replace those of kept lists.
 local function lists_of(t)
-  return t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
+  local lists = t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
+  if not t.row_weights and not t.list_weights then return lists end
+  return lists:weighted{ weights = t.row_weights, list_weights = t.list_weights }
 end
 
 -- Returns the metrics of a call, each named as the caller wrote it and each name once.
@@ -122,6 +126,7 @@ local function exact_means(found)
   local means = {}
   for i, name in ipairs(found.names) do
     local mean, _, _, skipped = core.summary(evaluate.exact(found, name))
+    if rawget(found, "_weights") then mean = found.mean[name] end
     means[name] = found.metrics[i].empty == "nan" and skipped > 0 and 0 / 0 or mean
   end
   return means
@@ -180,7 +185,7 @@ local function values_of(loss, t)
   if t.draw_again then random.go_back(t.draw_again) end
   local values = t.reduction == "mean" and loss:mean(scores, lists) or loss(scores, lists)
   if t.draw_again then random.go_back(drawn) end
-  if t.reduction == "sum" then values = values:sum() end
+  if t.reduction == "sum" then values = losses.times_list_weights(values, lists):sum() end
   if not t.gradient then return { value = values, drawn = drawn } end
   local total = t.weights and (values * t.weights):sum() or values
   if total.tracked then total:backward() end
