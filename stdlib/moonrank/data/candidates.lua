@@ -14,6 +14,7 @@ local phase = require "moonrank.system.phase"
 local registry = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
+local vectors_of = require("moonrank.models.model").vectors
 
 local M = {}
 
@@ -271,6 +272,21 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
+-- Returns a function that makes lists of only the first candidates of each user in a block, and the rows of such a list:
+-- if the metrics depend on no others, and one product of matrices finds them. The function returns nil where it does
+-- not.
+local function first_candidates_of(self, model, metrics)
+  local p, q = vectors_of(model)
+  if not p then return nil end
+  local k, t = 1, self:tables()
+  for _, metric in ipairs(metrics) do
+    if evaluate.is_bounded(metric) or not metric:reads_first() then return nil end
+    k = math.max(k, metric.k)
+  end
+  local function of(block) return core.first_candidates(p, q, block, t.targets, t.known, k) end
+  return { rows = k + 64, of = of }
+end
+
 ---Returns the given metrics; with the option `correct`, metrics whose names have the suffix of the
 ---correction, as in "ndcg@10[corrected]".
 ---@param metrics mr.Metric[]
@@ -287,14 +303,27 @@ end
 function Candidates:measure(model, metrics)
   local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
   local whole = o.candidates == "catalogue"
-  M.blocks(self:tables().users, whole and self.fold.items or 2 * o.negatives, device, function(block)
+  local function add(made)
     local number = #parts + 1
-    local made = lists_of(self, block, number, device)
     local scores = M.scores(model, made, device)
     users[number], lists[number] = made.users, per_list.shapes_of(made.lists)
+    lists[number].sizes = made.sizes or lists[number].sizes
     parts[number] = o.correct and corrections.evaluate(metrics, made, scores:to("cpu"), o, self._estimates)
       or evaluate.measure_by(scores, made.lists, metrics, whole)
-  end)
+  end
+  local function add_all(block)
+    M.blocks(block, whole and self.fold.items or 2 * o.negatives, device,
+      function(some) add(lists_of(self, some, #parts + 1, device)) end)
+  end
+  local first = whole and first_candidates_of(self, model, metrics)
+  if first then
+    M.blocks(self:tables().users, first.rows, device, function(block)
+      local made = first.of(block)
+      if made then add(made) else add_all(block) end
+    end)
+  else
+    add_all(self:tables().users)
+  end
   local result = evaluate.joined(parts)
   result._set, result._shapes = self.data, per_list.joined(lists)
   result.users, result.part, result.data, result.candidates =

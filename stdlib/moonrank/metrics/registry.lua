@@ -112,6 +112,10 @@ function methods:ranking_key(few)
   return ("%s %.17g%s"):format(self.ties, self.relevant, few and reads_few(self) and " few" or "")
 end
 
+---Returns true if the metric depends on nothing but the ranks of relevant rows up to its cutoff `k`,
+---so that all other rows need no rank.
+function methods:reads_first() return self.k ~= nil and reads_few(self) end
+
 -- Returns what a direct call of the metric gives for lists without relevant rows. DCG keeps its definition, because
 -- with gain exp2_plus_one it is not 0 for such lists.
 local function own_rule(metric)
