@@ -14,6 +14,12 @@ namespace mr::cpu {
 // costs more than it saves. Pieces of `worth_a_piece` are small enough that all threads end at about the same time.
 constexpr double worth_sharing = 16384, worth_a_piece = 2048;
 
+/// Number of entries in a piece of work that takes about equal time for every entry.
+constexpr int64_t entries_of_piece = 8192;
+
+/// Number of rows in such a piece, for rows of `width` entries.
+inline int64_t rows_of_piece(int64_t width) { return std::max<int64_t>(1, entries_of_piece / width); }
+
 /// Number of tasks per piece, for `count` tasks that take `nanoseconds` together.
 inline int64_t tasks_of_piece(int64_t count, double nanoseconds) {
   if (nanoseconds < worth_sharing || count <= 1) return std::max<int64_t>(1, count);
@@ -64,8 +70,6 @@ struct Backend {
   }
 
  private:
-  static constexpr int64_t entries_of_piece = 8192;
-
   /// Splits the lists into pieces by the number of rows that the functor visits, or by the number of lists.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {

@@ -13,7 +13,7 @@ namespace {
 template <class Work>
 void by_row(int64_t count, const Work& work, void (*loop)(const Work& work, int64_t first, int64_t last)) {
   if (count == 0) return;
-  parallel(count / work.at.width, std::max<int64_t>(1, 8192 / work.at.width),
+  parallel(count / work.at.width, rows_of_piece(work.at.width),
            [&](int64_t first, int64_t last) { loop(work, first, last); });
 }
 

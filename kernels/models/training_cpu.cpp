@@ -91,7 +91,7 @@ template <class Real>
 void adam_step(int64_t count, const AdamStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
   if (moved.rows == nullptr && w.gradient.slot == nullptr) {
-    return parallel(count, 8192, [&](int64_t first, int64_t last) {
+    return parallel(count, entries_of_piece, [&](int64_t first, int64_t last) {
       training_loops<Real>().adam({w.parameter + first, w.mean + first, w.square + first, w.gradient.values + first,
                                    nullptr, nullptr, last - first},
                                   0, 1, rates_of(w));
@@ -100,7 +100,7 @@ void adam_step(int64_t count, const AdamStep<Real>& w) {
   if (count == 0) return;
   const int64_t width = w.gradient.width;
   const AdamRows<Real> at{w.parameter, w.mean, w.square, w.gradient.values, moved.rows, w.gradient.slot, width};
-  parallel(count / width, std::max<int64_t>(1, 8192 / width),
+  parallel(count / width, rows_of_piece(width),
            [&](int64_t first, int64_t last) { training_loops<Real>().adam(at, first, last, rates_of(w)); });
 }
 
@@ -131,12 +131,12 @@ void sgd_step(int64_t count, const SgdStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
   const int64_t* const slot = w.gradient.slot;
   if (moved.rows == nullptr && slot == nullptr) {
-    return parallel(count, 8192,
+    return parallel(count, entries_of_piece,
                     [&](int64_t first, int64_t last) { sgd_run(w, first, w.gradient.values + first, last - first); });
   }
   if (count == 0) return;
   const int64_t width = w.gradient.width;
-  parallel(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t first, int64_t last) {
+  parallel(count / width, rows_of_piece(width), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const int64_t row = moved.rows ? moved.rows[i] : i, from = slot ? slot[row] : row;
       if (from >= 0) sgd_run(w, row * width, w.gradient.values + from * width, width);

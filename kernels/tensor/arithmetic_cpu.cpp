@@ -12,7 +12,7 @@ namespace {
 template <class Real>
 void sum_runs(int64_t count, const SumRuns<Real>& work) {
   if (count == 0) return;
-  parallel(count / work.width, std::max<int64_t>(1, 8192 / work.width), [&](int64_t first, int64_t last) {
+  parallel(count / work.width, rows_of_piece(work.width), [&](int64_t first, int64_t last) {
     const SumRuns<Real> w = work;
     for (int64_t row = first; row < last; ++row) {
       for (int64_t column = 0; column < w.width; ++column) {
@@ -23,8 +23,6 @@ void sum_runs(int64_t count, const SumRuns<Real>& work) {
     }
   });
 }
-
-constexpr int64_t entries_of_piece = 8192;
 
 /// The loops of functions_cpu.h for one function: kernels with the signatures of its plain forms.
 template <class Real, auto function, class Plain, class PlainVjp>

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("the GPU's kernel table has every kernel", "[kernels][tables]
 
 TEST_CASE("gpu() gives a reason if the GPU is not available", "[kernels][tables]") {
   CHECK(cuda::gpu().available() == (cuda::gpu().reason().empty()));
-  if (!cuda::built()) CHECK_THROWS_WITH(cuda::gpu().synchronize(), "this moonrank was built without CUDA");
+  if (!cuda::built()) CHECK_THROWS_WITH(cuda::gpu().synchronize(), Catch::Contains("CUDA"));
 }
 
 TEST_CASE("copies to the GPU and back keep their bytes", "[kernels][gpu]") {

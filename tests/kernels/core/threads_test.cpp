@@ -239,7 +239,7 @@ TEST_CASE("parallel visits every index in many small calls while the number of t
 }
 
 TEST_CASE("set_threads refuses numbers below one and calls within a task", "[kernels][pool]") {
-  CHECK_THROWS_WITH(set_threads(0), "threads: got 0, expected 1 or more");
+  CHECK_THROWS_WITH(set_threads(0), Catch::Contains("threads: ") && Catch::Contains(" 0"));
   CHECK_THROWS_AS(set_threads(-3), std::invalid_argument);
   const Threads with(2);
   CHECK_THROWS_AS(pieces(4, 1, [](int64_t, int64_t) { set_threads(1); }), std::logic_error);

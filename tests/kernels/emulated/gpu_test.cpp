@@ -14,6 +14,7 @@
 namespace mr {
 namespace {
 
+using Catch::Matchers::Contains;
 using Catch::Matchers::EndsWith;
 using cuda::Gpu;
 
@@ -74,8 +75,8 @@ TEST_CASE("Gpu shares no recordings, waits and kept memory with another Gpu", "[
   CHECK(other.kept_bytes() > 0);
   CHECK(recording.kept_bytes() == 0);
   CHECK(other.notes() == nullptr);
-  CHECK_THROWS_WITH(other.end_capture(), "cannot end a recording of GPU work: none was begun");
-  CHECK_THROWS_WITH(recording.synchronize(), "cannot wait for the GPU while its work is recorded");
+  CHECK_THROWS_WITH(other.end_capture(), Contains("end") && Contains("recording"));
+  CHECK_THROWS_WITH(recording.synchronize(), Contains("wait") && Contains("recorded"));
   CHECK(recording.waits() == waits);
 
   const std::unique_ptr<cuda::Capture> recorded = recording.end_capture();

@@ -210,9 +210,8 @@ TEST_CASE("RankingDistribution throws if beta is too far from 0, and has finite 
       for (const ListShape& shape : {ListShape{2, 1, {}, beta}, {60, 20, {}, beta}, {60, 45, {}, beta}}) {
         INFO(name << " N=" << shape.n << " P=" << shape.p << " beta " << beta);
         for (const Method method : {Method::automatic, Method::sampled})
-          CHECK_THROWS_WITH(RankingDistribution(metric, shape, {method, 1000, 1}),
-                            Catch::Matchers::Contains("too far from 0"));
-        CHECK_THROWS_WITH(smooth_cdfs(metric, {shape}, {}, {}), Catch::Matchers::Contains("too far from 0"));
+          CHECK_THROWS_WITH(RankingDistribution(metric, shape, {method, 1000, 1}), Catch::Matchers::Contains("from 0"));
+        CHECK_THROWS_WITH(smooth_cdfs(metric, {shape}, {}, {}), Catch::Matchers::Contains("from 0"));
       }
       const RankingDistribution single(metric, {3, 3, {}, beta}, {});
       CHECK(std::isfinite(single.mean()));

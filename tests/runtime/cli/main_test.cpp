@@ -5,67 +5,65 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
+#include "tests/support/says.h"
 
 namespace fs = std::filesystem;
 using Catch::Contains;
 using Catch::StartsWith;
 using mr::test::Ran;
 using mr::test::run;
+using mr::test::says;
 using mr::test::TextFile;
 
 TEST_CASE("moonrank exits with status 2 and offers the nearest option if the command line is wrong") {
-  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"--verson"}, "moonrank: unknown option '--verson', did you mean '--version'? (moonrank --help lists all)\n"},
-      {{"--thread", "2"},
-       "moonrank: unknown option '--thread', did you mean '--threads'? (moonrank --help lists all)\n"},
-      {{"--unheard-of-thing"}, "moonrank: unknown option '--unheard-of-thing' (moonrank --help lists all)\n"},
-      {{"--threads"}, "moonrank: --threads: the number of threads is missing\n"},
-      {{"--threads", "0"}, "moonrank: --threads: expected a number from 1 to 4096, got '0'\n"},
-      {{"--threads=two"}, "moonrank: --threads: expected a number from 1 to 4096, got 'two'\n"},
-      {{"-e"}, "moonrank: -e: the code is missing\n"},
-      {{"test"}, "moonrank: test: expected the name of at least one spec, got none\n"},
-      {{"--threads", "2", "doc", "x"}, "moonrank: doc: option '--threads' has no effect here, remove it\n"},
-      {{"--threads=2", "data", "list"}, "moonrank: data: option '--threads' has no effect here, remove it\n"},
-      {{"-i", "test", "x"}, "moonrank: test: option '-i' has no effect here, remove it\n"},
-      {{"-e", "x = 1", "results", "x"}, "moonrank: results: option '-e' has no effect here, remove it\n"},
-      {{"doc", "-i"}, "moonrank: doc: option '-i' has no effect here, remove it\n"},
-      {{"--version", "-i"}, "moonrank: --version: option '-i' has no effect here, remove it\n"},
-      {{"--threads", "1", "--dump-api"}, "moonrank: --dump-api: option '--threads' has no effect here, remove it\n"},
-      {{"--version", "--dump-api"}, "moonrank: --dump-api: unexpected option\n"},
-      {{"data"}, "moonrank: data: 'get NAME' or 'list' is missing\n"},
-      {{"data", "gte", "x"}, "moonrank: unknown data command 'gte', did you mean 'get'? (moonrank --help lists all)\n"},
-      {{"results"}, "moonrank: results: expected the name of one store, got 0\n"},
-      {{"results", "a", "b"}, "moonrank: results: expected the name of one store, got 2\n"},
-      {{"data", "get"}, "moonrank: data get: expected one name after 'get'\n"},
-      {{"results", "--hlep"},
-       "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
-      {{"results", "r.db", "--hlep"},
-       "moonrank: unknown option of results '--hlep', did you mean '--help'? (moonrank --help lists all)\n"},
-      {{"doc", "-x", "y"}, "moonrank: unknown option of doc '-x' (moonrank --help lists all)\n"},
-      {{"doc", "--html"}, "moonrank: doc --html: the name of a folder is missing\n"},
-      {{"doc", "ndcg", "--html", "x"},
-       "moonrank: doc --html: expected the name of one folder after --html and no other words\n"},
-      {{"doc", "--html", "-i"}, "moonrank: doc --html: expected the name of a folder, got the option '-i'\n"},
-      {{"results", "--html", "x"}, "moonrank: unknown option of results '--html' (moonrank --help lists all)\n"},
-      {{"test", "--halp"},
-       "moonrank: unknown option of test '--halp', did you mean '--help'? (moonrank --help lists all)\n"},
-      {{"data", "--hepl"},
-       "moonrank: unknown option of data '--hepl', did you mean '--help'? (moonrank --help lists all)\n"},
-      {{"data", "get", "--everything"},
-       "moonrank: unknown option of data '--everything' (moonrank --help lists all)\n"},
-      {{"docs"}, "moonrank: unknown command or script 'docs', did you mean 'doc'? (moonrank --help lists all)\n"},
-      {{"exec", "1"}, "moonrank: unknown command or script 'exec'; write moonrank -e CODE\n"},
-      {{"trec_eval", "q", "r"}, "moonrank: unknown command or script 'trec_eval'; write moonrank eval QRELS RUN\n"},
-      {{"-i", "eval", "q", "r"}, "moonrank: eval: option '-i' has no effect here, remove it\n"},
-      {{"help", "me"},
-       "moonrank: help: expected one command after it: test, doc, results, data, eval, kernel, new or serve\n"},
-      {{"-v"}, "moonrank: unknown option '-v'; write --version\n"},
-      {{"test", "--threads", "2"}, "moonrank: test: option '--threads' must be written before 'test'\n"},
-      {{"--version", "x"}, "moonrank: unexpected argument 'x'\n"}};
+  struct Case {
+    std::vector<std::string> words;
+    std::vector<std::string> said;
+  };
+  const std::vector<Case> cases = {{{"--verson"}, {"'--verson'", "'--version'"}},
+                                   {{"--thread", "2"}, {"'--thread'", "'--threads'"}},
+                                   {{"--unheard-of-thing"}, {"'--unheard-of-thing'"}},
+                                   {{"--threads"}, {"--threads", "missing"}},
+                                   {{"--threads", "0"}, {"--threads", "'0'", "4096"}},
+                                   {{"--threads=two"}, {"--threads", "'two'", "4096"}},
+                                   {{"-e"}, {"-e", "missing"}},
+                                   {{"test"}, {"test", "spec"}},
+                                   {{"--threads", "2", "doc", "x"}, {"doc", "'--threads'"}},
+                                   {{"--threads=2", "data", "list"}, {"data", "'--threads'"}},
+                                   {{"-i", "test", "x"}, {"test", "'-i'"}},
+                                   {{"-e", "x = 1", "results", "x"}, {"results", "'-e'"}},
+                                   {{"doc", "-i"}, {"doc", "'-i'"}},
+                                   {{"--version", "-i"}, {"--version", "'-i'"}},
+                                   {{"--threads", "1", "--dump-api"}, {"--dump-api", "'--threads'"}},
+                                   {{"--version", "--dump-api"}, {"--dump-api"}},
+                                   {{"data"}, {"data", "'get NAME'", "'list'"}},
+                                   {{"data", "gte", "x"}, {"'gte'", "'get'"}},
+                                   {{"results"}, {"results", "one store", "0"}},
+                                   {{"results", "a", "b"}, {"results", "one store", "2"}},
+                                   {{"data", "get"}, {"data get", "one name"}},
+                                   {{"results", "--hlep"}, {"results", "'--hlep'", "'--help'"}},
+                                   {{"results", "r.db", "--hlep"}, {"results", "'--hlep'", "'--help'"}},
+                                   {{"doc", "-x", "y"}, {"doc", "'-x'"}},
+                                   {{"doc", "--html"}, {"doc --html", "missing"}},
+                                   {{"doc", "ndcg", "--html", "x"}, {"doc --html", "one folder"}},
+                                   {{"doc", "--html", "-i"}, {"doc --html", "'-i'"}},
+                                   {{"results", "--html", "x"}, {"results", "'--html'"}},
+                                   {{"test", "--halp"}, {"test", "'--halp'", "'--help'"}},
+                                   {{"data", "--hepl"}, {"data", "'--hepl'", "'--help'"}},
+                                   {{"data", "get", "--everything"}, {"data", "'--everything'"}},
+                                   {{"docs"}, {"'docs'", "'doc'"}},
+                                   {{"exec", "1"}, {"'exec'", "moonrank -e CODE"}},
+                                   {{"trec_eval", "q", "r"}, {"'trec_eval'", "moonrank eval QRELS RUN"}},
+                                   {{"-i", "eval", "q", "r"}, {"eval", "'-i'"}},
+                                   {{"help", "me"}, {"help", "test, doc, results, data, eval, kernel, new or serve"}},
+                                   {{"-v"}, {"'-v'", "--version"}},
+                                   {{"test", "--threads", "2"}, {"'--threads'", "before 'test'"}},
+                                   {{"--version", "x"}, {"'x'"}}};
   for (const auto& [words, said] : cases) {
     const Ran ran = run(words);
     CHECK(ran.status == 2);
-    CHECK(ran.err == said);
+    CHECK_THAT(ran.err, StartsWith("moonrank: ") && mr::test::Says(said));
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
     CHECK(ran.out.empty());
   }
 }
@@ -87,7 +85,7 @@ TEST_CASE("moonrank prints versions with --version and usage of each command wit
   CHECK(run({"--help", "--version"}).out == help.out);
   CHECK(run({"--version", "-h"}).out == help.out);
   CHECK_THAT(run({"data", "get", "--help"}).out, Contains("$MOONRANK_DATA"));
-  CHECK_THAT(help.out, Contains("moonrank test SPEC...") && Contains("--threads N") && Contains("130 after Ctrl-C"));
+  CHECK_THAT(help.out, says("moonrank test ", "--threads ", "130"));
 }
 
 TEST_CASE("moonrank -e runs strings in order, with mr loaded, before the script") {
@@ -111,8 +109,7 @@ TEST_CASE("moonrank exits with status 1 and prints one line and a stack trace if
   const Ran ran = run({script.path()});
   CHECK(ran.status == 1);
   CHECK(ran.out.empty());
-  CHECK_THAT(ran.err, StartsWith("moonrank: ") &&
-                          Contains("s.lua:3: unknown option of mr.tensor: 'dtyp', did you mean 'dtype'?"));
+  CHECK_THAT(ran.err, StartsWith("moonrank: ") && says("s.lua:3:", "mr.tensor", "'dtyp'", "'dtype'"));
   CHECK_THAT(ran.err, Contains("\n  stdlib/moonrank/tensor.lua:") && Contains("s.lua:5: in ") &&
                           Contains("s.lua:6: in main chunk\n"));
   CHECK_THAT(ran.err, !Contains("[C]"));
@@ -164,7 +161,7 @@ TEST_CASE("moonrank prints syntax errors, missing files, error objects and stack
   CHECK_THAT(run({wrong.path()}).err, Contains("wrong.lua:1: unexpected symbol near '='"));
   CHECK(run({wrong.path()}).status == 1);
   CHECK(run({"/nowhere/none.lua"}).status == 1);
-  CHECK_THAT(run({"/nowhere/none.lua"}).err, StartsWith("moonrank: cannot open /nowhere/none.lua"));
+  CHECK_THAT(run({"/nowhere/none.lua"}).err, Contains("/nowhere/none.lua"));
   CHECK(run({"-e", "os.exit(7)"}).status == 7);
   CHECK_THAT(run({"-e", "error({})"}).err, Contains("(error object is a table value)"));
   CHECK_THAT(run({"-e", "error()"}).err, Contains("(error object is a nil value)"));
@@ -179,12 +176,12 @@ TEST_CASE("moonrank prints syntax errors, missing files, error objects and stack
 
 TEST_CASE("undeclared globals are errors in scripts and specs but not with -e") {
   const TextFile reads("s.lua", "local learning_rate = 1\nprint(lerning_rate)\n");
-  CHECK_THAT(run({reads.path()}).err, Contains("s.lua:2: undeclared global 'lerning_rate'"));
+  CHECK_THAT(run({reads.path()}).err, says("s.lua:2:", "'lerning_rate'"));
   const TextFile near("s.lua", "pritn(1)\n");
-  CHECK_THAT(run({near.path()}).err, Contains("s.lua:1: undeclared global 'pritn', did you mean 'print'?"));
+  CHECK_THAT(run({near.path()}).err, says("s.lua:1:", "'pritn'", "'print'"));
   const TextFile writes("s.lua", "total = 1\n");
-  CHECK_THAT(run({writes.path()}).err, Contains("s.lua:1: assignment to undeclared global 'total'"));
-  CHECK_THAT(run({"test", writes.path()}).err, Contains("assignment to undeclared global 'total'"));
+  CHECK_THAT(run({writes.path()}).err, says("s.lua:1:", "'total'"));
+  CHECK_THAT(run({"test", writes.path()}).err, Contains("'total'"));
   CHECK(run({"-e", "total = 1 print(total, other)"}).out == "1\tnil\n");
 }
 
@@ -198,7 +195,7 @@ TEST_CASE("moonrank test reports passing specs, failing specs and specs without 
   const Ran both = run({"test", bad.path(), good.path()});
   CHECK(both.status == 1);
   CHECK_THAT(both.err, Contains("found 2, expected 3") && Contains("bad_spec.lua:2"));
-  CHECK_THAT(both.out, Contains("good_spec.lua: 1 tests, 1 checks, 0 failures"));
+  CHECK_THAT(both.out, says("good_spec.lua", "1 tests", "0 failures"));
 }
 
 TEST_CASE("moonrank doc prints a name's documentation and offers the nearest name if it is unknown") {
@@ -210,10 +207,10 @@ TEST_CASE("moonrank doc prints a name's documentation and offers the nearest nam
   CHECK_THAT(run({"doc"}).out, StartsWith("mr\n") && Contains("  gradcheck ") && Contains("  tensor "));
   const Ran none = run({"doc", "arnage"});
   CHECK(none.status == 1);
-  CHECK(none.err == "moonrank: nothing is called 'arnage', did you mean 'arange'?\n");
+  CHECK_THAT(none.err, says("'arnage'", "'arange'"));
   const Ran words = run({"doc", "power-law", "popularity"});
   CHECK(words.status == 0);
-  CHECK_THAT(words.out, StartsWith("nothing is called 'power-law popularity'") && Contains("\n  mr.data.synthetic  "));
+  CHECK_THAT(words.out, says("'power-law popularity'", "\n  mr.data.synthetic  "));
 }
 
 TEST_CASE("moonrank data list shows the folder in which mr.data finds a data set") {
@@ -224,7 +221,7 @@ TEST_CASE("moonrank data list shows the folder in which mr.data finds a data set
   const mr::test::ScopedVariable chosen("MOONRANK_DATA", home.path().string());
   const Ran list = run({"data", "list"}, "", work.string());
   CHECK(list.status == 0);
-  CHECK_THAT(list.out, Contains("movielens") && Contains("not there: moonrank data get movielens"));
+  CHECK_THAT(list.out, Contains("moonrank data get movielens"));
   // from the last place to the first: each hides those after it
   for (const auto& [folder, shown] : std::vector<std::pair<fs::path, std::string>>{
            {home.path() / "share" / "moonrank", (home.path() / "share" / "moonrank").string() + "/"},
@@ -233,13 +230,13 @@ TEST_CASE("moonrank data list shows the folder in which mr.data finds a data set
            {work, ""}}) {
     fs::create_directories(folder / "ml-latest-small");
     const std::string path = shown + "ml-latest-small";
-    CHECK_THAT(run({"data", "list"}, "", work.string()).out, Contains("damaged: " + path + ": ratings.csv is missing"));
+    CHECK_THAT(run({"data", "list"}, "", work.string()).out, says("damaged", path + ": ", "ratings.csv"));
     const Ran found = run({"-e", "print(require('moonrank.data.find').path 'ml-latest-small')"}, "", work.string());
     CHECK(found.out == path + "\n");
   }
   const Ran unknown = run({"data", "get", "movielen"});
   CHECK(unknown.status == 1);
-  CHECK(unknown.err == "moonrank: no data set has the name 'movielen'; the known ones are: movielens\n");
+  CHECK_THAT(unknown.err, says("'movielen'", "movielens"));
 }
 
 TEST_CASE("the standard library is built into moonrank, and MOONRANK_STDLIB takes precedence") {
@@ -267,5 +264,5 @@ TEST_CASE("moonrank results lists the studies of a store and their trials") {
         "1\n");
   const Ran none = run({"results", path + "x"});
   CHECK(none.status == 1);
-  CHECK(none.err == "moonrank: " + path + "x is not there\n");
+  CHECK_THAT(none.err, Contains(path + "x "));
 }

@@ -4,12 +4,14 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
+#include "tests/support/says.h"
 #include "tests/support/terminal.h"
 
 using Catch::Contains;
 using Catch::StartsWith;
 using mr::test::Ran;
 using mr::test::run;
+using mr::test::says;
 using mr::test::Terminal;
 
 TEST_CASE("a session from a pipe prints results and errors without prompts") {
@@ -93,7 +95,7 @@ TEST_CASE("the prompt refuses a <close> variable outside of a block") {
   const std::string closer = "setmetatable({}, {__close = function() print 'closed' end})\n";
   const Ran ran = run({}, "local f <close> = " + closer + "f\ndo local f <close> = " + closer + " print 'used' end\n");
   CHECK(ran.out == "nil\nused\nclosed\n");
-  CHECK_THAT(ran.err, Contains("stdin:1: 'f' would be closed at once") && Contains("do local f <close> = ... end"));
+  CHECK_THAT(ran.err, says("stdin:1:", "'f'", "closed") && Contains("do local f <close> = ... end"));
 }
 
 TEST_CASE("a session from a pipe exits with status 1 if any of its lines raises an error") {
@@ -136,7 +138,7 @@ TEST_CASE("?name at the prompt shows the documentation of names and values") {
   CHECK_THAT(run({}, "local t = mr.tensor{1}\n?t\n").out, Contains("  :matmul "));
   CHECK_THAT(run({}, "? mr.bounds.define\n").out, Contains("mr.bounds.define("));
   CHECK_THAT(run({}, "?\n").out, Contains("gradcheck"));
-  CHECK_THAT(run({}, "?arnage\n1\n").err, Contains("did you mean 'arange'?"));
+  CHECK_THAT(run({}, "?arnage\n1\n").err, Contains("'arange'"));
 }
 
 TEST_CASE("help at the prompt shows documentation, and -i starts a session after a script") {

@@ -2,11 +2,13 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using Catch::StartsWith;
 using mr::test::Ran;
 using mr::test::run;
+using mr::test::says;
 using mr::test::TextFile;
 
 namespace {
@@ -98,7 +100,7 @@ TEST_CASE("errors within Moonrank's own modules and require are printed in scrip
 TEST_CASE("a session escapes control characters and refuses to show too many values") {
   const Ran many = run({}, "table.unpack({}, 1, 999000)\n1 + 1\n");
   CHECK(many.status == 1);
-  CHECK_THAT(many.err, Contains("999000 values are too many to show"));
+  CHECK_THAT(many.err, Contains("999000"));
   CHECK(many.out == "2\n");
   const Ran escapes = run({},
                           "'a\\27[2Jb', 'line\\nline', '\\xff'\n"
@@ -118,7 +120,7 @@ TEST_CASE("mr.args ends a script with its own status also within pcall and corou
   CHECK(run({script.path()}).status == 0);
   const Ran wrong = run({script.path(), "--nsr", "x"});
   CHECK(wrong.status == 2);
-  CHECK(wrong.err == "moonrank: --nsr: expected an integer, got 'x'\n");
+  CHECK_THAT(wrong.err, says("--nsr", "'x'"));
   const Ran help = run({script.path(), "--help"});
   CHECK(help.status == 0);
   CHECK_THAT(help.out, Contains("--nsr INTEGER"));

@@ -2,11 +2,13 @@
 
 #include "runtime/data/letor/letor.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::FoldPaths;
 using mr::letor_fold_paths;
 using mr::test::Files;
+using mr::test::says;
 using Words = std::vector<std::string>;
 
 namespace {
@@ -31,15 +33,15 @@ TEST_CASE("letor_fold_paths reads folds from folds.tsv") {
   CHECK(names(folds[0].valid) == Words{"S3"});
   CHECK(names(folds[1].test) == Words{"S2.txt.gz"});
   files.file("folds.tsv", header + "Fold1\tS1\tS9\tS3\n");
-  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("no partition 'S9' (S9.txt or S9.txt.gz)"));
+  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("'S9'"));
   files.file("folds.tsv", header + "Fold1\tS1\tS2\n");
-  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("folds.tsv:2:1: found 3 fields"));
+  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), says("folds.tsv:2:1:", "3 fields"));
   for (const std::string& bad : {std::string(), std::string("Fold1\tS1\tS2\tS3\n")}) {
     files.file("folds.tsv", bad);
-    CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("folds.tsv:1:1: expected the header"));
+    CHECK_THROWS_WITH(letor_fold_paths(files.folder()), says("folds.tsv:1:1:", "header"));
   }
   files.file("folds.tsv", header);
-  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("found a header and no folds"));
+  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), says("folds.tsv:2:1:", "no folds"));
 }
 
 TEST_CASE("letor_fold_paths finds folds in folders Fold1, Fold2 and in one folder that is a fold") {
@@ -55,7 +57,7 @@ TEST_CASE("letor_fold_paths finds folds in folders Fold1, Fold2 and in one folde
   std::filesystem::remove(files.folder() + "/Fold2/vali.txt.gz");
   CHECK(letor_fold_paths(files.folder())[1].valid.empty());
   std::filesystem::remove(files.folder() + "/Fold2/test.txt");
-  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("no partition 'test'"));
+  CHECK_THROWS_WITH(letor_fold_paths(files.folder()), Contains("'test'"));
 }
 
 TEST_CASE("letor_fold_paths rotates partitions P1 to P5 if there is no table") {
@@ -68,7 +70,7 @@ TEST_CASE("letor_fold_paths rotates partitions P1 to P5 if there is no table") {
   CHECK(published[0].valid.empty());
   CHECK(names(published[2].train) == Words{"P1.txt", "P2.txt", "P4.txt", "P5.txt"});
   const Files empty;
-  CHECK_THROWS_WITH(letor_fold_paths(empty.folder()), Contains("found no folds, expected folds.tsv, Fold1"));
+  CHECK_THROWS_WITH(letor_fold_paths(empty.folder()), says("no folds", "folds.tsv", "Fold1"));
   CHECK_THROWS_WITH(letor_fold_paths(empty.folder() + "/none"), Contains("/none: no such folder"));
 }
 

@@ -6,12 +6,14 @@
 
 #include "runtime/io/files/text_file.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::LetorFile;
 using mr::LetorOptions;
 using mr::read_letor;
 using mr::test::Files;
+using mr::test::says;
 using Floats = std::vector<float>;
 using Sizes = std::vector<int64_t>;
 using Words = std::vector<std::string>;
@@ -95,19 +97,17 @@ TEST_CASE("read_letor reads document names from comments") {
 
 TEST_CASE("read_letor accepts any feature order, NULL and lines without qid only with their options") {
   const std::string wild = "1 qid:1 3:7 1:2 3:8\n";
-  CHECK_THROWS_WITH(read(wild), Contains("q.txt:1:13: found feature 1 after feature 3") && Contains("order = \"any\""));
+  CHECK_THROWS_WITH(read(wild), says("q.txt:1:13:", "feature 1", "feature 3") && Contains("order = \"any\""));
   CHECK(features_of(read(wild, {.any_order = true})) == Floats{2, 0, 8});
   const std::string null = "1 qid:1 1:NULL 2:3\n";
-  CHECK_THROWS_WITH(
-      read(null),
-      Contains("q.txt:1:11: found 'NULL', expected a number (null = 0 reads it as 0, \"missing\" as missing)"));
+  CHECK_THROWS_WITH(read(null), says("q.txt:1:11:", "'NULL'", "null = 0"));
   CHECK(features_of(read(null, {.null = mr::Null::zero})) == Floats{0, 3});
   const Floats missing = features_of(read(null, {.null = mr::Null::missing}));
   CHECK((missing.size() == 2 && std::isnan(missing[0]) && missing[1] == 3));
   const std::string bare = "1 1:5\n0 1:6\n";
-  CHECK_THROWS_WITH(read(bare), Contains("q.txt:1:3: found '1:5', expected 'qid:'") && Contains("qid = \"optional\""));
+  CHECK_THROWS_WITH(read(bare), says("q.txt:1:3:", "'1:5'", "'qid:'") && Contains("qid = \"optional\""));
   CHECK(read(bare, {.qid_optional = true}).sizes == Sizes{2});
-  CHECK_THROWS_WITH(read("1 qid:1 4:1\n", {.features = 3}), Contains("q.txt:1:9: found feature 4, expected at most 3"));
+  CHECK_THROWS_WITH(read("1 qid:1 4:1\n", {.features = 3}), says("q.txt:1:9:", "feature 4", "at most 3"));
 }
 
 TEST_CASE("read_letor names line and column of a malformed line") {
@@ -119,30 +119,27 @@ TEST_CASE("read_letor names line and column of a malformed line") {
     }
     return std::string("no error");
   };
-  CHECK_THAT(message("0 qid:1 1:0 2 3:0\n"), Contains("q.txt:2:13: found '2', expected 'feature:value' with a colon"));
-  CHECK_THAT(message("0 qid:1 2:0 1:0\n"),
-             Contains("q.txt:2:13: found feature 1 after feature 2, expected ascending ids"));
-  CHECK_THAT(message("0 qid:1 1:0 1:0\n"), Contains("q.txt:2:13: found feature 1 after feature 1"));
-  CHECK_THAT(message("0 qid:1 0:1\n"), Contains("q.txt:2:9: found feature id '0', expected 1 to 1000000"));
-  CHECK_THAT(message("0 qid:1 -1:1\n"), Contains("q.txt:2:9: found '-1:1', expected a feature id"));
+  CHECK_THAT(message("0 qid:1 1:0 2 3:0\n"), says("q.txt:2:13:", "'2'", "colon"));
+  CHECK_THAT(message("0 qid:1 2:0 1:0\n"), says("q.txt:2:13:", "feature 1", "feature 2"));
+  CHECK_THAT(message("0 qid:1 1:0 1:0\n"), says("q.txt:2:13:", "feature 1"));
+  CHECK_THAT(message("0 qid:1 0:1\n"), says("q.txt:2:9:", "'0'", "1000000"));
+  CHECK_THAT(message("0 qid:1 -1:1\n"), says("q.txt:2:9:", "'-1:1'"));
   CHECK_THAT(message("0 qid:1 1000001:1\n"), Contains("q.txt:2:9: found"));
   CHECK_THAT(message("0 qid:1 99999999999999999999:1\n"), Contains("q.txt:2:9: found"));
-  CHECK_THAT(message("0 qid:1 a:1\n"), Contains("q.txt:2:9: found 'a:1', expected a feature id"));
-  CHECK_THAT(message("0 qid:1 :1\n"), Contains("q.txt:2:9: found feature id ''"));
+  CHECK_THAT(message("0 qid:1 a:1\n"), says("q.txt:2:9:", "'a:1'"));
+  CHECK_THAT(message("0 qid:1 :1\n"), says("q.txt:2:9:", "''"));
   for (const char* const number : {"x", "", "inf", "-inf", "nan", "1e39", "1,5", "1:2", "+-1", "0x1"}) {
     CHECK_THAT(message("0 qid:1 1:" + std::string(number) + " 2:1\n"),
-               Contains("q.txt:2:11: found '" + std::string(number) + "', expected a finite number for feature 1"));
+               says("q.txt:2:11:", "'" + std::string(number) + "'", "feature 1"));
   }
-  CHECK_THAT(message("python qid:1 1:0\n"),
-             Contains("q.txt:2:1: found 'python', expected a finite number for the label"));
-  CHECK_THAT(message("-1 qid:1 1:0\n"), Contains("q.txt:2:1: found the label '-1', expected a grade of 0 or more"));
-  CHECK_THAT(message("0 1:0\n"), Contains("q.txt:2:3: found '1:0', expected 'qid:'"));
-  CHECK_THAT(message("0\n"), Contains("q.txt:2:2: found the end of the line, expected 'qid:'"));
-  CHECK_THAT(message("0 qid: 1:0\n"), Contains("q.txt:2:3: found 'qid:' without an id"));
-  CHECK_THAT(message("0 qid:2 1:0\n0 qid:1 1:0\n"),
-             Contains("q.txt:3:3: found qid '1' again after other queries (it began at line 1)"));
+  CHECK_THAT(message("python qid:1 1:0\n"), says("q.txt:2:1:", "'python'", "label"));
+  CHECK_THAT(message("-1 qid:1 1:0\n"), says("q.txt:2:1:", "label", "'-1'"));
+  CHECK_THAT(message("0 1:0\n"), says("q.txt:2:3:", "'1:0'", "'qid:'"));
+  CHECK_THAT(message("0\n"), says("q.txt:2:2:", "end of the line", "'qid:'"));
+  CHECK_THAT(message("0 qid: 1:0\n"), says("q.txt:2:3:", "'qid:'"));
+  CHECK_THAT(message("0 qid:2 1:0\n0 qid:1 1:0\n"), says("q.txt:3:3:", "'1'", "line 1"));
   for (const char* const empty : {"", "\n\n", "# only\n# comments\n"}) {
-    CHECK_THROWS_WITH(read(empty), Contains("found no rows, expected lines of 'label qid:id 1:value ...'"));
+    CHECK_THROWS_WITH(read(empty), Contains("no rows"));
   }
 }
 
@@ -150,8 +147,7 @@ TEST_CASE("read_letor refuses a feature id that would exhaust memory") {
   std::string text;
   for (int row = 0; row < 3000; ++row) text += "0 qid:1 1:1\n";
   text += "0 qid:1 1000000:1\n";
-  CHECK_THROWS_WITH(read(text),
-                    Contains("3001 rows of 1000000 features (the last is named at line 3001) need more than"));
+  CHECK_THROWS_WITH(read(text), says("3001 rows", "1000000 features", "line 3001"));
 }
 
 TEST_CASE("read_letor agrees with a simple stream reader on real collections") {
@@ -198,11 +194,11 @@ TEST_CASE("read_letor reads or refuses sample files of other LETOR and SVMlight 
   const Floats ranks = features_of(aggregated);
   CHECK(ranks.size() == 2520);
   CHECK(std::count(ranks.begin(), ranks.end(), 0.0F) >= 910);
-  CHECK_THROWS_WITH(read_letor(path("tfr_train.txt"), {}), Contains("expected ascending ids"));
+  CHECK_THROWS_WITH(read_letor(path("tfr_train.txt"), {}), Contains("ascending"));
   CHECK(rows_of(read_letor(path("tfr_train.txt"), {.any_order = true})) == 119);
   CHECK(rows_of(read_letor(path("tfr_test.txt"), {.any_order = true})) == 36);
   CHECK_THROWS_WITH(read_letor(path("svmlight_invalid.txt"), {.qid_optional = true}),
-                    Contains("svmlight_invalid.txt:1:1: found 'python'"));
+                    says("svmlight_invalid.txt:1:1:", "'python'"));
   CHECK(rows_of(read_letor(path("svmlight_classification.txt"), {.qid_optional = true})) == 3);
   CHECK(read_letor(path("es_rocky_wfeatures_sorted.txt"), {}).sizes.size() == 1);
   CHECK(rows_of(read_letor(path("lightgbm_rank.train.gz"), {.qid_optional = true})) == 3005);

@@ -4,11 +4,12 @@
 
 #include "runtime/data/plain_number.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
-using Catch::Contains;
 using mr::LetorText;
 using mr::test::Files;
 using mr::test::gzip;
+using mr::test::says;
 
 namespace {
 
@@ -57,5 +58,5 @@ TEST_CASE("LetorText raises an error if the file is cut short while it is read")
   std::filesystem::resize_file(path, 100'000);
   CHECK(open.piece(0).lines.size() > 60'000);
   for (const int64_t i : {int64_t{1}, open.pieces() - 1})
-    CHECK_THROWS_WITH(open.piece(i), path + ": was cut short while it was read: it had 900000 bytes");
+    CHECK_THROWS_WITH(open.piece(i), says(path, "cut short", "900000 bytes"));
 }

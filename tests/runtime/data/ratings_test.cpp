@@ -4,11 +4,13 @@
 #include <map>
 
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::RatingColumns;
 using mr::Ratings;
 using mr::test::Files;
+using mr::test::says;
 using Ints = std::vector<int64_t>;
 using Words = std::vector<std::string>;
 
@@ -47,29 +49,25 @@ TEST_CASE("read_ratings numbers other ids in order of appearance") {
 TEST_CASE("read_ratings finds columns by name or number, and works without a rating column") {
   const std::string rated = "user,item,rating\n1,2,4.5\n", unrated = "user,item\n1,2\n";
   CHECK(read(rated, plain).value == std::vector<float>{4.5F});
-  CHECK_THROWS_WITH(read(rated, {"1", "2", "3", true, true, ','}), Contains("expected one named '1'"));
+  CHECK_THROWS_WITH(read(rated, {"1", "2", "3", true, true, ','}), Contains("'1'"));
   CHECK(read(rated, {"user", "item", "", true, true, ','}).value == std::vector<float>{1.0F});
   CHECK(read(unrated, {"user", "item", "rating", false, true, ','}).value == std::vector<float>{1.0F});
-  CHECK_THROWS_WITH(
-      read(unrated, plain),
-      Contains("r.csv:1:1: found the columns 'user', 'item' (delimiter ','), expected one named 'rating'"));
-  CHECK_THROWS_WITH(read("u;i\n1;2\n", plain),
-                    Contains("found the column 'u;i' (delimiter ','), expected one named 'user'"));
+  CHECK_THROWS_WITH(read(unrated, plain), says("r.csv:1:1:", "'user', 'item'", "'rating'"));
+  CHECK_THROWS_WITH(read("u;i\n1;2\n", plain), says("'u;i'", "delimiter ','", "'user'"));
   CHECK_THROWS_WITH(read("u\ti\n1\t2\n", {"user", "item", "", true, true, '\t'}), Contains("(delimiter '\\t')"));
-  CHECK_THROWS_WITH(read("a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", plain), Contains("'k', 'l' and 2 more (delimiter"));
+  CHECK_THROWS_WITH(read("a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", plain), says("'k', 'l'", "2 more"));
   const Ratings bare = read("5\t6\t3\t88\n6\t6\t2\t89\n", {"1", "2", "3", true, false, '\t'});
   CHECK(bare.value == std::vector<float>{3.0F, 2.0F});
   CHECK(bare.user_ids == Words{"5", "6"});
-  CHECK_THROWS_WITH(read("5,6\n", {"1", "3", "", true, false, ','}),
-                    Contains("found 2 columns and no header, expected a column number"));
+  CHECK_THROWS_WITH(read("5,6\n", {"1", "3", "", true, false, ','}), says("2 columns", "header"));
   CHECK_THROWS_WITH(read("5,6\n", {"1", "item", "", true, false, ','}), Contains("'item'"));
-  CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("expected one named '0'"));
+  CHECK_THROWS_WITH(read(rated, {"0", "2", "3", true, true, ','}), Contains("'0'"));
   CHECK_THROWS_WITH(read("user,item,user\n1,2,3\n", {"user", "item", "", true, true, ','}),
-                    Contains("r.csv:1:11: found a second column named 'user', expected one"));
+                    says("r.csv:1:11:", "second", "'user'"));
   CHECK(read("user,user\n1,2\n", {"1", "2", "", true, false, ','}).user_ids == Words{"user", "1"});
   CHECK(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3"});
   CHECK_THROWS_WITH(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "rating", false, true, ','}),
-                    Contains("found a second column named 'rating'"));
+                    says("second", "'rating'"));
   // a name that is a number is a name
   CHECK(read("2,1,x\n10,20,3\n", {"1", "2", "x", true, true, ','}).user_ids == Words{"20"});
 }
@@ -84,19 +82,17 @@ TEST_CASE("read_ratings names line and column of a malformed rating") {
     }
     return std::string("no error");
   };
-  CHECK_THAT(message("1,2,five\n"), Contains("r.csv:3:5: found 'five', expected a finite number for the rating"));
+  CHECK_THAT(message("1,2,five\n"), says("r.csv:3:5:", "'five'", "rating"));
   CHECK_THAT(message("1,2,\n"), Contains("r.csv:3:5: found ''"));
   CHECK_THAT(message("1,2,nan\n"), Contains("r.csv:3:5: found 'nan'"));
   CHECK_THAT(message("1,2,1e39\n"), Contains("r.csv:3:5: found '1e39'"));
-  CHECK_THAT(message(",2,5\n"), Contains("r.csv:3:1: found nothing, expected the id of the user"));
-  CHECK_THAT(message("1,,5\n"), Contains("r.csv:3:3: found nothing, expected the id of the item"));
-  CHECK_THAT(message("1,2\n"), Contains("r.csv:3:1: found 2 fields, expected 3 as in the first line"));
-  CHECK_THAT(message("1,2,3,4\n"), Contains("r.csv:3:1: found 4 fields"));
-  CHECK_THAT(
-      message("\n2,1,4\n1,1,3\n"),
-      Contains("r.csv:5:1: found user '1' with item '1' a second time (first at line 2), expected each pair once"));
-  CHECK_THROWS_WITH(read(""), Contains("r.csv:1:1: the file is empty"));
-  CHECK_THROWS_WITH(read("userId,movieId,rating\n"), Contains("r.csv:2:1: found a header and no rows"));
+  CHECK_THAT(message(",2,5\n"), says("r.csv:3:1:", "user"));
+  CHECK_THAT(message("1,,5\n"), says("r.csv:3:3:", "item"));
+  CHECK_THAT(message("1,2\n"), says("r.csv:3:1:", "2 fields"));
+  CHECK_THAT(message("1,2,3,4\n"), says("r.csv:3:1:", "4 fields"));
+  CHECK_THAT(message("\n2,1,4\n1,1,3\n"), says("r.csv:5:1:", "user '1'", "item '1'", "line 2"));
+  CHECK_THROWS_WITH(read(""), says("r.csv:1:1:", "empty"));
+  CHECK_THROWS_WITH(read("userId,movieId,rating\n"), says("r.csv:2:1:", "no rows"));
 }
 
 TEST_CASE("read_pairs reads ids and names of items") {
@@ -104,7 +100,7 @@ TEST_CASE("read_pairs reads ids and names of items") {
   const auto pairs = mr::read_pairs(
       files.file("m.csv", "movieId,title,genres\r\n7,\"Monsters, Inc.\",x\r\n5,\"A \"\"B\"\"\",y"), "movieId", "title");
   CHECK(pairs == std::vector<std::pair<std::string, std::string>>{{"7", "Monsters, Inc."}, {"5", "A \"B\""}});
-  CHECK_THROWS_WITH(mr::read_pairs(files.file("n.csv", ""), "a", "b"), Contains("n.csv:1:1: the file is empty"));
+  CHECK_THROWS_WITH(mr::read_pairs(files.file("n.csv", ""), "a", "b"), says("n.csv:1:1:", "empty"));
 }
 
 TEST_CASE("read_ratings counts the ratings of MovieLens as its README does") {

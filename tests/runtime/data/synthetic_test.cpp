@@ -76,7 +76,7 @@ TEST_CASE("make_ratings works with few users and items and refuses sizes below 1
   const Ratings r = mr::make_ratings({.users = n, .items = n, .factors = 1, .mean_activity = 1});
   CHECK(r.user.size() >= static_cast<size_t>(n));
   CHECK(*std::max_element(r.item.begin(), r.item.end()) <= n);
-  CHECK_THROWS_WITH(mr::make_ratings({.users = 0}), Contains("users is 0, expected at least 1"));
+  CHECK_THROWS_WITH(mr::make_ratings({.users = 0}), Contains("users is 0"));
   CHECK_THROWS_WITH(mr::make_ratings({.items = -1}), Contains("items is -1"));
 }
 

@@ -5,11 +5,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip.h"
 
 namespace fs = std::filesystem;
 using Catch::Contains;
+using mr::test::says;
 
 namespace {
 
@@ -63,19 +65,18 @@ TEST_CASE("unpack_zip writes the files of a zip file") {
 TEST_CASE("unpack_zip refuses entries that lead out of the folder, and links") {
   for (const char* const path : {"../evil", "set/../../evil", "/tmp/moonrank-evil", "set\\..\\evil"}) {
     const Place place(mr::test::make_zip({{path, "evil"}}));
-    CHECK_THROWS_WITH(place.unpack(), Contains("a.zip: entry '") &&
-                                          (Contains("leads out of the folder") || Contains("is not relative")));
+    CHECK_THROWS_WITH(place.unpack(), Contains("a.zip: entry '") && (Contains("out of") || Contains("relative")));
     CHECK(fs::is_empty(place.target));
     CHECK_FALSE(fs::exists(place.folder.path() / "out" / "evil"));
     CHECK_FALSE(fs::exists("/tmp/moonrank-evil"));
   }
   const Place link(mr::test::make_zip({{"way", "-> /etc"}, {"way/file", "x"}}));
-  CHECK_THROWS_WITH(link.unpack(), Contains("entry 'way': it is neither a file nor a folder"));
+  CHECK_THROWS_WITH(link.unpack(), Contains("'way'"));
 }
 
 TEST_CASE("unpack_zip stops at the limit of unpacked bytes") {
   const Place place(mr::test::make_zip({{"a", std::string(600, 'x')}, {"b", std::string(600, 'y')}}));
-  CHECK_THROWS_WITH(place.unpack(1199), Contains("entry 'b': unpacks to more than the limit of 1199 bytes"));
+  CHECK_THROWS_WITH(place.unpack(1199), says("'b'", "1199 bytes"));
   fs::remove_all(place.target);
   fs::create_directories(place.target);
   CHECK_NOTHROW(place.unpack(1200));
@@ -83,8 +84,7 @@ TEST_CASE("unpack_zip stops at the limit of unpacked bytes") {
 
 TEST_CASE("unpack_zip refuses a zip file that unpacks to more than 100 times its size") {
   const Place place(mr::test::make_zip({{"a", std::string(70'000'000, 'x')}}));
-  CHECK_THROWS_WITH(place.unpack(int64_t{1} << 40), Contains("entry 'a': unpacks to more than 67108864 bytes") &&
-                                                        Contains("packed bytes (100 times as many)"));
+  CHECK_THROWS_WITH(place.unpack(int64_t{1} << 40), says("'a'", "67108864 bytes") && Contains("100 times"));
 }
 
 TEST_CASE("unpack_zip refuses truncated, damaged and foreign files") {

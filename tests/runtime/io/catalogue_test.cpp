@@ -12,6 +12,7 @@
 #include "runtime/io/downloads/fetch.h"
 #include "runtime/io/files/sha256.h"
 #include "tests/support/http_server.h"
+#include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/zip.h"
 
@@ -19,6 +20,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using mr::test::HttpServer;
 using mr::test::make_zip;
+using mr::test::says;
 
 namespace {
 
@@ -56,8 +58,8 @@ TEST_CASE("data_get downloads and verifies a data set and prints its terms of us
 
   const std::string said = get(set, folder);
   CHECK_THAT(said, Contains("tiny is now in " + (folder / "tiny-set").string()));
-  CHECK_THAT(said, Contains("Terms of use: tests only") && Contains("for tests only") && !Contains("not shown") &&
-                       !Contains("about"));
+  CHECK_THAT(said,
+             Contains("tests only") && Contains("for tests only") && !Contains("not shown") && !Contains("about"));
   CHECK(mr::io::sha256_of_file(folder / "tiny-set/ratings.csv") == mr::io::sha256(ratings));
   CHECK(std::distance(fs::directory_iterator(folder), {}) == 1);
   CHECK(mr::io::data_set_state(set, folder).empty());
@@ -72,7 +74,7 @@ TEST_CASE("data_get downloads and verifies a data set and prints its terms of us
   CHECK(mr::io::data_set_state(set, folder).empty());
 
   std::ofstream(folder / "tiny-set/ratings.csv") << "changed";
-  CHECK_THROWS_WITH(get(set, folder), Contains("is not this data set (ratings.csv has SHA-256 "));
+  CHECK_THROWS_WITH(get(set, folder), says("ratings.csv", "SHA-256"));
 }
 
 TEST_CASE("data_get keeps only files that have a checksum in the catalogue") {
@@ -134,7 +136,7 @@ TEST_CASE("fetch explains why a download failed") {
   CHECK_THROWS_WITH(mr::io::fetch(gone, target, 1000), Contains("cannot fetch " + gone + ": ") && Contains("onnect"));
   CHECK_THROWS_WITH(mr::io::fetch("file:///etc/hostname", target, 1000), Contains("rotocol"));
   const mr::test::ScopedVariable path("PATH", folder.path().string());
-  CHECK_THROWS_WITH(mr::io::fetch(gone, target, 1000), "curl is not installed (on Debian: apt install curl)");
+  CHECK_THROWS_WITH(mr::io::fetch(gone, target, 1000), Contains("apt install curl"));
   CHECK(fs::is_empty(folder.path()));
 }
 
@@ -149,6 +151,5 @@ TEST_CASE("fetch limits the size of a download") {
 
 TEST_CASE("catalogue_entry lists the known data sets if the name is unknown") {
   CHECK(mr::io::catalogue_entry("movielens").folder == "ml-latest-small");
-  CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"),
-                    "no data set has the name 'movielen'; the known ones are: movielens");
+  CHECK_THROWS_WITH(mr::io::catalogue_entry("movielen"), says("'movielen'", "movielens"));
 }

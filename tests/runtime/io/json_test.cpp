@@ -19,7 +19,7 @@ std::string nested(size_t levels, const std::string& open, const std::string& sh
 }  // namespace
 
 TEST_CASE("parse_json reads nesting up to 64 levels and refuses deeper nesting") {
-  const std::string deep = "is JSON nested deeper than 64 levels";
+  const auto deep = Catch::Contains("64 levels");
   CHECK(parse_json(nested(64, "[", "]", "1")).is_array());
   CHECK_THROWS_WITH(parse_json(nested(65, "[", "]", "1")), deep);
   CHECK_THROWS_WITH(parse_json(nested(1'000'000, "[", "]", "")), deep);
@@ -33,12 +33,12 @@ TEST_CASE("parse_json ignores brackets within strings") {
   const std::string brackets(1000, '[');
   CHECK(parse_json("[\"" + brackets + "\"]").at(0).get<std::string>() == brackets);
   CHECK(parse_json(R"(["\"[", "\\", "\"]"])").at(2).get<std::string>() == "\"]");
-  CHECK_THROWS_WITH(parse_json(R"(["\\")" + nested(100, ",[", "]", "1")), "is JSON nested deeper than 64 levels");
+  CHECK_THROWS_WITH(parse_json(R"(["\\")" + nested(100, ",[", "]", "1")), Catch::Contains("64 levels"));
 }
 
 TEST_CASE("parse_json names the byte at which invalid JSON begins") {
-  CHECK_THROWS_WITH(parse_json(""), "is not valid JSON from byte 1 on");
-  CHECK_THROWS_WITH(parse_json("[1, \x1b[31m]"), "is not valid JSON from byte 5 on");
-  CHECK_THROWS_WITH(parse_json("\"\xff\""), "is not valid JSON from byte 2 on");
-  CHECK_THROWS_WITH(parse_json("1e999"), "has a number that overflows float64");
+  CHECK_THROWS_WITH(parse_json(""), Catch::Contains("byte 1 "));
+  CHECK_THROWS_WITH(parse_json("[1, \x1b[31m]"), Catch::Contains("byte 5 "));
+  CHECK_THROWS_WITH(parse_json("\"\xff\""), Catch::Contains("byte 2 "));
+  CHECK_THROWS_WITH(parse_json("1e999"), Catch::Contains("float64"));
 }

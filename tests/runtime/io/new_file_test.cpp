@@ -11,6 +11,7 @@
 
 #include "tests/support/command.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::io::NewFile;
@@ -18,6 +19,7 @@ using mr::io::replace_any;
 using mr::io::write_file;
 using mr::test::Files;
 using mr::test::read_text;
+using mr::test::says;
 
 namespace fs = std::filesystem;
 
@@ -84,9 +86,9 @@ TEST_CASE("write_file never replaces pipes, devices, folders and dangling links"
   const Names before = names_in(files.folder());
   never.insert(never.end(), {pipe, to_pipe});
   for (const std::string& path : never)
-    CHECK_THROWS_WITH(write_file(path, {"x"}, &replace_any), path + ": cannot write: it is not a regular file");
-  CHECK_THROWS_WITH(write_file(files.folder(), {"x"}, &replace_any), Contains("cannot write: it is a folder"));
-  CHECK_THROWS_WITH(write_file(lost, {"x"}, &replace_any), Contains("link to a file that does not exist"));
+    CHECK_THROWS_WITH(write_file(path, {"x"}, &replace_any), says(path, "regular file"));
+  CHECK_THROWS_WITH(write_file(files.folder(), {"x"}, &replace_any), says("write", "folder"));
+  CHECK_THROWS_WITH(write_file(lost, {"x"}, &replace_any), Contains("link"));
   CHECK_THROWS_WITH(write_file(files.folder() + "/no/a", {"x"}, &replace_any), Contains("No such file or directory"));
   CHECK(names_in(files.folder()) == before);
   CHECK(fs::is_fifo(pipe));
@@ -163,6 +165,6 @@ TEST_CASE("write_file leaves nothing behind if the file size limit is exceeded")
   }
   setrlimit(RLIMIT_FSIZE, &was);
   std::signal(SIGXFSZ, before);
-  CHECK_THAT(said, Contains("/a: cannot write: File too large"));
+  CHECK_THAT(said, says("/a:", "File too large"));
   CHECK(names_in(files.folder()).empty());
 }

@@ -9,12 +9,14 @@
 #include <zlib.h>
 
 #include "kernels/core/threads.h"
+#include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 
 namespace fs = std::filesystem;
 using Catch::Contains;
 using mr::io::encode_png;
 using mr::io::open_picture;
+using mr::test::says;
 
 namespace {
 
@@ -96,28 +98,24 @@ TEST_CASE("open_picture reads the PNG files that encode_png writes") {
 TEST_CASE("open_picture refuses files that are not pictures by their first bytes") {
   const Place place;
   CHECK_THROWS_WITH(open_picture(place.path()), Contains(place.path()));
-  CHECK_THROWS_WITH(open_picture(place.with("")), place.path() + ": found an empty file, expected a PNG or JPEG file");
-  CHECK_THROWS_WITH(open_picture(place.with("GIF89a\x1b[2J")),
-                    place.path() + ": found a file that begins with 'GIF89a\\x1b[', expected a PNG or JPEG file");
-  CHECK_THROWS_WITH(open_picture(place.with("\x89PNG\r\n\x1a\n")), Contains("a PNG file of 8 bytes without a header"));
-  CHECK_THROWS_WITH(open_picture(place.with("\xFF\xD8\xFF")), Contains("damaged JPEG file"));
-  CHECK_THROWS_WITH(open_picture(fs::path(place.path()).parent_path().string()), Contains("folder"));
+  CHECK_THROWS_WITH(open_picture(place.with("")), says(place.path(), "empty", "PNG"));
+  CHECK_THROWS_WITH(open_picture(place.with("GIF89a\x1b[2J")), says(place.path(), "'GIF89a\\x1b['", "PNG"));
+  CHECK_THROWS_WITH(open_picture(place.with("\x89PNG\r\n\x1a\n")), says("PNG", "8 bytes"));
+  CHECK_THROWS_WITH(open_picture(place.with("\xFF\xD8\xFF")), says("damaged", "JPEG"));
+  CHECK_THROWS_WITH(open_picture(fs::path(place.path()).parent_path().string()), Contains("a folder"));
 }
 
 TEST_CASE("open_picture checks a picture's claimed size before it allocates memory") {
   const Place place;
-  CHECK_THROWS_WITH(open_picture(place.with(claiming(0xFFFFFFFF, 1))), Contains("expected at most 65536 on a side"));
-  CHECK_THROWS_WITH(open_picture(place.with(claiming(65536, 65536))),
-                    Contains("expected at most 67108864 pixels in all"));
-  CHECK_THROWS_WITH(open_picture(place.with(claiming(0, 7))), Contains("0 x 7 pixels, expected one pixel at least"));
-  CHECK_THROWS_WITH(open_picture(place.with(claiming(8000, 8000))),
-                    Contains("8000 x 8000 pixels in a PNG file that unpacks to"));
+  CHECK_THROWS_WITH(open_picture(place.with(claiming(0xFFFFFFFF, 1))), Contains("65536"));
+  CHECK_THROWS_WITH(open_picture(place.with(claiming(65536, 65536))), Contains("67108864 pixels"));
+  CHECK_THROWS_WITH(open_picture(place.with(claiming(0, 7))), Contains("0 x 7 pixels"));
+  CHECK_THROWS_WITH(open_picture(place.with(claiming(8000, 8000))), says("8000 x 8000 pixels", "PNG"));
   std::string jpeg = content_of(golden / "colour.jpg");
   const size_t frame = jpeg.find("\xFF\xC0");
   REQUIRE(frame != std::string::npos);
   jpeg.replace(frame + 5, 4, "\xFF\x00\xFF\x00", 4);
-  CHECK_THROWS_WITH(open_picture(place.with(jpeg)),
-                    Contains("65280 x 65280 pixels, expected at most 67108864 pixels in all"));
+  CHECK_THROWS_WITH(open_picture(place.with(jpeg)), says("65280 x 65280 pixels", "67108864 pixels"));
 }
 
 TEST_CASE("open_picture skips texts and profiles in a PNG file of any unpacked size") {
@@ -172,7 +170,7 @@ TEST_CASE("Ctrl-C ends the decoding of a progressive JPEG file, and too many sca
   std::string many = whole.substr(0, end);
   for (int i = 0; i < 600; ++i) many += whole.substr(scan, end - scan);
   many += "\xFF\xD9";
-  CHECK_THROWS_WITH(read_all(place.with(many)), Contains("damaged JPEG file"));
+  CHECK_THROWS_WITH(read_all(place.with(many)), says("damaged", "JPEG"));
   const auto picture = open_picture(place.with(whole));
   std::vector<float> row(static_cast<size_t>(3 * picture->width()));
   mr::cpu::interrupt();

@@ -42,7 +42,7 @@ TEST_CASE("run_process returns status -1 if a signal ends the program") {
 
 TEST_CASE("run_process says how to install a program that is missing") {
   CHECK_THROWS_WITH(run_process({"no-such-program"}, "", Errors::captured, "a-package"),
-                    "no-such-program is not installed (on Debian: apt install a-package)");
+                    Catch::StartsWith("no-such-program ") && Catch::Contains("apt install a-package"));
 }
 
 TEST_CASE("run_process passes arguments without a shell") {

@@ -6,10 +6,12 @@
 
 #include "runtime/io/files/checksum.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::io::RegularFile;
 using mr::test::Files;
+using mr::test::says;
 
 TEST_CASE("RegularFile refuses pipes, devices, folders and dangling links at once") {
   const Files files;
@@ -18,19 +20,18 @@ TEST_CASE("RegularFile refuses pipes, devices, folders and dangling links at onc
   std::filesystem::create_symlink(pipe, link);
   std::filesystem::create_symlink(files.folder() + "/none", lost);
   for (const std::string& path : {pipe, link, std::string("/dev/zero"), std::string("/dev/full")}) {
-    CHECK_THROWS_WITH(RegularFile(path),
-                      path + ": is not a regular file (a pipe or a device), expected a file with a size");
-    CHECK_THROWS_WITH(mr::io::need_regular(path), Contains("is not a regular file"));
+    CHECK_THROWS_WITH(RegularFile(path), says(path, "regular file"));
+    CHECK_THROWS_WITH(mr::io::need_regular(path), Contains("regular file"));
   }
-  CHECK_THROWS_WITH(RegularFile(files.folder()), files.folder() + ": is a folder, expected a file");
-  CHECK_THROWS_WITH(RegularFile(lost), lost + ": is a link to a file that does not exist");
-  CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link to a file that does not exist"));
-  CHECK_THROWS_WITH(RegularFile(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
+  CHECK_THROWS_WITH(RegularFile(files.folder()), says(files.folder(), "a folder"));
+  CHECK_THROWS_WITH(RegularFile(lost), says(lost, "link"));
+  CHECK_THROWS_WITH(mr::io::need_regular(lost), Contains("link"));
+  CHECK_THROWS_WITH(RegularFile(files.folder() + "/none"), says("/none:", "No such file"));
   CHECK_NOTHROW(mr::io::need_regular(files.folder() + "/none"));
   std::filesystem::create_symlink(files.folder() + "/circle", files.folder() + "/circle");
-  CHECK_THROWS_WITH(mr::io::need_regular(files.folder() + "/circle"), Contains("/circle: Too many levels of symbolic"));
+  CHECK_THROWS_WITH(mr::io::need_regular(files.folder() + "/circle"), says("/circle:", "symbolic"));
   const std::string long_name = files.folder() + "/" + std::string(300, 'n');
-  CHECK_THROWS_WITH(mr::io::need_regular(long_name), long_name + ": File name too long");
+  CHECK_THROWS_WITH(mr::io::need_regular(long_name), says(long_name, "too long"));
 }
 
 TEST_CASE("RegularFile reads any range of a file, also through a link, and checks the limit") {
@@ -43,8 +44,8 @@ TEST_CASE("RegularFile reads any range of a file, also through a link, and check
   std::string part(4, ' ');
   file.read(3, part.data(), 4);
   CHECK(part == "3456");
-  CHECK_THROWS_WITH(RegularFile(path, 9), Contains("has 10 bytes, the limit is 9"));
-  CHECK_THROWS_WITH(file.read(8, part.data(), 4), link + ": ends after 10 bytes, expected 12");
+  CHECK_THROWS_WITH(RegularFile(path, 9), says("10 bytes", "9"));
+  CHECK_THROWS_WITH(file.read(8, part.data(), 4), says(link, "10 bytes", "12"));
 }
 
 TEST_CASE("RegularFile throws if the file is cut short while it is read") {
@@ -53,9 +54,8 @@ TEST_CASE("RegularFile throws if the file is cut short while it is read") {
   const RegularFile file(path);
   std::filesystem::resize_file(path, 1'000'001);
   std::string all(3'000'000, ' ');
-  CHECK_THROWS_WITH(file.read(0, all.data(), 3'000'000),
-                    path + ": was cut short while it was read: it had 3000000 bytes");
-  CHECK_THROWS_WITH(file.checksum(), Contains("was cut short while it was read"));
+  CHECK_THROWS_WITH(file.read(0, all.data(), 3'000'000), says(path, "cut short", "3000000 bytes"));
+  CHECK_THROWS_WITH(file.checksum(), Contains("cut short"));
   CHECK(!file.unchanged());
 }
 

@@ -7,12 +7,14 @@
 
 #include "tests/support/command.h"
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::read_safetensors;
 using mr::TensorFile;
 using mr::test::Files;
 using mr::test::read_text;
+using mr::test::says;
 
 namespace {
 
@@ -34,30 +36,29 @@ TensorFile file_of(const char* format, std::vector<float> values) {
 TEST_CASE("read_safetensors refuses tensors that overlap or leave gaps") {
   const Files files;
   const std::string data(12, '\0');
-  const auto refused = [&](const std::string& entries, const std::string& why) {
+  const auto refused = [&](const std::string& entries, const auto&... words) {
     CAPTURE(entries);
     const std::string path = files.file("a", with_header("{" + entries + "}", data));
-    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
+    CHECK_THROWS_WITH(read_safetensors(path), says(path + ": ", words...));
   };
   const std::string third = "," + entry("c", "[8,12]");
   CHECK(read_safetensors(
             files.file("a", with_header("{" + entry("b", "[4,8]") + "," + entry("a", "[0,4]") + third + "}", data)))
             .names == std::vector<std::string>{"a", "b", "c"});
-  refused(entry("a", "[0,4]") + "," + entry("b", "[0,4]") + third, "begins at byte 0 of the data, expected 4");
-  refused(entry("a", "[0,8]", "[2]") + "," + entry("b", "[4,8]") + third,
-          "tensor 'b' begins at byte 4 of the data, expected 8");
-  refused(entry("a", "[0,4]") + third, "tensor 'c' begins at byte 8 of the data, expected 4");
-  refused(entry("b", "[4,8]") + third, "tensor 'b' begins at byte 4 of the data, expected 0");
-  refused(entry("a", "[0,4]"), "8 bytes of the data belong to no tensor");
-  refused("", "12 bytes of the data belong to no tensor");
+  refused(entry("a", "[0,4]") + "," + entry("b", "[0,4]") + third, "byte 0", "expected 4");
+  refused(entry("a", "[0,8]", "[2]") + "," + entry("b", "[4,8]") + third, "'b'", "byte 4", "expected 8");
+  refused(entry("a", "[0,4]") + third, "'c'", "byte 8", "expected 4");
+  refused(entry("b", "[4,8]") + third, "'b'", "byte 4", "expected 0");
+  refused(entry("a", "[0,4]"), " 8 bytes");
+  refused("", " 12 bytes");
 }
 
 TEST_CASE("read_safetensors refuses header numbers that are not valid 64-bit integers") {
   const Files files;
-  const auto refused = [&](const std::string& offsets, const std::string& shape, const std::string& why) {
+  const auto refused = [&](const std::string& offsets, const std::string& shape, const auto&... words) {
     CAPTURE(offsets, shape);
     const std::string path = files.file("a", with_header("{" + entry("a", offsets, shape) + "}", "1234"));
-    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
+    CHECK_THROWS_WITH(read_safetensors(path), says(path + ": ", words...));
   };
   const std::map<std::string, std::string> found{{"1e300", "1e+300"},
                                                  {"0.5", "0.5"},
@@ -67,26 +68,25 @@ TEST_CASE("read_safetensors refuses header numbers that are not valid 64-bit int
                                                  {"null", "null"},
                                                  {"[]", "an array of 0"}};
   for (const auto& [number, shown] : found) {
-    const std::string expected = ", expected an integer of 64 bits", has = "tensor 'a' has " + shown + " as ";
-    refused("[" + number + ",4]", "[1]", has + "an offset" + expected);
-    refused("[0," + number + "]", "[1]", has + "an offset" + expected);
-    refused("[0,4]", "[" + number + "]", has + "a size" + expected);
+    refused("[" + number + ",4]", "[1]", "'a'", shown, "offset", "64 bits");
+    refused("[0," + number + "]", "[1]", "'a'", shown, "offset", "64 bits");
+    refused("[0,4]", "[" + number + "]", "'a'", shown, "size", "64 bits");
   }
-  refused("[0,4]", "[-1]", "tensor 'a': a size is -1, expected 0 or more");
-  refused("[0,4]", "[1,1,1,1,1,1,1]", "tensor 'a': a tensor has at most 6 dimensions");
-  refused("[0,4]", "[4611686018427387904,4]", "tensor 'a': a tensor of shape");
+  refused("[0,4]", "[-1]", "'a'", "-1");
+  refused("[0,4]", "[1,1,1,1,1,1,1]", "'a'", "6 dimensions");
+  refused("[0,4]", "[4611686018427387904,4]", "'a'", "{4611686018427387904, 4}");
 }
 
 TEST_CASE("read_safetensors names missing and wrongly typed header members and what it expected") {
   const Files files;
-  const auto refused = [&](const std::string& header, const std::string& why) {
+  const auto refused = [&](const std::string& header, const auto&... words) {
     CAPTURE(header);
     const std::string path = files.file("a", with_header(header, "1234"));
-    CHECK_THROWS_WITH(read_safetensors(path), Contains(path + ": ") && Contains(why));
+    CHECK_THROWS_WITH(read_safetensors(path), says(path + ": ", words...));
   };
   const std::map<std::string, std::string> members{{"dtype", R"("F32")"}, {"shape", "[1]"}, {"data_offsets", "[0,4]"}};
   const std::map<std::string, std::string> expected{
-      {"dtype", "a type"}, {"shape", "an array of sizes"}, {"data_offsets", "an array of 2"}};
+      {"dtype", "type"}, {"shape", "array of sizes"}, {"data_offsets", "array of 2"}};
   const auto header = [&](const std::string& changed, const std::string& value) {
     std::string text;
     for (const auto& [key, usual] : members) {
@@ -97,38 +97,36 @@ TEST_CASE("read_safetensors names missing and wrongly typed header members and w
   };
   CHECK(read_safetensors(files.file("a", with_header(header("", ""), "1234"))).names == std::vector<std::string>{"a"});
   for (const auto& [key, what] : expected) {
-    const std::string as = " as '" + key + "', expected " + what;
-    refused(header(key, ""), "tensor 'a' has no '" + key + "', expected " + what);
-    refused(header(key, "null"), "tensor 'a' has null" + as);
-    refused(header(key, "7"), "tensor 'a' has a number" + as);
-    refused(header(key, "true"), "tensor 'a' has a boolean" + as);
-    refused(header(key, R"({"b":1})"), "tensor 'a' has an object" + as);
+    const std::string name = "'" + key + "'";
+    refused(header(key, ""), "'a'", name, what);
+    refused(header(key, "null"), "'a'", "null", name, what);
+    refused(header(key, "7"), "'a'", "number", name, what);
+    refused(header(key, "true"), "'a'", "boolean", name, what);
+    refused(header(key, R"({"b":1})"), "'a'", "object", name, what);
   }
-  refused(header("dtype", "[]"), "tensor 'a' has an array of 0 as 'dtype', expected a type");
-  refused(header("dtype", R"("F8_E4M3")"), "tensor 'a' has the type 'F8_E4M3', expected a type");
-  refused(header("shape", R"("4")"), "tensor 'a' has a string as 'shape', expected an array of sizes");
+  refused(header("dtype", "[]"), "'a'", "array of 0", "'dtype'");
+  refused(header("dtype", R"("F8_E4M3")"), "'a'", "'F8_E4M3'");
+  refused(header("shape", R"("4")"), "'a'", "string", "'shape'");
   for (const std::string n : {"[]", "[0]", "[0,4,4]"}) {
     const std::string count = std::to_string(nlohmann::json::parse(n).size());
-    refused(header("data_offsets", n),
-            "tensor 'a' has an array of " + count + " as 'data_offsets', expected an array of 2");
+    refused(header("data_offsets", n), "'a'", "array of " + count, "'data_offsets'", "array of 2");
   }
   for (const auto& [value, shown] : std::map<std::string, std::string>{{"[]", "an array of 0"}, {"1", "a number"}})
-    refused(R"({"a":)" + value + "}", "tensor 'a' is " + shown + ", expected an object");
+    refused(R"({"a":)" + value + "}", "'a'", shown, "object");
   for (const auto& [value, shown] : std::map<std::string, std::string>{{"[]", "an array of 0"}, {"null", "null"}}) {
-    refused(value, "not a safetensors header: " + shown + ", expected an object");
-    refused(R"({"__metadata__":)" + value + "}", "'__metadata__' is " + shown + ", expected an object of strings");
-    refused(R"({"__metadata__":{"b":)" + value + "}}", "'b' in '__metadata__' is " + shown + ", expected a string");
+    refused(value, "safetensors", shown, "object");
+    refused(R"({"__metadata__":)" + value + "}", "'__metadata__'", shown, "object of strings");
+    refused(R"({"__metadata__":{"b":)" + value + "}}", "'b'", "'__metadata__'", shown, "string");
   }
 }
 
 TEST_CASE("write_safetensors refuses names and metadata that are not UTF-8 and writes no file") {
   const Files files;
-  const std::string path = files.folder() + "/a",
-                    why = "'\xff' is not valid UTF-8, which names and metadata of a file must be";
+  const std::string path = files.folder() + "/a";
   const auto refused = [&](const std::string& name, const std::string& key, const std::string& value) {
     const TensorFile file{
         {name}, {mr::Tensor::from(std::vector<float>{1})}, {{mr::format_key, "made up 1"}, {key, value}}};
-    CHECK_THROWS_WITH(mr::write_safetensors(path, file), why);
+    CHECK_THROWS_WITH(mr::write_safetensors(path, file), says("'\xff'", "UTF-8"));
     CHECK(!std::filesystem::exists(path));
   };
   refused("\xff", "key", "value");
@@ -141,10 +139,9 @@ TEST_CASE("read_safetensors refuses a header that is nested too deeply") {
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   for (const std::string& header : {"{" + entry("a", "[0,4]", deep) + "}", "{" + entry("a", deep) + "}",
                                     R"({"__metadata__":)" + deep + "}", deep}) {
-    CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header(header, "1234"))),
-                      Contains("not a safetensors header: it is JSON nested deeper than 64 levels"));
+    CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header(header, "1234"))), says("safetensors", "64 levels"));
   }
-  CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header("[]", ""))), Contains("expected an object"));
+  CHECK_THROWS_WITH(read_safetensors(files.file("a", with_header("[]", ""))), Contains("object"));
 }
 
 TEST_CASE("write_safetensors replaces only files of its own format, of any version and if truncated") {
@@ -156,20 +153,19 @@ TEST_CASE("write_safetensors replaces only files of its own format, of any versi
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 2);
   write_safetensors(path, file_of("moonrank model 1", {4}));
   const std::string model = read_text(path);
-  const auto refused = [&](const std::string& why) {
+  const auto refused = [&](const std::string& found) {
     const std::string before = read_text(path);
     CHECK_THROWS_WITH(write_safetensors(path, file_of("moonrank tables 2", {5})),
-                      Contains(path + ": cannot write: the file exists and is not a 'moonrank tables'") &&
-                          Contains(why) && Contains("another format is never replaced"));
+                      says(path + ": ", "'moonrank tables'", found));
     CHECK(read_text(path) == before);
   };
-  refused("but has the format 'moonrank model 1'");
+  refused("'moonrank model 1'");
   files.file("a", "a thesis");
   refused("");
   files.file("a", with_header("{" + entry("x", "[0,4]") + "}", "1234"));  // somebody else's tensors
   refused("");
   files.file("a", with_header(R"({"__metadata__":{"format":"pt"}})", ""));
-  refused("but has the format 'pt'");
+  refused("'pt'");
   files.file("a", with_header(std::string(100'000, '['), ""));
   refused("");
   files.file("a", "");

@@ -11,12 +11,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support/says.h"
 #include "tests/support/temporary_folder.h"
 
 namespace mr::io {
 namespace {
 
 using Catch::Contains;
+using mr::test::says;
 
 std::string in(const test::TemporaryFolder& folder, const char* name) { return (folder.path() / name).string(); }
 
@@ -57,9 +59,9 @@ TEST_CASE("Database::run throws for wrong statements and parameters, and the dat
   database.run("INSERT INTO t VALUES (1)", {});
   CHECK_THROWS_WITH(database.run("INSERT INTO t VALUES (1)", {}), Contains("a.db: UNIQUE constraint failed"));
   CHECK_THROWS_WITH(database.run("SELEC", {}), Contains("a.db: near \"SELEC\": syntax error"));
-  CHECK_THROWS_WITH(database.run("", {}), Contains("a statement is empty"));
-  CHECK_THROWS_WITH(database.run("SELECT ?1", {}), Contains("takes 1 parameters, got 0"));
-  CHECK_THROWS_WITH(database.run("SELECT 1", {Cell{}}), Contains("takes 0 parameters, got 1"));
+  CHECK_THROWS_WITH(database.run("", {}), Contains("empty"));
+  CHECK_THROWS_WITH(database.run("SELECT ?1", {}), says("1 parameters", "got 0"));
+  CHECK_THROWS_WITH(database.run("SELECT 1", {Cell{}}), says("0 parameters", "got 1"));
   CHECK(database.run("SELECT x FROM t", {}).columns[0].size() == 1);
   database.close();
   database.close();
@@ -69,21 +71,21 @@ TEST_CASE("Database::run throws for wrong statements and parameters, and the dat
 
 TEST_CASE("Database refuses missing files and files that are not databases, and takes any name literally") {
   const test::TemporaryFolder folder;
-  CHECK_THROWS_WITH(Database(in(folder, "none.db"), Database::read), Contains("none.db is not there"));
-  CHECK_THROWS_WITH(Database(in(folder, "no/folder.db"), Database::write), Contains("folder.db cannot be opened"));
+  CHECK_THROWS_WITH(Database(in(folder, "none.db"), Database::read), Contains("none.db"));
+  CHECK_THROWS_WITH(Database(in(folder, "no/folder.db"), Database::write), says("folder.db", "opened"));
   std::ofstream(in(folder, "text")) << std::string(1000, 'x');
-  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::read), Contains("text is not an SQLite database"));
-  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::write), Contains("text is not an SQLite database"));
+  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::read), says("text", "not an SQLite"));
+  CHECK_THROWS_WITH(Database(in(folder, "text"), Database::write), says("text", "not an SQLite"));
   std::ofstream(in(folder, "byte")) << 'x';
-  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::read), Contains("byte is not an SQLite database"));
-  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::write), Contains("byte is not an SQLite database"));
+  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::read), says("byte", "not an SQLite"));
+  CHECK_THROWS_WITH(Database(in(folder, "byte"), Database::write), says("byte", "not an SQLite"));
   CHECK(std::filesystem::file_size(folder.path() / "byte") == 1);
   for (const char* const name : {"a?mode=memory", "50%41#b", ":memory:"}) {
     Database(in(folder, name), Database::write).run("CREATE TABLE t (x)", {});
     CHECK(std::filesystem::exists(folder.path() / name));
   }
   Database reader(in(folder, ":memory:"), Database::read);
-  CHECK_THROWS_WITH(reader.run("INSERT INTO t VALUES (1)", {}), Contains("cannot be written"));
+  CHECK_THROWS_WITH(reader.run("INSERT INTO t VALUES (1)", {}), Contains("written"));
 }
 
 TEST_CASE("Database refuses pipes, devices and folders, also in place of its log files") {
@@ -91,9 +93,9 @@ TEST_CASE("Database refuses pipes, devices and folders, also in place of its log
   for (const Database::Mode mode : {Database::read, Database::write}) {
     const std::string pipe = in(folder, "pipe");
     mkfifo(pipe.c_str(), 0600);
-    CHECK_THROWS_WITH(Database(pipe, mode), Contains("pipe: is not a regular file"));
-    CHECK_THROWS_WITH(Database("/dev/zero", mode), Contains("/dev/zero: is not a regular file"));
-    CHECK_THROWS_WITH(Database(folder.path().string(), mode), Contains(": is a folder, expected a file"));
+    CHECK_THROWS_WITH(Database(pipe, mode), says("pipe:", "regular file"));
+    CHECK_THROWS_WITH(Database("/dev/zero", mode), says("/dev/zero:", "regular file"));
+    CHECK_THROWS_WITH(Database(folder.path().string(), mode), Contains("a folder"));
     for (const char* const ending : {"-wal", "-shm", "-journal"}) {
       const std::string path = in(folder, "a.db"), beside = path + ending;
       mkfifo(beside.c_str(), 0600);
@@ -109,7 +111,7 @@ TEST_CASE("Database opens a file with two hard links only for reading") {
   Database(path, Database::write).run("CREATE TABLE t (x)", {});
   std::filesystem::create_hard_link(path, other);
   for (const std::string& each : {path, other}) {
-    CHECK_THROWS_WITH(Database(each, Database::write), Contains("cannot be written: it has 2 hard links"));
+    CHECK_THROWS_WITH(Database(each, Database::write), Contains("2 hard links"));
     CHECK_NOTHROW(Database(each, Database::read));
   }
   std::filesystem::remove(other);

@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 
 #include "tests/support/data_files.h"
+#include "tests/support/says.h"
 
 using Catch::Contains;
 using mr::read_text_file;
 using mr::test::Files;
 using mr::test::gzip;
+using mr::test::says;
 
 namespace {
 
@@ -55,7 +57,7 @@ TEST_CASE("read_text_file refuses gzip data truncated at any byte") {
   // 2 bytes are enough to see that it is gzip; the last 8 are the checksum and the length
   for (size_t cut = 2; cut < packed.size(); cut += cut < 40 || cut + 40 > packed.size() ? 1 : 97) {
     CHECK_THROWS_WITH(read_text_file(files.file("ratings.csv.gz", packed.substr(0, cut))),
-                      Contains("ratings.csv.gz: truncated gzip data: the file ends after"));
+                      says("ratings.csv.gz:", "truncated"));
   }
   CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed + packed.substr(0, 20))), Contains("truncated"));
 }
@@ -64,19 +66,16 @@ TEST_CASE("read_text_file refuses damaged gzip data") {
   const Files files;
   std::string packed = gzip(noise(5000));
   packed[packed.size() - 6] ^= 1;
-  CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed)),
-                    Contains("a.gz: damaged gzip data: incorrect data check"));
-  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip("x") + "tail")), Contains("b.gz: damaged gzip data"));
+  CHECK_THROWS_WITH(read_text_file(files.file("a.gz", packed)), says("a.gz:", "damaged"));
+  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip("x") + "tail")), says("b.gz:", "damaged"));
 }
 
 TEST_CASE("read_text_file stops at its size limit") {
   const Files files;
   const std::string text(2'000'000, 'x');
   CHECK(read_text_file(files.file("a.gz", gzip(text)), 2'000'000).size() == text.size());
-  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip(text)), 1'999'999),
-                    Contains("b.gz: unpacks to more than the limit of 1999999 bytes"));
-  CHECK_THROWS_WITH(read_text_file(files.file("c", text), 1'999'999),
-                    Contains("has 2000000 bytes, the limit is 1999999"));
+  CHECK_THROWS_WITH(read_text_file(files.file("b.gz", gzip(text)), 1'999'999), says("b.gz:", "1999999 bytes"));
+  CHECK_THROWS_WITH(read_text_file(files.file("c", text), 1'999'999), says("2000000 bytes", "1999999"));
 }
 
 TEST_CASE("read_text_file refuses a file that unpacks to 100 times its size before it fills memory") {
@@ -92,11 +91,11 @@ TEST_CASE("read_text_file refuses a file that unpacks to 100 times its size befo
 
 TEST_CASE("read_text_file refuses folders, pipes and missing files and says which it found") {
   const Files files;
-  CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("is a folder, expected a file"));
-  CHECK_THROWS_WITH(read_text_file(files.folder() + "/none"), Contains("/none: cannot read: No such file"));
+  CHECK_THROWS_WITH(read_text_file(files.folder()), Contains("a folder"));
+  CHECK_THROWS_WITH(read_text_file(files.folder() + "/none"), says("/none:", "No such file"));
   const std::string pipe = files.folder() + "/pipe";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(read_text_file(pipe), Contains("is not a regular file"));
+  CHECK_THROWS_WITH(read_text_file(pipe), Contains("regular file"));
 }
 
 TEST_CASE("parse_number reads a whole word as a finite number and rounds once") {
@@ -110,7 +109,7 @@ TEST_CASE("parse_number reads a whole word as a finite number and rounds once") 
   CHECK(parse("1.00000005960464477540") == std::nextafter(1.0F, 2.0F));
   for (const char* const word : {"five", "", "4,5", "4.5x", "1e39", "-1e39", "inf", "-inf", "nan", "NaN", "+-5", "-+5",
                                  "++5", "+", "-", "0x10", " 4", "4 "}) {
-    CHECK_THROWS_WITH(parse(word), "f:3:7: found '" + std::string(word) + "', expected a finite number for the rating");
+    CHECK_THROWS_WITH(parse(word), says("f:3:7:", "'" + std::string(word) + "'", "rating"));
   }
   CHECK_THROWS_AS(parse("five"), mr::ParseError);
 }
@@ -123,8 +122,7 @@ TEST_CASE("quoted shortens long words") {
 TEST_CASE("quoted and ParseError escape zero bytes") {
   const std::string word("a\0b\0", 4);
   CHECK(mr::quoted(word) == "'a\\x00b\\x00'");
-  CHECK_THROWS_WITH(mr::parse_number(word, "f", 2, 3, "the grade"),
-                    "f:2:3: found 'a\\x00b\\x00', expected a finite number for the grade");
+  CHECK_THROWS_WITH(mr::parse_number(word, "f", 2, 3, "the grade"), says("f:2:3:", "'a\\x00b\\x00'", "grade"));
   CHECK(std::string(mr::ParseError("f", 1, 1, "found " + word + ", expected").what()) ==
         "f:1:1: found a\\x00b\\x00, expected");
 }

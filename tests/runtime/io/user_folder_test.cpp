@@ -29,5 +29,5 @@ TEST_CASE("user folders follow the XDG variables and otherwise HOME") {
 TEST_CASE("user_data_folder names both variables if neither XDG_DATA_HOME nor HOME is set") {
   const ScopedVariable home("HOME", std::nullopt);
   const ScopedVariable data("XDG_DATA_HOME", std::nullopt);
-  CHECK_THROWS_WITH(mr::io::user_data_folder(), "no folder for user files: neither XDG_DATA_HOME nor HOME is set");
+  CHECK_THROWS_WITH(mr::io::user_data_folder(), Catch::Contains("XDG_DATA_HOME") && Catch::Contains(" HOME "));
 }

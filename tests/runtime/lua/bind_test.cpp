@@ -9,12 +9,14 @@
 
 #include "runtime/ops/lists.h"
 #include "tests/support/lua_state.h"
+#include "tests/support/says.h"
 
 namespace mr {
 namespace {
 
 using Catch::Matchers::Contains;
 using test::LuaState;
+using test::says;
 
 struct Value {
   const char* kind;
@@ -190,22 +192,22 @@ TEST_CASE("every bound function names each of its arguments and has a docstring"
 TEST_CASE("integer arguments accept 3.0 but neither 3.5 nor strings", "[lua]") {
   LuaState& L = shared_state();
   CHECK(L.error_of("assert(a_tensor:size(2.0) == 2)").empty());
-  CHECK_THAT(L.error_of("a_tensor:size(1.5)"), Contains("integer expected, got a number with a fraction"));
-  CHECK_THAT(L.error_of("a_tensor:size('1')"), Contains("integer expected, got string"));
-  CHECK_THAT(L.error_of("a_tensor:size(1e300)"), Contains("integer expected, got a number beyond 64 bits"));
-  CHECK_THAT(L.error_of("a_tensor:size(0/0)"), Contains("integer expected, got NaN"));
-  CHECK_THAT(L.error_of("a_tensor:size(-1/0)"), Contains("integer expected, got infinity"));
-  CHECK_THAT(L.error_of("core.full({2, 2.5}, 0, 'float32')"), Contains("sequence of integers expected, got table"));
+  CHECK_THAT(L.error_of("a_tensor:size(1.5)"), says("integer", "fraction"));
+  CHECK_THAT(L.error_of("a_tensor:size('1')"), says("integer", "string"));
+  CHECK_THAT(L.error_of("a_tensor:size(1e300)"), says("integer", "64 bits"));
+  CHECK_THAT(L.error_of("a_tensor:size(0/0)"), says("integer", "NaN"));
+  CHECK_THAT(L.error_of("a_tensor:size(-1/0)"), says("integer", "infinity"));
+  CHECK_THAT(L.error_of("core.full({2, 2.5}, 0, 'float32')"), says("integers", "table"));
 }
 
 TEST_CASE("a closed tensor raises an error if it is used, and is not freed twice", "[lua]") {
   LuaState& L = shared_state();
-  CHECK_THAT(L.error_of("return closed_tensor + 1"), Contains("mr.Tensor used after it was closed"));
-  CHECK_THAT(L.error_of("return 1 + closed_tensor"), Contains("mr.Tensor used after it was closed"));
-  CHECK_THAT(L.error_of("return closed_tensor.grad"), Contains("used after it was closed"));
-  CHECK_THAT(L.error_of("return tostring(closed_tensor)"), Contains("used after it was closed"));
+  CHECK_THAT(L.error_of("return closed_tensor + 1"), says("mr.Tensor", "closed"));
+  CHECK_THAT(L.error_of("return 1 + closed_tensor"), says("mr.Tensor", "closed"));
+  CHECK_THAT(L.error_of("return closed_tensor.grad"), Contains("closed"));
+  CHECK_THAT(L.error_of("return tostring(closed_tensor)"), Contains("closed"));
   CHECK_THAT(L.error_of("core.save_tensors('/nowhere/x', 'moonrank model 1', {'a'}, {closed_tensor}, {}, {})"),
-             Contains("bad argument #4 'tensors'") && Contains("used after it was closed"));
+             Contains("bad argument #4 'tensors'") && Contains("closed"));
   CHECK(L.error_of("do local _ <close> = closed_tensor end").empty());
   const int64_t held = Storage::held(Device::cpu);
   CHECK(L.error_of("local x = mr.ones(1000) do local _ <close> = x end").empty());
@@ -222,12 +224,12 @@ TEST_CASE("mr.Tensor's __gc does nothing if a script calls it with other values"
 // Tables that refer to themselves, have holes or have rows of different lengths.
 TEST_CASE("mr.tensor and mr.lists raise errors for recursive, ragged or nested tables", "[lua]") {
   LuaState& L = shared_state();
-  CHECK_THAT(L.error_of("local t = {} t[1] = t mr.tensor(t)"), Contains("at most 6 dimensions"));
-  CHECK_THAT(L.error_of("mr.tensor{{}, {1}}"), Contains("a row has 1 entries where the first has 0"));
-  CHECK_THAT(L.error_of("mr.tensor{1, nil, 3}"), Contains("entry 2 is a nil, expected a number"));
+  CHECK_THAT(L.error_of("local t = {} t[1] = t mr.tensor(t)"), Contains("6 dimensions"));
+  CHECK_THAT(L.error_of("mr.tensor{{}, {1}}"), says("1 entries", "has 0"));
+  CHECK_THAT(L.error_of("mr.tensor{1, nil, 3}"), says("entry 2", "nil"));
   // read raw: metamethods would call back into Lua
   CHECK(L.error_of("assert(#mr.tensor(setmetatable({1, 2}, {__index = error, __len = error})) == 2)").empty());
-  CHECK_THAT(L.error_of("mr.lists{relevance = {1}, sizes = {{1}}}"), Contains("sequence of integers expected"));
+  CHECK_THAT(L.error_of("mr.lists{relevance = {1}, sizes = {{1}}}"), Contains("integers"));
 }
 
 // --- functions made for these tests

@@ -4,9 +4,10 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
+#include "tests/support/says.h"
 
-using Catch::Matchers::Contains;
 using mr::test::run;
+using mr::test::says;
 
 namespace {
 
@@ -35,12 +36,12 @@ TEST_CASE("mr.smooth.ap gives the same result with every instruction set of this
   if (avx2.status == 0) {
     CHECK(avx2.out == scalar.out);
   } else {
-    CHECK_THAT(avx2.err, Contains("MOONRANK_SIMD is 'avx2', which this processor lacks"));
+    CHECK_THAT(avx2.err, says("MOONRANK_SIMD", "'avx2'"));
   }
 }
 
 TEST_CASE("an unknown MOONRANK_SIMD raises an error that lists the known instruction sets") {
   const mr::test::Ran ran = with_simd("sse9");
   CHECK(ran.status == 1);
-  CHECK_THAT(ran.err, Contains("MOONRANK_SIMD is 'sse9', expected 'scalar', 'avx2' or 'avx512'"));
+  CHECK_THAT(ran.err, says("MOONRANK_SIMD", "'sse9'", "'avx512'"));
 }

@@ -22,12 +22,12 @@ TEST_CASE("Shape computes entries, strides and text", "[tensor]") {
 
 TEST_CASE("Shape refuses too large, negative and too many sizes, also if one size is 0", "[tensor]") {
   const int64_t big = int64_t{1} << 40;
-  CHECK_THROWS_WITH((Shape{big, big}.entries()), "a tensor of shape {1099511627776, 1099511627776} is too large");
+  CHECK_THROWS_WITH((Shape{big, big}.entries()), Catch::Contains("{1099511627776, 1099511627776}"));
   CHECK_THROWS((Shape{0, big, big}.entries()));
   CHECK_THROWS((Shape{big, big, 0}.entries()));
   CHECK(Shape{0, big}.entries() == 0);
-  CHECK_THROWS_WITH((Shape{1, -2}), "a size is -2, expected 0 or more");
-  CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), "a tensor has at most 6 dimensions");
+  CHECK_THROWS_WITH((Shape{1, -2}), Catch::Contains("-2"));
+  CHECK_THROWS_WITH((Shape{1, 1, 1, 1, 1, 1, 1}), Catch::Contains("6 dimensions"));
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST_CASE("Tensor::text prints int64 entries exactly", "[tensor]") {
 TEST_CASE("Tensor::item reads a tensor of one entry and refuses others", "[tensor]") {
   CHECK(Tensor::full({1, 1}, 2.5, Dtype::float32).item() == 2.5);
   CHECK(Tensor::full({}, 7, Dtype::int64).item() == 7);
-  CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(), "expected a tensor with one entry, got shape {2}");
+  CHECK_THROWS_WITH(Tensor::full({2}, 1, Dtype::float32).item(), Catch::Contains("{2}"));
   CHECK_THROWS(Tensor::full({0}, 1, Dtype::float32).item());
 }
 
