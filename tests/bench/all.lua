@@ -9,7 +9,7 @@ local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
 
 -- Name, options for a full and for a quick run, and about how many seconds they take: for saying how long is left.
--- `as`: what its files are called; `alone`: without peers. The epochs of a full run are those of one loss and of one
+-- `as`: what its files are called. The epochs of a full run are those of one loss and of one
 -- negative per relevant row: every form of the peer on all of them would take hours (`epochs.lua`).
 local parts = {
   { "kernels", "--most 512",
@@ -24,10 +24,7 @@ local parts = {
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
-  { "full_catalogue", "", "--users 1000 --repeats 1", 90, 10 },
-  { "full_catalogue", "--users 200948 --items 87585 --repeats 1 --threads 2", "--users 500 --repeats 1 --threads 2",
-    900, 10, as = "full_catalogue_32m", alone = true },
-  { "letor", "", "--megabytes 20 --repeats 2 --peer_repeats 1", 60, 15 },
+  { "native", "", "--quick", 1800, 120 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },
   { "sweeps", "", "--trials 500 --real 8 --large 5000", 90, 15 },
   { "scale", "", "--times 0.05 --epochs 1", 600, 30 },
@@ -38,6 +35,7 @@ for i, part in ipairs(parts) do names[i] = part.as or part[1] end
 
 local args = mr.args{
   quick = { default = false, help = "few sizes, data sets and repeats" },
+  full = { default = false, help = "the largest sizes of native.lua, too: hours" },
   peers = { default = true, help = "the libraries that python3 has; --no-peers: ours alone" },
   cpu = { default = false, help = "one thread and its CPU time, instead of one and two and the clock" },
   parts = { default = names, choices = names, help = "which parts are measured" },
@@ -62,6 +60,7 @@ local function rows_in(path)
   local rows = bench.read(io.lines(path))
   for _, row in ipairs(rows) do
     for c = 3, 7 do row[c] = tonumber(row[c]) end
+    for c = #bench.columns + 1, #row do row[c] = nil end
   end
   return rows
 end
@@ -70,13 +69,13 @@ end
 local function run(number)
   local name, full, quick = table.unpack(parts[number])
   print(("[%d/%d] %s; about %s left"):format(number, #parts, names[number], time_left(number)))
-  local part = parts[number]
   local path = ("%s/%s"):format(args.out, names[number])
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
-  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and not part.alone and "" or "MOONRANK_PEERS=none ")
+  local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and "" or "MOONRANK_PEERS=none ")
     .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
-  local has_threads = name ~= "sweeps" and name ~= "start"
+  local has_threads = name ~= "sweeps" and name ~= "start" and name ~= "native"
   local options = (args.quick and quick or full) .. (args.cpu and has_threads and " --threads 1" or "")
+    .. (args.full and name == "native" and " --full" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(
     variables, arg[-1], bench.folder, name, options, path, path)
   if not os.execute(command) then

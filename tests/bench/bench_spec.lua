@@ -1,4 +1,5 @@
 -- Benchmark scripts: failed peers, invalid options, data larger than the memory, comparisons of two programs.
+local core = require "moonrank.core"
 local test = require "moonrank.test"
 local describe, it = test.describe, test.it
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -54,7 +55,7 @@ describe("benchmark scripts:", function()
   it("each script names a wrong option before it measures", function()
     for _, command in ipairs{ "catalogue.lua --optimizers nope", "kernels.lua --shapes nope",
       "losses.lua --losses nope", "losses.lua --forms nope", "epochs.lua --losses nope", "epochs.lua --sets nope",
-      "scale.lua --parts nope", "instructions.lua --program /nonexistent" } do
+      "scale.lua --parts nope", "native.lua --jobs nope", "instructions.lua --program /nonexistent" } do
       local well, text = run(command)
       test.check(not well and (text:find "nope" or text:find "/nonexistent"), command .. ": " .. text)
     end
@@ -62,12 +63,12 @@ describe("benchmark scripts:", function()
   it("each script refuses invalid counts and tables that cannot be written, before it measures", function()
     for command, word in pairs{ ["metrics.lua --repeats 0"] = "--repeats.*0",
       ["metrics.lua --lists -3"] = "--lists.*-3",
-      ["letor.lua --repeats 1.5"] = "--repeats.*1.5",
+      ["native.lua --turns 1.5"] = "--turns.*1.5",
       ["scale.lua --times 0"] = "--times.*0",
       ["scale.lua --times 1e999"] = "--times.*inf",
       ["kernels.lua --rows 32,0"] = "--rows.*0", ["catalogue.lua --warm -1"] = "--warm.*-1",
-      ["full_catalogue.lua --users 0"] = "--users.*0",
-      ["full_catalogue.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
+      ["native.lua --seconds 0"] = "--seconds.*0",
+      ["native.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["metrics.lua --csv /nonexistent/x.csv"] = "--csv.*/nonexistent/x.csv",
       ["start.lua --csv /"] = "--csv.*/" } do
       local well, text = run(command)
@@ -168,6 +169,23 @@ print(dofile "%sbench.lua".where())
     end
     well, text = compared "nothing.csv"
     test.check(not well and text:find("nothing.csv", 1, true), text)
+  end)
+  it("native.lua lets a peer work in turn with Moonrank, and says why another one failed", function()
+    local turns = "echo ready; while read word && [ $word = go ]; do echo 2.5 1.5 2048; done"
+    shell(("printf '%%s\\n' '#!/bin/sh' 'case $2 in lightgbm) %s;; *) echo ValueError: none >&2; exit 1;; esac' "
+      .. ">'%s/python3'"):format(turns, folder))
+    local csv = folder .. "/native.csv"
+    local well, text = run_by_python(("native.lua --quick --jobs letor --csv '%s'"):format(csv))
+    test.check(well, text)
+    test.check(text:find "LETOR text, 200 rows[^\n]*moonrank +1 +%d", text)
+    local ms, ratio = text:match "LightGBM +1 +(%S+) +%S+ +%S+ +(%S+)"
+    test.check(tonumber(ms) == 2500 and tonumber(ratio) > 1, text)
+    test.check(text:find "LightGBM[^\n]* 1500 +2 +2\n", text)  -- the other clock, the memory and the goal
+    test.check(text:find "scikit%-learn +1 +failed: ValueError: none", text)
+    test.check(core.is_file(csv))
+    shell(("printf '%%s\\n' '#!/bin/sh' 'kill -9 $$' >'%s/python3'"):format(folder))
+    well, text = run_by_python "native.lua --quick --jobs letor"
+    test.check(well and text:find "LightGBM +1 +failed", text)
   end)
   it("metrics.lua compares a peer's times with ours", function()
     local well, text = with_python "echo 10; echo 30; echo 20"

@@ -69,7 +69,176 @@ job{ name = "top_metrics", quick = quick, usual = usual, full = full, work = cat
   end,
   peers = {
     { program = "recometrics", words = "catalogue.py recometrics", options = { metrics = "yes" }, goal = 8 },
-    { program = "Moonrank, the top 100", words = "native.lua top", options = { k = 100 }, goal = 1 / 1.3 },
+    { program = "moonrank, the top 100", words = "native.lua top", options = { k = 100 }, goal = 1 / 1.3 },
   } }
+
+-- Made-up queries of `rows` rows: normal features, grades 0 to 4 that depend on the first one.
+local function queries(o)
+  local n = o.queries * o.rows
+  local features = mr.normal({ n, o.features }, { seed = 1 })
+  local noise = mr.normal({ n }, { seed = 2 }):totable()
+  local grades, sizes = features:narrow(2, 1, 1):reshape(n):totable(), {}
+  for i, x in ipairs(grades) do grades[i] = math.max(0, math.min(4, math.floor(x + noise[i] + 1))) end
+  for q = 1, o.queries do sizes[q] = o.rows end
+  return mr.data.dataset{ lists = mr.lists{ relevance = mr.tensor(grades), sizes = sizes }, features = features,
+    name = "queries" }
+end
+
+local function network(o)
+  local train = queries(o)
+  local model = mr.models.mlp{ inputs = o.features, hidden = { 256, 128 }, seed = 1 }
+  local optimizer = mr.optim.adam{ lr = 0.001 }
+  return function()
+    mr.fit{ model = model, loss = mr.losses[o.loss](), train = train, optimizer = optimizer, batch = o.batch,
+      epochs = 1, progress = false }
+  end
+end
+
+for _, loss in ipairs{ "ndcg", "lambdarank" } do
+  local function size(count)
+    return { loss = loss, queries = count, rows = 120, features = 136, batch = 16 }
+  end
+  local peers = { { program = "PyTorch, compiled", words = "network.py compiled", goal = 2 },
+    { program = "PyTorch, eager", words = "network.py eager", goal = 2 },
+    { program = "PyTorch without a loss", words = "network.py mean", note = "the mean score as loss" },
+    { program = "the matrix products", words = "network.py products", goal = 1 / 1.2 } }
+  job{ name = "network_" .. loss, quick = size(16), usual = size(336), work = network, peers = peers,
+    workload = function(o)
+      return ("network 136-256-128-1, %s, epoch of %d rows"):format(loss, o.queries * o.rows)
+    end }
+end
+
+local function size_of_trees(count, trees) return { queries = count, rows = 120, features = 136, trees = trees } end
+job{ name = "trees", quick = size_of_trees(20, 2), usual = size_of_trees(500, 10), full = size_of_trees(10000, 100),
+  workload = function(o)
+    return ("LambdaMART, %d trees of %d rows, %d features"):format(o.trees, o.queries * o.rows, o.features)
+  end,
+  work = function(o)
+    local train = queries(o)
+    return function()
+      mr.fit{ model = mr.models.trees{ rounds = o.trees, depth = 6, eta = 0.1 }, loss = mr.losses.lambdarank(),
+        train = train, progress = false }
+    end
+  end,
+  peers = { { program = "XGBoost", words = "boosting.py xgboost", goal = 1 / 1.05, note = "its own rank:ndcg" },
+    { program = "LightGBM", words = "boosting.py lightgbm", goal = 1 / 1.05, note = "its own lambdarank" } } }
+
+-- Returns a training of matrix factorisation of made-up interactions.
+local function factorisation(o, graded, options)
+  local n = o.users * o.each
+  local items = core.uniform({ n }, 1, o.items + 1, 1, "items", "float64", "cpu"):to "int64"
+  local relevance, sizes = graded and core.uniform({ n }, 1, 6, 1, "grades", "float64", "cpu"):totable() or nil, {}
+  for i, grade in ipairs(relevance or {}) do relevance[i] = math.floor(grade) end
+  for user = 1, o.users do sizes[user] = o.each end
+  options.train = mr.data.dataset{ users = core.arange(1, o.users, 1, "int64", "cpu"), items = items, name = "train",
+    lists = mr.lists{ relevance = relevance and mr.tensor(relevance) or mr.ones(n), sizes = sizes } }
+  options.epochs, options.progress, options.optimizer = o.epochs, false, mr.optim.sgd{ lr = 0.05 }
+  return function()
+    options.model = mr.models.mf{ users = o.users, items = o.items, factors = o.factors, init = 0.1, seed = 1 }
+    mr.fit(options)
+  end
+end
+
+local function factors_words(what)
+  return function(o)
+    return ("%s, %d epochs of %d interactions, %d factors"):format(what, o.epochs, o.users * o.each, o.factors)
+  end
+end
+job{ name = "squared_error", workload = factors_words "matrix factorisation, squared error",
+  quick = { users = 200, items = 500, each = 20, factors = 50, epochs = 1 },
+  usual = { users = 6040, items = 3706, each = 165, factors = 50, epochs = 2 },
+  full = { users = 69878, items = 10677, each = 143, factors = 50, epochs = 5 },
+  work = function(o) return factorisation(o, true, { loss = mr.losses.mse(), reduction = "rows", batch = 32 }) end,
+  peers = { { program = "LIBMF", words = "factorisation.py libmf", goal = 0.7 } } }
+job{ name = "bpr", workload = factors_words "BPR",
+  quick = { users = 200, items = 500, each = 20, factors = 32, epochs = 1 },
+  usual = { users = 6040, items = 3706, each = 165, factors = 32, epochs = 2 },
+  work = function(o)
+    return factorisation(o, false, { loss = mr.losses.bpr(), unit = "interaction", batch = 1024, negatives = 1 })
+  end,
+  peers = { { program = "implicit", words = "factorisation.py implicit", goal = 1 } } }
+
+-- Writes a run and judgments of made-up queries: a tenth of the documents is relevant.
+local function write_run(o)
+  local run, qrels = assert(io.open(o.path .. ".run", "w")), assert(io.open(o.path .. ".qrels", "w"))
+  local scores = mr.normal({ o.rows }, { seed = 1 }):totable()
+  for q = 1, o.queries do
+    for d = 1, o.rows do
+      run:write(("q%d Q0 d%d %d %.6f made\n"):format(q, d, d, scores[(d + q) % o.rows + 1]))
+      qrels:write(("q%d 0 d%d %d\n"):format(q, d, d % 10 == 1 and 1 or 0))
+    end
+  end
+  run:close()
+  qrels:close()
+end
+
+local function run_peers()
+  local peers = {}
+  for _, name in ipairs{ "pytrec_eval", "ranx", "ir_measures" } do
+    peers[#peers + 1] = { program = name, words = "files.py " .. name, goal = 10 }
+  end
+  return peers
+end
+job{ name = "run_files", quick = { queries = 20, rows = 30 }, usual = { queries = 2000, rows = 100 },
+  full = { queries = 1000000, rows = 100, alone = "yes" }, input = write_run, peers = run_peers(),
+  workload = function(o) return ("nDCG, AP, RR from run files, %d queries of %d"):format(o.queries, o.rows) end,
+  work = function(o)
+    return function() mr.data.trec_run(o.path .. ".run"):evaluate(o.path .. ".qrels", { "ndcg", "ap", "rr" }) end
+  end }
+
+job{ name = "letor", quick = { queries = 10, rows = 20, features = 30 },
+  usual = { queries = 400, rows = 120, features = 136 }, full = { queries = 2000, rows = 120, features = 136 },
+  input = function(o)
+    local file, x = assert(io.open(o.path, "w")), mr.normal({ o.rows, o.features }, { seed = 1 })
+    -- LightGBM reads the sizes of queries from a file of their own
+    local plain, sizes = assert(io.open(o.path .. ".svm", "w")), assert(io.open(o.path .. ".svm.query", "w"))
+    for q = 1, o.queries do
+      for r = 1, o.rows do
+        local words = {}
+        for i, value in ipairs(x:narrow(1, r, 1):reshape(o.features):totable()) do
+          words[i] = ("%d:%.6g"):format(i, value)
+        end
+        local text = table.concat(words, " ")
+        file:write(("%d qid:%d %s\n"):format(r % 5, q, text))
+        plain:write(("%d %s\n"):format(r % 5, text))
+      end
+      sizes:write(("%d\n"):format(o.rows))
+    end
+    for _, each in ipairs{ file, plain, sizes } do each:close() end
+  end,
+  workload = function(o) return ("LETOR text, %d rows of %d features"):format(o.queries * o.rows, o.features) end,
+  work = function(o)
+    return function() mr.data.letor(o.path) end
+  end,
+  peers = { { program = "LightGBM", words = "files.py lightgbm", goal = 2, note = "with its histograms" },
+    { program = "scikit-learn", words = "files.py sklearn", goal = 31 } } }
+
+job{ name = "long_list", quick = { rows = 20000 }, usual = { rows = 222472 },
+  workload = function(o) return ("smooth AP and its derivative, one list of %d rows"):format(o.rows) end,
+  work = function(o)
+    local relevance, loss = {}, mr.losses.ap()
+    for i = 1, o.rows do relevance[i] = i % 2 end
+    local lists = mr.lists{ relevance = mr.tensor(relevance), sizes = { o.rows } }
+    local scores = mr.normal({ o.rows }, { seed = 1 }):requires_grad()
+    return function()
+      scores:zero_grad()
+      loss(scores, lists):sum():backward()
+    end
+  end,
+  peers = { { program = "std::sort", words = "limits.cpp sort", goal = 1, note = "the scores alone" },
+    { program = "torchsort", words = "soft_rank.py torchsort", goal = 10, note = "soft ranks alone" } } }
+
+job{ name = "sweep", quick = { trials = 50 }, usual = { trials = 2000 }, full = { trials = 10000 },
+  workload = function(o) return ("a study of %d empty trials"):format(o.trials) end,
+  work = function(o)
+    return function()
+      local store = os.tmpname()
+      os.remove(store)
+      mr.sweep{ name = "empty", store = store .. ".db", workers = 0, progress = false,
+        space = { i = mr.range(1, o.trials) }, run = function() return 0 end }
+      os.execute(("rm -f '%s'*"):format(store))
+    end
+  end,
+  peers = { { program = "Optuna", words = "study.py optuna", goal = 10, note = "journal file, random sampler" } } }
 
 return jobs

@@ -272,9 +272,9 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
--- Returns a function that makes lists of only the first candidates of each user in a block, and the rows of such a list:
--- if the metrics depend on no others, and one product of matrices finds them. The function returns nil where it does
--- not.
+-- Returns a function that makes lists of only the first candidates of each user in a block, and the rows of a list.
+-- Returns nil if the metrics depend on other rows, too, or the model's scores are not inner products. The function
+-- returns nil if one product of matrices does not find these candidates.
 local function first_candidates_of(self, model, metrics)
   local p, q = vectors_of(model)
   if not p then return nil end
