@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/core/scratch.h"
+#include "kernels/core/threads.h"
 #include "kernels/models/candidates.h"
 #include "kernels/models/top_products.h"
 #include "kernels/models/training_cpu.h"
@@ -145,6 +146,7 @@ PackedRows::PackedRows(const TopProducts& of)
               std::numeric_limits<float>::quiet_NaN()),
       width_(of.width) {
   for (int64_t i = 0; i < of.count; ++i) {
+    if (i % panel_rows == 0) check_interrupt();
     const float* const row = of.rows + i * width_;
     float* const to = packed_.data() + i / strip_rows * strip_rows * width_ + i % strip_rows;
     for (int64_t c = 0; c < width_; ++c) to[c * strip_rows] = row[c];
@@ -177,6 +179,7 @@ void top_products(const TopProducts& of, const PackedRows& packed, const TopQuer
   }
   baskets.resize(static_cast<size_t>(groups * size), {std::numeric_limits<float>::infinity(), nullptr, nullptr, 0});
   for (int64_t panel = 0; panel < of.count; panel += panel_rows) {
+    check_interrupt();
     const int64_t end = std::min(panel + panel_rows, of.count);
     for (int64_t first = panel; first < end; first += strip_rows) {
       candidate_loops().collect(packed.strip(first), vectors.data(), groups, of.width, static_cast<int32_t>(first),
