@@ -8,6 +8,7 @@
 #include "kernels/core/threads.h"
 #include "runtime/data/interactions/dice.h"
 #include "runtime/data/interactions/user_items.h"
+#include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
 
 namespace mr {

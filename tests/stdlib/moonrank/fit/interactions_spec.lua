@@ -193,6 +193,25 @@ describe("mr.fit of interactions", function()
     check(not pcall(equal, items(one), items(three)))
   end)
 
+  it("trains on a GPU as on the CPU", function()
+    if not mr.has_cuda() then return test.skip "no CUDA device" end
+    local was, losses = mr.device(), {}
+    for _, device in ipairs{ "cpu", "cuda" } do
+      mr.device(device)
+      local ok, message = pcall(function()
+        for _, bound in ipairs{ "minmax", "zscore" } do
+          for _, entry in ipairs(fit{ epochs = 3, loss = mr.losses.ap{ bound = bound } }.history) do
+            losses[device] = losses[device] or {}
+            table.insert(losses[device], entry.loss)
+          end
+        end
+      end)
+      mr.device(was)
+      if not ok then error(message, 0) end
+    end
+    near(losses.cuda, losses.cpu, 1e-3)
+  end)
+
   it("resumes from a checkpoint, and refuses one with another number of negatives", function()
     local path = os.tmpname()
     os.remove(path)
