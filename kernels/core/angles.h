@@ -1,4 +1,4 @@
-// Portable sine and cosine, whose results do not depend on the C library (functions.h gives the reason).
+// Portable sine, cosine and arc tangent, whose results do not depend on the C library (functions.h gives the reason).
 #pragma once
 
 #include "kernels/core/functions.h"
@@ -47,8 +47,22 @@ static inline MR_HD double turned(double x, uint64_t ahead) {
 static inline MR_HD double sin(double x) { return x == 0 ? x : turned(x, 0); }
 static inline MR_HD double cos(double x) { return turned(x, 1); }
 
+/// The arc tangent. The angle is halved until the tangent is at most tan(pi / 8), by the formula for the difference of
+/// two angles; the rest is a series.
+static inline MR_HD double atan(double x) {
+  const double size = x < 0 ? -x : x, inside = size > 1 ? 1 / size : size;
+  const bool turned = inside > 0.41421356237309504880;
+  const double t = turned ? (inside - 1) / (inside + 1) : inside, square = t * t;
+  double sum = 0;
+  for (int k = 41; k >= 1; k -= 2) sum = sum * square + (k % 4 == 1 ? 1. : -1.) / k;
+  const double eighth = sum * t + (turned ? 0.78539816339744830962 : 0);
+  const double angle = size > 1 ? 1.57079632679489661923 - eighth : eighth;
+  return x < 0 ? -angle : angle;
+}
+
 }  // namespace plain
 
+MR_PORTABLE(atan)
 MR_PORTABLE(sin)
 MR_PORTABLE(cos)
 

@@ -2,6 +2,7 @@
 #include "kernels/bounds/rows.h"
 #include "kernels/device/gpu.h"
 #include "kernels/device/sort.h"
+#include "kernels/losses/negatives/rows.h"
 #include "kernels/losses/rows.h"
 #include "kernels/models/rows.h"
 #include "kernels/ranking/rows.h"
@@ -25,6 +26,8 @@ MR_NO_CUDA_TABLE(LambdaKernels, float)
 MR_NO_CUDA_TABLE(LambdaKernels, double)
 MR_NO_CUDA_TABLE(RowLossKernels, float)
 MR_NO_CUDA_TABLE(RowLossKernels, double)
+MR_NO_CUDA_TABLE(NegativesKernels, float)
+MR_NO_CUDA_TABLE(NegativesKernels, double)
 MR_NO_CUDA_TABLE(NetworkKernels, float)
 MR_NO_CUDA_TABLE(NetworkKernels, double)
 MR_NO_CUDA_TABLE(TrainingKernels, float)

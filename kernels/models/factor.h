@@ -3,6 +3,7 @@
 // every item that occurs.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/core/group.h"
@@ -68,6 +69,36 @@ struct FactorItemGradients {
     for (int64_t k = starts[item]; k < starts[item + 1]; ++k)
       total += upstream[order[k]] * users[user_of[k] * width + c];
     out[i] = total;
+  }
+};
+
+/// Rows of a matrix divided by their norms. A row of zeros stays as it is, and gets its derivative unchanged.
+template <class Real>
+struct UnitRows {
+  Span<const Real> in;
+  int64_t width;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t row) const {
+    const Real* const x = in.data + row * width;
+    const double squares = group.sum(width, [&](int64_t c) { return static_cast<double>(x[c]) * x[c]; });
+    const double norm = squares > 0 ? std::sqrt(squares) : 1;
+    group.each(width, [&](int64_t c) { out[row * width + c] = static_cast<Real>(x[c] / norm); });
+  }
+};
+
+template <class Real>
+struct UnitRowsVjp {
+  Span<const Real> in, upstream;
+  int64_t width;
+  Span<Real> out;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t row) const {
+    const Real *const x = in.data + row * width, *const g = upstream.data + row * width;
+    const double squares = group.sum(width, [&](int64_t c) { return static_cast<double>(x[c]) * x[c]; });
+    const double inner = group.sum(width, [&](int64_t c) { return static_cast<double>(x[c]) * g[c]; });
+    const double norm = squares > 0 ? std::sqrt(squares) : 1, along = squares > 0 ? inner / squares : 0;
+    group.each(width, [&](int64_t c) { out[row * width + c] = static_cast<Real>((g[c] - along * x[c]) / norm); });
   }
 };
 

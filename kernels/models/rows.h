@@ -16,6 +16,8 @@ namespace mr {
   LISTS(factor_scores, FactorScores)                   \
   LISTS(factor_user_gradients, FactorUserGradients)    \
   ELEMENTS(factor_item_gradients, FactorItemGradients) \
+  LISTS(unit_rows, UnitRows)                           \
+  LISTS(unit_rows_vjp, UnitRowsVjp)                    \
   LISTS(layer_forward, LayerForward)                   \
   LISTS(layer_vjp, LayerVjp)                           \
   ELEMENTS(layer_bias, LayerBiasGradient)              \

@@ -186,11 +186,14 @@ class TorchLoss:
 
     @overload
     def __init__(self, name: Literal["full_softmax"],
-                 bound: Bound | str = "none", reduction: Reduction = "mean", *, tau: float = 1.0,
-                 metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *,
+                 over: Literal["list", "catalogue"] = "list", tau: float = 1.0, metric: MetricName | str = "ap",
+                 slope_at: Literal["value", "expectation"] = "value") -> None:
         """The softmax cross entropy of each relevant row among all rows of its list, which the sampled softmax
         (Jean et al. 2015) approximates: the mean over the P relevant rows i, for scores f.
 
+        over:     rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores
+                  in blocks (default "list")
         tau:      temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:   metric whose bounds are used (default "ap")
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
@@ -1030,11 +1033,13 @@ class TreeObjective:
 
     @overload
     def __init__(self, name: Literal["full_softmax"],
-                 bound: Bound | str = "none", *, tau: float = 1.0, metric: MetricName | str = "ap",
-                 slope_at: Literal["value", "expectation"] = "value") -> None:
+                 bound: Bound | str = "none", *, over: Literal["list", "catalogue"] = "list", tau: float = 1.0,
+                 metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
         """The softmax cross entropy of each relevant row among all rows of its list, which the sampled softmax
         (Jean et al. 2015) approximates: the mean over the P relevant rows i, for scores f.
 
+        over:     rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores
+                  in blocks (default "list")
         tau:      temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:   metric whose bounds are used (default "ap")
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the

@@ -50,6 +50,7 @@ namespace mr {
   ROW(plackett_luce_functions) \
   ROW(list_loss_functions)   \
   ROW(listwise_functions)    \
+  ROW(softmax_loss_functions) \
   ROW(relaxed_functions)     \
   ROW(top_ranks_functions)   \
   ROW(data_functions)        \

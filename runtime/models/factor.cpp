@@ -200,12 +200,34 @@ Tensor factor_scores(const Tensor& users, const Tensor& items, const Tensor& use
   return record("factor_scores", out, {users, items}, vjp);
 }
 
+Tensor unit_rows(const Tensor& x) {
+  check::floating("x", x);
+  if (x.dims() != 2) throw ArgumentError("x", "shape " + x.shape().text() + ", expected a matrix");
+  Tensor out = Tensor::empty(x.shape(), x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<TrainingKernels<Real>>(x.device())
+        .unit_rows(x.size(0), {.in = x.span<const Real>(), .width = x.size(1), .out = out.span<Real>()});
+  });
+  return record("unit_rows", out, {x}, [x = x.data()](const Tensor& g) -> Gradients {
+    Tensor gx = Tensor::empty(x.shape(), x.dtype(), x.device());
+    with_real(x.dtype(), [&]<class Real>() {
+      kernels<TrainingKernels<Real>>(x.device())
+          .unit_rows_vjp(x.size(0), {.in = x.span<const Real>(),
+                                     .upstream = g.span<const Real>(),
+                                     .width = x.size(1),
+                                     .out = gx.span<Real>()});
+    });
+    return {gx};
+  });
+}
+
 }  // namespace
 
 extern const lua::OpTable factor_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&factor_scores>("factor_scores", "users, items, user_of, item_of, lists",
-                             "Inner product of the factors of each list's user and each row's item.")}};
+                             "Inner product of the factors of each list's user and each row's item."),
+     lua::op<&unit_rows>("unit_rows", "x", "The rows of a matrix, divided by their norms; rows of zeros stay.")}};
 
 }  // namespace mr

@@ -104,6 +104,14 @@ Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpos
   return products(a, transpose_a, b, transpose_b);
 }
 
+void product_into(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, const Tensor& out) {
+  with_real(a.dtype(), [&]<class Real>() {
+    const MatrixProduct<Real> multiply{a.device(), transpose_a,  transpose_b,
+                                       rows(out),  columns(out), transpose_a ? rows(a) : columns(a)};
+    multiply(a.span<const Real>().data, b.span<const Real>().data, out.span<Real>().data);
+  });
+}
+
 extern const lua::OpTable matmul_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Tensor>,

@@ -1,4 +1,4 @@
-// Product of two matrices, which is not recorded for the backward pass.
+// Products of two matrices, which are not recorded for the backward pass.
 #pragma once
 
 #include "runtime/tensor/tensor.h"
@@ -7,5 +7,7 @@ namespace mr {
 
 /// op(a) op(b), where op transposes if the flag is set.
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b);
+/// Writes op(a) op(b) to `out`, which has its shape.
+void product_into(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, const Tensor& out);
 
 }  // namespace mr

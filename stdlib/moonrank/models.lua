@@ -11,16 +11,9 @@ local M = {}
 
 local built_in = {}  -- constructors of Moonrank's models, by name, such as "mf"
 
--- Returns the rows of a matrix divided by their norms. Rows of zeros stay as they are.
-local function unit_rows(x)
-  local squares = x:row_dot(x)
-  local is_zero = squares:eq(0)
-  return x / is_zero:where(1, squares):sqrt():reshape(x:shape()[1], 1)
-end
-
 -- Returns the vectors whose inner products are the scores of a model of the kind mf.
 local function vectors_of(self)
-  if self.options.score == "cosine" then return unit_rows(self.users), unit_rows(self.items) end
+  if self.options.score == "cosine" then return core.unit_rows(self.users), core.unit_rows(self.items) end
   return self.users, self.items
 end
 

@@ -4,6 +4,8 @@
 -- another one has no time: its row says by how much. SoftRank, cubic in a list's rows, has fewer lists. Last come the
 -- least and the largest ratio of every peer, and the losses at which it is faster.
 -- Usage: moonrank tests/bench/losses.lua [--losses ranknet,listnet] [--rows 128] [--forms plain,compiled] [--csv FILE]
+-- A step with 1,000 sampled negatives for each of 1,024 interactions: --losses sl,bsl,psl,sl_at_k,llpauc --rows 1001
+--   --total 1025024 --interactions
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
@@ -12,6 +14,8 @@ local names = mr.losses.names()
 local args = bench.args{
   losses = { default = names, choices = names, help = "which losses" },
   rows = { default = { 128 }, help = "rows of a list" },
+  interactions = { default = false, help = "the first row of a list is relevant and the others are not, as in batches "
+    .. "of interactions with sampled negatives, in place of graded rows" },
   total = { default = 16384, help = "rows of all lists together, at least one list" },
   threads = { default = { 1, 2 }, help = "numbers of threads" },
   forms = { default = { "plain", "compiled" }, choices = { "plain", "compiled", "none" },
@@ -26,7 +30,7 @@ local function lists_of(n, count)
   for i, u in ipairs(relevance) do
     local grade = 0
     while shares[grade + 1] and u > shares[grade + 1] do grade = grade + 1 end
-    relevance[i] = grade
+    relevance[i] = args.interactions and 0 or grade
   end
   for l = 1, count do
     sizes[l] = n

@@ -27,6 +27,13 @@ local function double(n) return ("mr.ones(%d):double()"):format(n) end
 return {
   ["core.factor_scores"] = { "mr.uniform({4, 2}, {seed = 1})", "mr.uniform({5, 2}, {seed = 1})",
     "i64{1, 2}", six, lists },
+  ["core.unit_rows"] = { matrix },
+  ["core.part_log_sum"] = { scores, lists, "'others'", "0.2" },
+  ["core.psl_loss"] = { scores, lists, "'tanh'", "2", "0.1", "false", "nil" },
+  ["core.kth_largest"] = { scores, lists, "2" },
+  ["core.llpauc_terms"] = { scores, lists, "mr.tensor{1, 0, 0.5, 0.5, 0}", "5", "1", "1" },
+  ["core.relevant_rows"] = { lists, scores },
+  ["core.catalogue_log_sums"] = { matrix, "mr.uniform({7, 3}, {seed = 1})", "0.2" },
   ["core.layer"] = { matrix, "mr.uniform({3, 4}, {seed = 1})", "mr.uniform({1, 4}, {seed = 1})", "'relu'" },
   ["core.lists"] = { "{3, 3}", "mr.tensor{1, 0, 2, 0, 1, 0}", "{'a', 'b'}", "{}" },
   ["core.judge"] = { "core.lists({2}, mr.zeros(2), {'q'}, {'a', 'b'})", "mr.tensor{1, 2}",

@@ -36,6 +36,7 @@ function M.of(plan, data)
   return setmetatable({
     scores = are_checked and models.unchecked(model) or model, _model = model, _loss = loss, _values = values,
     _count = count, _by_rows = plan.reduction == "rows", _divides = plan.reduction ~= "sum" and not plan.group,
+    _prepare = check.field(loss, "_prepare") or false,
     _regularizer = regularizers.of(loss) or false, _has_penalty = has(model, "penalty"),
   }, Objective)
 end
@@ -72,6 +73,7 @@ end
 ---@return mr.Tensor value, number counted
 function Objective:of_batch(batch)
   local _ <close> = phase.begin("forward", true)
+  if self._prepare then self._prepare(self._model, batch) end
   local value, counted = self:loss(self.scores(batch), batch.lists, self._divides)
   if counted == 0 then return value, counted end
   local of_loss = self._regularizer and self._regularizer(self._model, batch)

@@ -67,6 +67,11 @@ local function made(terms, values)
     _terms = terms, _row_weights = true, _gains = gains, _parameters = parameters_of(terms), _maximize = false,
     _counts_all = all(terms, "_counts_all"), _bounds_metric = terms[1].loss._bounds_metric,
     _apply = function(value) return value end,
+    _prepare = function(model, batch)
+      for _, term in ipairs(terms) do
+        if term.loss._prepare then term.loss._prepare(model, batch) end
+      end
+    end,
     _count_of = function(lists) return counted_in_any(terms, lists) end,
     _smooth = function(scores, lists)
       local sum

@@ -35,6 +35,7 @@ Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, 
 Loss._gains = false  -- metric whose gains of grades the loss sums up; false if the loss uses no gains
 Loss._parameters = false
 Loss._unbounded = false  -- the loss without its bound, if `_smooth` already has the bound
+Loss._prepare = false   -- function of model and batch that computes what the loss needs beyond scores
 Loss._count_of = false  -- function that counts what means are over, if these are not lists
 Loss._terms = false     -- terms of a sum of losses
 -- how the loss takes weights of rows: true, its function reads them from the lists; a function of scores, lists and

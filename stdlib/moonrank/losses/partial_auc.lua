@@ -39,57 +39,36 @@ local coded_options = declare("mr.losses.LlpaucAsCodedOptions", {
 local least, most = { 0, 0, -1, 0, -1, -math.huge, -math.huge }, { 1, 1, 4, 5, 1, math.huge, math.huge }
 local halved, as_they_are = { 1, 1, 2, 2, 2, 1, 1 }, { 1, 1, 1, 1, 1 }
 
-local function row(numbers, n, like)
-  return core.tensor(table.move(numbers, 1, n, 1, {}), like.dtype, like.device)
+local signs = { 1, 1, -1, 1, -1, 1, 1 }  -- of gradients where training maximizes over s+ and gamma
+
+-- Returns numbers for the first n parameters, on the default device.
+local function constants(n, scale)
+  local function row(numbers) return core.tensor(table.move(numbers, 1, n, 1, {}), "float64", core.device()) end
+  return { count = n, scale = row(scale), least = row(least), most = row(most), signs = row(signs) }
 end
 
 -- Moves parameters {a, b, s+, s-, gamma, ...} back into their ranges. That of gamma begins at max(-a, b - 1).
-local function project(parameters, scales)
-  local n = #parameters
+local function project(parameters, by)
   core.restore(parameters, tensors.no_grad(function()
-    local scale = row(scales, n, parameters)
-    local x = (parameters:detach() * scale):maximum(row(least, n, parameters)):minimum(row(most, n, parameters))
+    local x = (parameters:detach() * by.scale):maximum(by.least):minimum(by.most)
     local gamma = x[5]:maximum((-x[1]):maximum(x[2] - 1))
     local parts = { x:narrow(1, 1, 4), gamma:reshape(1) }
-    if n > 5 then parts[3] = x:narrow(1, 6, n - 5) end
-    return operations.cat(parts) / scale
+    if by.count > 5 then parts[3] = x:narrow(1, 6, by.count - 5) end
+    return operations.cat(parts) / by.scale
   end))
 end
 
--- Returns x with its gradient's sign changed.
-local function reversed(x) return x:detach() * 2 - x end
-
--- Returns the parameters by name, in the type and on the device of the scores.
-local function named(p, ascent)
-  local v = { a = p[1], b = p[2], s_plus = p[3], s_minus = p[4], gamma = p[5] }
-  if ascent then v.s_plus, v.gamma = reversed(v.s_plus), reversed(v.gamma) end
-  if #p > 5 then v.theta_a, v.theta_b = p[6], p[7] end
-  return v
-end
-
--- Returns the parameters by name, and the values per list of r(l+ - s+) and r(l- - s-) as `up` and `down`.
-local function parts_of(scores, lists, p, o)
-  local v = named(p, o.ascent)
-  local relevant = lists.relevance:ge(1):to(scores.dtype):to(scores.device)
-  local positives = lists:sum(relevant)
-  local negatives = lists.sizes:to(scores.dtype):to(scores.device) - positives
-  local s = scores:sigmoid()
-  local slope = (v.gamma + 1) * 2 * s
-  local up = ((slope - (s - v.a) ^ 2 - v.s_plus) * o.kappa):softplus() / o.kappa
-  local down = ((slope + (s - v.b) ^ 2 - v.s_minus) * o.kappa):softplus() / o.kappa
-  v.up, v.down = lists:sum(relevant * up) / positives, lists:sum((1 - relevant) * down) / negatives
-  return v
-end
-
--- Makes a loss of the parameters' first values, which are divided by `scales`; f gets the parts of its value.
-local function made(name, o, first, scales, f)
+-- Makes a loss of the parameters' first values, which are divided by `scale`; f gets scores, lists and parameters.
+local function made(name, o, first, scale, f)
   o.metric = metrics.parse(o.metric)
-  local scale = core.tensor(scales, "float64", core.device())
-  local parameters = core.tensor(first, "float64", core.device()) / scale
+  local by = constants(#first, scale)
+  local parameters = core.tensor(first, "float64", core.device()) / by.scale
   if o.learn then parameters = parameters:requires_grad() end
   local values = loss.on_counted(metrics.parse "ap", function(scores, lists)
-    if o.learn then project(parameters, scales) end
-    return f(parts_of(scores, lists, (parameters * scale):to(scores.dtype):to(scores.device), o))
+    if o.learn then project(parameters, by) end
+    local p = parameters * by.scale
+    if o.ascent then p = p:detach() * (1 - by.signs) + p * by.signs end
+    return f(scores, lists, p:to(scores.dtype):to(scores.device))
   end)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values,
     row_weights = "its parameters stand for scores of rows of equal weights",
@@ -119,8 +98,8 @@ end
 function M.llpauc(options)
   local o = options_of_both:read("mr.losses.llpauc", options)
   if o.ascent == nil then o.ascent = true end
-  return made("llpauc", o, { o.a, o.b, o.s_plus, o.s_minus, o.gamma }, as_they_are, function(v)
-    return v.down - v.up + v.s_minus * o.beta - v.s_plus * o.alpha - v.gamma ^ 2
+  return made("llpauc", o, { o.a, o.b, o.s_plus, o.s_minus, o.gamma }, as_they_are, function(scores, lists, p)
+    return core.llpauc_terms(scores, lists, p, o.kappa, 1, 1) + p[4] * o.beta - p[3] * o.alpha - p[5] ^ 2
   end)
 end
 
@@ -145,9 +124,9 @@ function M.llpauc_as_coded(options)
   local o = coded_options:read("mr.losses.llpauc_as_coded", options)
   if o.ascent == nil then o.ascent = false end
   local first = { o.a, o.b, o.s_plus, o.s_minus, o.gamma, o.theta_a, o.theta_b }
-  return made("llpauc_as_coded", o, first, halved, function(v)
-    return v.down / o.beta - v.up / o.alpha + v.s_minus - v.s_plus - v.gamma ^ 2
-      + v.theta_a * (v.a + v.gamma) + v.theta_b * (v.gamma + 1 - v.b)
+  return made("llpauc_as_coded", o, first, halved, function(scores, lists, p)
+    return core.llpauc_terms(scores, lists, p, o.kappa, 1 / o.alpha, 1 / o.beta) + p[4] - p[3] - p[5] ^ 2
+      + p[6] * (p[1] + p[5]) + p[7] * (p[5] + 1 - p[2])
   end)
 end
 

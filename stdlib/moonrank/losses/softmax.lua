@@ -17,45 +17,45 @@ local bound_options = declare("mr.losses.SoftmaxOptions", {
 
 local function temperature(name, default, help) return shared.factor(name, default, help) end
 
--- Numbers that the losses of this file share, for lists with relevant and other rows, on the device of the scores: 1
--- for relevant rows and for other rows, and their numbers per list; the weights of relevant rows, and their mean per
--- list (`weighs`; false without weights).
-local function parts_of(lists, scores)
-  local relevant = lists.relevance:ge(1):to(scores.dtype):to(scores.device)
-  local count = lists:sum(relevant)
+-- The relevant rows of lists, and per list the number of these (`count`) and of `others`. If rows have weights,
+-- `weights` has those of the relevant rows, and `weighs` their mean per list.
+local Relevant = {}
+Relevant.__index = Relevant
+
+local function relevant_of(lists, scores)
+  local rows, of, count, others = core.relevant_rows(lists, scores)
+  local relevant = setmetatable({ lists = of, count = count, others = others, weights = false, weighs = false,
+    _rows = rows }, Relevant)
   local weights = lists:has_weights() and lists:row_weights_like(scores)
-  return {
-    relevant = relevant, others = 1 - relevant, positives = count,
-    weights = weights and weights * relevant or relevant, weighs = weights and lists:sum(weights * relevant) / count,
-    negatives = lists.sizes:to(scores.dtype):to(scores.device) - count,
-  }
+  if weights then
+    relevant.weights = relevant:of(weights)
+    relevant.weighs = of:sum(relevant.weights) / count
+  end
+  return relevant
 end
 
--- Returns the mean of x over the relevant rows of each list, each times its weight.
-local function mean_of_relevant(x, lists, parts) return lists:sum(parts.weights * x) / parts.positives end
+-- Returns the entries of x at the relevant rows.
+function Relevant:of(x) return x:rows(self._rows) end
+
+-- Returns the mean over the relevant rows of each list, each times its weight; x has an entry for each relevant row.
+function Relevant:mean(x) return self.lists:sum(self.weights and self.weights * x or x) / self.count end
 
 -- Returns the mean over the relevant rows of a number per list, each time times the weight of the row.
-local function times_weights(of_lists, parts) return parts.weighs and of_lists * parts.weighs or of_lists end
+function Relevant:times_weights(x) return self.weighs and x * self.weighs or x end
 
--- Returns the logarithm of the sum of e^x over the rows of each list. With `chosen`, only rows whose entry of it is 1
--- count. A list whose rows all have -inf gives NaN.
-local function log_sum(x, lists, chosen)
-  if chosen then x = chosen:where(x, -math.huge) end
-  local top = lists:max(x):detach()
-  return lists:sum((x - lists:spread(top)):exp()):log() + top
-end
+local log_sum = core.part_log_sum  -- log of the sum of e^(score / tau) over a part of the rows of each list
 
--- Makes a loss whose function gets scores and lists that have relevant and other rows.
+-- Makes a loss whose function gets scores, lists that have relevant and other rows, and the relevant rows.
 local function made(name, o, f, refused)
   o.metric = metrics.parse(o.metric)
   local values = loss.on_counted(metrics.parse "ap", function(scores, lists)
-    return f(scores, lists, parts_of(lists, scores))
+    return f(scores, lists, relevant_of(lists, scores))
   end)
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values,
     row_weights = refused or true }, o)
 end
 
-local full_options = declare("mr.losses.FullSoftmaxOptions", {
+local full_options = declare("mr.losses.TauOptions", {
   temperature("tau", 1, "temperature: scores are divided by it"),
 }, bound_options)
 
@@ -63,20 +63,61 @@ local sl_options = declare("mr.losses.SlOptions", {
   temperature("tau", 0.2, "temperature: scores are divided by it"),
 }, bound_options)
 
+local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
+  { "over", "string", default = "list", choices = { "list", "catalogue" },
+    help = "rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores in blocks" },
+}, full_options)
+
+-- Logarithms of sums over the catalogue by lists, from `prepare` until the loss reads them.
+local log_sums_of = setmetatable({}, { __mode = "k" })
+
+-- Makes the softmax over the catalogue of a model. A list without a relevant row has the value 0.
+local function over_catalogue(o)
+  o.metric = metrics.parse(o.metric)
+  local function values(scores, lists)
+    local log_sums = log_sums_of[lists]
+    if not log_sums then
+      check.fail("mr.losses.full_softmax: over = 'catalogue' needs the model. Train by mr.fit, or use "
+        .. "model:catalogue_log_sums(users, tau)")
+    end
+    log_sums_of[lists] = nil
+    lists = lists:to(scores.dtype)
+    local relevant = relevant_of(lists, scores)
+    local counts = relevant.count:gt(0)
+    local x = relevant:of(scores) / o.tau
+    local mean = relevant.lists:sum(relevant.weights and relevant.weights * x or x) / relevant.count:maximum(1)
+    local weighs = relevant.weighs and counts:where(relevant.weighs, 0)
+    return counts:where((weighs and log_sums * weighs or log_sums) - mean, 0)
+  end
+  local made_of = loss.by_slope({ name = "full_softmax", metric = "ndcg", of = o.metric, counted = "any",
+    values = values, row_weights = true }, o)
+  made_of._prepare = function(model, batch)
+    local sums = check.field(model, "catalogue_log_sums")
+    if not sums then check.fail "mr.losses.full_softmax: over = 'catalogue' needs a model such as mr.models.mf" end
+    log_sums_of[batch.lists] = sums(model, batch.users, o.tau)
+  end
+  return made_of
+end
+
 ---Makes the softmax cross entropy of each relevant row among all rows of its list, which the sampled
 ---softmax (Jean et al. 2015) approximates: the mean over the P relevant rows i, for scores f.
 ---
 ---   $1/P sum_(relevant i) (log sum_j e^(f_j / tau) - f_i / tau)$
 ---
 ---The other relevant rows are in the sum, too. Lists that count, and bounds, are as for mr.losses.sl.
+---
+---With `over = "catalogue"`, j goes over all items of mr.models.mf. The loss then works in mr.fit only,
+---which scores the catalogue in blocks for the users of a batch (model:catalogue_log_sums). No matrix
+---of users by items is stored. All lists with rows count; one without a relevant row has the value 0.
 ---@param options? mr.losses.FullSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.full_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
 function M.full_softmax(options)
-  local o = full_options:read("mr.losses.full_softmax", options)
-  return made("full_softmax", o, function(scores, lists, parts)
-    local x = scores / o.tau
-    return times_weights(log_sum(x, lists), parts) - mean_of_relevant(x, lists, parts)
+  local o = catalogue_options:read("mr.losses.full_softmax", options)
+  if o.over == "catalogue" then return over_catalogue(o) end
+  o.over = nil  -- as in versions without the option
+  return made("full_softmax", o, function(scores, lists, relevant)
+    return relevant:times_weights(log_sum(scores, lists, "all", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)
 end
 
@@ -100,8 +141,8 @@ local function corrected(scores, lists, o)
   q = type(q) == "number" and lists:spread(core.full({ lists.count }, q, x.dtype, x.device))
     or q:to(x.dtype):to(x.device)
   if o.correction == "both" then return x - q:log() end
-  local parts = parts_of(lists, x)
-  return parts.relevant:where(x, x - (q * lists:spread(parts.negatives:maximum(1))):log())
+  local negatives = relevant_of(lists, x).others:maximum(1)
+  return lists.relevance:ge(1):to(x.dtype):to(x.device):where(x, x - (q * lists:spread(negatives)):log())
 end
 
 ---Makes the sampled softmax loss (Jean et al. 2015): the mean over the P relevant rows i of the cross
@@ -126,9 +167,9 @@ function M.sampled_softmax(options)
     check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
   end
   if o.correction == "none" then o.correction = nil end  -- as in versions without the option
-  local made_of = made("sampled_softmax", o, function(x, lists, parts)
-    local beside = lists:spread(log_sum(x, lists, parts.others)) - x
-    return mean_of_relevant(beside:softplus(), lists, parts)
+  local made_of = made("sampled_softmax", o, function(x, lists, relevant)
+    local beside = relevant.lists:spread(log_sum(x, lists, "others", 1)) - relevant:of(x)
+    return relevant:mean(beside:softplus())
   end)
   local values = made_of._smooth
   made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o), lists) end
@@ -148,9 +189,8 @@ end
 ---Example: `mr.losses.sl{tau = 0.5}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -2.0`
 function M.sl(options)
   local o = sl_options:read("mr.losses.sl", options)
-  return made("sl", o, function(scores, lists, parts)
-    local x = scores / o.tau
-    return times_weights(log_sum(x, lists, parts.others), parts) - mean_of_relevant(x, lists, parts)
+  return made("sl", o, function(scores, lists, relevant)
+    return relevant:times_weights(log_sum(scores, lists, "others", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)
 end
 
@@ -171,9 +211,9 @@ local bsl_options = declare("mr.losses.BslOptions", {
 ---Example: `mr.losses.bsl{tau1 = 0.5}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -1.0`
 function M.bsl(options)
   local o = bsl_options:read("mr.losses.bsl", options)
-  return made("bsl", o, function(scores, lists, parts)
-    local up = log_sum(scores / o.tau1, lists, parts.relevant) - parts.positives:log()
-    local down = log_sum(scores / o.tau2, lists, parts.others) - parts.negatives:log()
+  return made("bsl", o, function(scores, lists, relevant)
+    local up = log_sum(scores, lists, "relevant", o.tau1) - relevant.count:log()
+    local down = log_sum(scores, lists, "others", o.tau2) - relevant.others:log()
     return down * o.tau2 - up * o.tau1
   end, "it is the logarithm of a sum over rows")
 end
@@ -190,37 +230,11 @@ end
 ---Example: `mr.losses.bsl_per_positive{tau1 = 0.5}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -2.0`
 function M.bsl_per_positive(options)
   local o = bsl_options:read("mr.losses.bsl_per_positive", options)
-  return made("bsl_per_positive", o, function(scores, lists, parts)
-    return times_weights(log_sum(scores / o.tau2, lists, parts.others), parts) * (o.tau2 / o.tau1)
-      - mean_of_relevant(scores / o.tau1, lists, parts)
+  return made("bsl_per_positive", o, function(scores, lists, relevant)
+    return relevant:times_weights(log_sum(scores, lists, "others", o.tau2)) * (o.tau2 / o.tau1)
+      - relevant:mean(relevant:of(scores) / o.tau1)
   end)
 end
-
-local log2 = core.number_log(2)
-
--- Returns the arc tangents of x: three times the angle is halved, and the rest is a series.
-local function arc_tangent(x)
-  for _ = 1, 3 do x = x / ((x * x + 1):sqrt() + 1) end
-  local square, sum = x * x, x * 0
-  for k = 21, 1, -2 do sum = sum * square + (k % 4 == 1 and 1 or -1) / k end
-  return sum * x * 8
-end
-
-local tan_of_1 = 1.5574077246549023
-
--- The logarithm of each surrogate of PSL, for differences d; -inf where the surrogate is not above 0.
-local surrogates = {
-  tanh = function(d) return log2 - (d * -2):softplus() end,
-  relu = function(d)
-    local inside = d:gt(-1)
-    return inside:where((inside:where(d, 0) + 1):log(), -math.huge)
-  end,
-  atan = function(d)
-    local y = arc_tangent(d:gt(-tan_of_1):where(d, -tan_of_1)) + 1
-    local inside = y:gt(1e-6)
-    return inside:where(inside:where(y, 1):log(), -math.huge)
-  end,
-}
 
 local psl_options = declare("mr.losses.PslOptions", {
   { "surrogate", "string", default = "tanh", choices = { "tanh", "relu", "atan" },
@@ -232,22 +246,9 @@ local psl_options = declare("mr.losses.PslOptions", {
   temperature("tau_star", 1, "temperature outside of the surrogate"),
 }, bound_options)
 
--- Returns the pairs of a relevant and another row, and lists of the pairs of each relevant row and of these rows.
-local function pairs_of(lists)
-  local found = lists:pairs{ relevant = 1 }
-  local sizes, relevant = core.integers(lists.sizes:to("cpu")), core.integers(lists.relevant:to("cpu"))
-  local of_rows = {}
-  for l, size in ipairs(sizes) do
-    for _ = 1, relevant[l] do of_rows[#of_rows + 1] = size - relevant[l] end
-  end
-  found.of_rows = core.lists(of_rows, core.full({ found.count }, 0, "float32", "cpu"), {}, {})
-  found.rows = core.lists(relevant, core.full({ #of_rows }, 0, "float32", "cpu"), {}, {})
-  return found
-end
-
 -- Raises an error if all logarithms of a surrogate are -inf in one of the lists.
-local function check_finite(x, lists, surrogate)
-  if lists.count > 0 and lists:max(x:detach()):min():item() == -math.huge then
+local function check_finite(values, surrogate)
+  if surrogate ~= "tanh" and #values > 0 and values:detach():min():item() == -math.huge then
     check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than %s tau, so "
       .. "the logarithm of the surrogate '%s' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'",
       surrogate == "relu" and "1" or "1.55", surrogate)
@@ -264,22 +265,18 @@ end
 ---list (method 2 of the authors' code). The papers' scores are cosines and tau is 2. The surrogate
 ---"relu" has no value where every other row's difference is -1 or less, and "atan" where it is -1.557
 ---or less, which is an error. Lists that count, and bounds, are as for mr.losses.sl. The loss takes
----time and memory for each pair.
+---time for each pair, but no memory.
 ---@param options? mr.losses.PslOptions
 ---@return mr.Loss
 ---Example: `mr.losses.psl()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.0`
 function M.psl(options)
   local o = psl_options:read("mr.losses.psl", options)
-  return made("psl", o, function(scores, lists, parts)
-    local found = pairs_of(lists)
-    local d = core.pair_differences(scores, lists, found.better, found.worse, found.lists) / -o.tau
-    local x = surrogates[o.surrogate](d) / o.tau_star
-    local within = o.over == "list" and found.lists or found.of_rows
-    check_finite(x, within, o.surrogate)
-    local sums = log_sum(x, within)
-    if o.over == "list" then return sums - (parts.positives * parts.negatives):log() end
-    if parts.weighs then sums = sums * lists:relevant_part(1):row_weights_like(sums) end
-    return found.rows:mean(sums)
+  return made("psl", o, function(scores, lists, relevant)
+    local whole = o.over == "list"
+    local weights = relevant.weights and lists:row_weights_like(scores) or nil
+    local values = core.psl_loss(scores, lists, o.surrogate, o.tau, o.tau_star, whole, weights)
+    check_finite(values, o.surrogate)
+    return whole and values - (relevant.count * relevant.others):log() or values
   end, o.over == "list" and "it is the logarithm of a mean over pairs")
 end
 
@@ -301,17 +298,12 @@ local sl_at_k_options = declare("mr.losses.SlAtKOptions", {
 ---Example: `mr.losses.sl_at_k{k = 1, tau = 1}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -0.5`
 function M.sl_at_k(options)
   local o = sl_at_k_options:read("mr.losses.sl_at_k", options)
-  return made("sl_at_k", o, function(scores, lists, parts)
-    local detached, sizes = scores:detach(), core.integers(lists.sizes:to("cpu"))
-    local places, before = {}, 0
-    for l, size in ipairs(sizes) do
-      places[l], before = before + math.min(o.k, size), before + size
-    end
-    local order = lists:order(detached)
-    local beta = detached:rows(order:rows(core.tensor(places, "int64", order.device)))
-    local weight = ((scores - lists:spread(beta)) / o.tau_beta):sigmoid()
-    local x = scores / o.tau
-    return mean_of_relevant(weight * (lists:spread(log_sum(x, lists, parts.others)) - x), lists, parts)
+  return made("sl_at_k", o, function(scores, lists, relevant)
+    local beta = relevant.lists:spread(core.kth_largest(scores:detach(), lists, o.k))
+    local f = relevant:of(scores)
+    local weight = ((f - beta) / o.tau_beta):sigmoid()
+    local log_sums = relevant.lists:spread(log_sum(scores, lists, "others", o.tau))
+    return relevant:mean(weight * (log_sums - f / o.tau))
   end)
 end
 
@@ -335,16 +327,18 @@ local gbce_options = declare("mr.losses.GbceOptions", {
 ---mr.losses.gbce{catalogue = 2, t = 0}(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0
 function M.gbce(options)
   local o = gbce_options:read("mr.losses.gbce", options)
-  return made("gbce", o, function(scores, lists, parts)
-    local most = o.catalogue and #parts.negatives > 0 and parts.negatives:max():item() or 0
+  return made("gbce", o, function(scores, lists, relevant)
+    local negatives = relevant.others
+    local most = o.catalogue and #negatives > 0 and negatives:max():item() or 0
     if o.catalogue and most > o.catalogue - 1 then
       check.fail("mr.losses.gbce: catalogue is %d, but a list has %d rows that are not relevant, expected at most %d",
         o.catalogue, most, o.catalogue - 1)
     end
-    local beta = o.catalogue and parts.negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
-    local up = mean_of_relevant((-scores):softplus(), lists, parts)
-    local down = times_weights(lists:sum(parts.others * scores:softplus()), parts)
-    return (beta * up + down) / (parts.negatives + 1)
+    local beta = o.catalogue and negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
+    local up = relevant:mean((-relevant:of(scores)):softplus())
+    local others = lists.relevance:lt(1):to(scores.dtype):to(scores.device)
+    local down = relevant:times_weights(lists:sum(others * scores:softplus()))
+    return (beta * up + down) / (negatives + 1)
   end)
 end
 

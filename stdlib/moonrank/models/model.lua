@@ -131,6 +131,29 @@ function Model:__call(batch)
   return scores
 end
 
+---Computes the logarithm of the sum of e^(score / tau) over all items of the catalogue, for each of
+---these users. It is the normalizer of the softmax over the catalogue (mr.losses.full_softmax). The
+---items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
+---again. Only mr.models.mf has it.
+---@param users mr.Tensor  [n] int64
+---@param tau? number      temperature (default 1)
+---@return mr.Tensor       [n]
+---Example:
+---local model = mr.models.mf{users = 2, items = 8, factors = 1, init = 1e-9}
+---model:catalogue_log_sums(mr.tensor({2}, {dtype = "int64"})):exp():item()   --> 8.0
+function Model:catalogue_log_sums(users, tau)
+  local where, vectors = "model:catalogue_log_sums", self._definition.vectors
+  if not vectors then
+    check.fail("%s: a model of the kind '%s' has no factors of users and items. Use mr.models.mf", where, self.kind)
+  end
+  check.expect(check.is_tensor(users) and users.dtype == "int64" and users.dims == 1, where, "users", users,
+    "a tensor of users' numbers: mr.tensor({1, 2}, {dtype = \"int64\"})")
+  tau = tau or 1
+  check.expect(check.is_finite(tau) and tau > 0, where, "tau", tau, "a number above 0")
+  local p, q = vectors(self._view)
+  return core.catalogue_log_sums(p:rows(users), q, tau)
+end
+
 ---Returns true if `model` is an mr.Model: made by a function of mr.models, also one that a script
 ---defined with mr.models.define.
 function M.is(model) return getmetatable(model) == Model end

@@ -13,6 +13,9 @@ import torch.nn.functional as F
 clock = time.process_time if os.environ.get("MOONRANK_CLOCK") == "cpu" else time.perf_counter
 name, path, count, rows, threads, repeats, forms = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:7]), sys.argv[7].split(",")
 torch.set_num_threads(threads)
+numbers = torch.frombuffer(bytearray(open(path, "rb").read()), dtype=torch.float32)
+data = [numbers[k * count * rows : (k + 1) * count * rows].reshape(count, rows) for k in range(3)]
+interactions = bool((data[1][:, 0] >= 1).all() and (data[1][:, 1:] < 1).all())
 longest = 10.0  # seconds after which no further run is begun
 
 
@@ -118,7 +121,51 @@ def soft_rank(s, y):
     return -((torch.exp2(y) - 1) * discounts).sum(1).div(ideal(y)).sum()
 
 
+def apart(s, y):
+    """The scores of the other rows, and of the relevant rows [list, place] with their weights, which are 0 in places beyond a list's relevant rows.
+    Lists whose first row is the only relevant one are split without a mask."""
+    if interactions:
+        return s[:, 1:], s[:, :1], torch.ones(len(s), 1)
+    b = y >= 1
+    places = torch.arange(int(b.sum(1).max())) < b.sum(1, keepdim=True)
+    first = b.to(torch.int8).argsort(dim=1, descending=True, stable=True)[:, : places.shape[1]]
+    return s.masked_fill(b, -math.inf), torch.gather(s, 1, first), places / b.sum(1, keepdim=True)
+
+
+def mean_term(s, y, term):
+    """The sum over lists of the mean over relevant rows of term(scores of the other rows, scores of the relevant rows)."""
+    n, p, weights = apart(s, y)
+    return torch.where(weights > 0, weights * term(n, p), 0.0).sum()
+
+
+def bsl(s, y):
+    n, p, weights = apart(s, y)
+    return ((n.logsumexp(1) - torch.isfinite(n).sum(1).log()) - (weights.log() + p).logsumexp(1)).sum()
+
+
+def psl(n, p):
+    return (torch.tanh(n.unsqueeze(1) - p.unsqueeze(2)) + 1).log().logsumexp(2)
+
+
+def sl_at_k(s, y):
+    beta = s.detach().topk(20, dim=1).values[:, 19:]
+    return mean_term(s, y, lambda n, p: torch.sigmoid(p - beta) * ((n / 0.2).logsumexp(1, keepdim=True) - p / 0.2))
+
+
+def llpauc(s, y):
+    n, p, weights = apart(s, y)
+    inside = torch.isfinite(n)
+    n, p = torch.sigmoid(n), torch.sigmoid(p)
+    up, down = F.softplus(2 * p - (p - 1) ** 2 - 0.5, beta=5), F.softplus(2 * n + n**2 - 0.5, beta=5)
+    return (torch.where(inside, down, 0.0) / inside.sum(1, keepdim=True)).sum() - (weights * up).sum() - 0.3 * len(s)
+
+
 pytorch = {
+    "sl": lambda s, y: mean_term(s, y, lambda n, p: (n / 0.2).logsumexp(1, keepdim=True) - p / 0.2),
+    "bsl": bsl,
+    "psl": lambda s, y: mean_term(s, y, psl),
+    "sl_at_k": sl_at_k,
+    "llpauc": llpauc,
     "mse": lambda s, y: ((s - y) ** 2).mean(1).sum(),
     "bce": lambda s, y: F.binary_cross_entropy_with_logits(s, (y >= 1).float(), reduction="none").mean(1).sum(),
     "squared_hinge": lambda s, y: (F.relu(1 - torch.where(y >= 1, s, -s)) ** 2).mean(1).sum(),
@@ -183,9 +230,7 @@ def agree(loss, scores, grades, slopes, total):
 def run(program, loss, compiled):
     try:
         loss = torch.compile(loss) if compiled else loss
-        numbers = torch.frombuffer(bytearray(open(path, "rb").read()), dtype=torch.float32)
-        size = count * rows
-        scores, grades, slopes = (numbers[k * size : (k + 1) * size].reshape(count, rows).clone() for k in range(3))
+        scores, grades, slopes = (each.clone() for each in data)
         scores.requires_grad_()
         agree(loss, scores, grades, slopes, numbers[-1].item())
         began = clock()

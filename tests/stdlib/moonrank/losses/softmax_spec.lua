@@ -151,6 +151,72 @@ it("the sampled softmax is corrected by probabilities of lists or by one number"
   raises(function() mr.losses.sampled_softmax{ probabilities = 0.25 } end, "probabilities", "correction")
 end)
 
+-- A model of 3 users and 7 items, and a batch of its users whose lists have some of the items.
+local function of_catalogue(score)
+  local model = mr.models.mf{ users = 3, items = 7, factors = 4, init = 0.7, score = score, dtype = "float64" }
+  local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+  local lists = mr.lists{ { 1, 1 }, { 0 }, { 0, 1, 0 }, { 1 } }
+  return model, { lists = lists, users = index{ 2, 1, 3, 2 }, items = index{ 1, 5, 2, 7, 3, 3, 4 }, training = true }
+end
+
+it("full softmax over the catalogue equals the list of all items", function()
+  for _, score in ipairs{ "dot", "cosine" } do
+    local model, batch = of_catalogue(score)
+    local sums = model:catalogue_log_sums(batch.users, 0.5)
+    for l, user in ipairs(batch.users:totable()) do
+      local all = { lists = mr.lists{ { 1, 1, 1, 1, 1, 1, 1 } }, users = mr.tensor({ user }, { dtype = "int64" }),
+        items = mr.arange(1, 7):to "int64" }
+      near(sums[l]:item(), (model(all) / 0.5):logsumexp():item(), 1e-12, score)
+    end
+    local loss = mr.losses.full_softmax{ over = "catalogue", tau = 0.5 }
+    equal(loss:count(batch.lists), 4)
+    loss._prepare(model, batch)
+    local scores = model(batch)
+    local values = loss(scores, batch.lists)
+    local x, y = scores:detach():totable(), sums:totable()
+    near(values, { y[1] - (x[1] + x[2]) / 2 / 0.5, 0, y[3] - x[5] / 0.5, y[4] - x[7] / 0.5 }, 1e-12)
+    raises(function() loss(scores, batch.lists) end, "catalogue", "mr.fit")
+  end
+end)
+
+it("log sums over the catalogue have gradients, in blocks, too", function()
+  local core = require "moonrank.core"
+  for _, items in ipairs{ 5, 70 } do
+    local p = mr.normal({ 3, 4 }, { seed = 1, dtype = "float64" })
+    local q = mr.normal({ items, 4 }, { seed = 2, dtype = "float64" })
+    check(mr.gradcheck(function(t) return core.catalogue_log_sums(t, q, 0.3) end, (p * 1):requires_grad()) < 1e-6)
+    check(mr.gradcheck(function(t) return core.catalogue_log_sums(p, t, 0.3) end, (q * 1):requires_grad()) < 1e-6)
+  end
+  -- two blocks of items for so many users
+  local p, q = mr.normal({ 3000, 3 }, { seed = 1 }), mr.normal({ 900, 3 }, { seed = 2 })
+  local a, b = (p * 1):requires_grad(), (q * 1):requires_grad()
+  core.catalogue_log_sums(a, b, 1):sum():backward()
+  local c, d = (p * 1):requires_grad(), (q * 1):requires_grad()
+  local expected = c:matmul(d:t()):logsumexp(2)
+  expected:sum():backward()
+  near(core.catalogue_log_sums(p, q, 1), expected, { rtol = 1e-5 })
+  near(a.grad, c.grad, { rtol = 1e-4, atol = 1e-5 })
+  near(b.grad, d.grad, { rtol = 1e-4, atol = 1e-4 })
+end)
+
+it("mr.fit trains the softmax over the catalogue, alone and in a sum of losses", function()
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 20, items = 30, seed = 3 }
+  local fold = ratings:binarize(4):folds{ k = 3, seed = 1, nsr = 1 }[1]
+  for _, loss in ipairs{ mr.losses.full_softmax{ over = "catalogue" },
+    mr.losses.full_softmax{ over = "catalogue", bound = "minmax" } + 0.1 * mr.losses.sl{} } do
+    local run = mr.fit{ model = mr.models.mf{ users = 20, items = 30, factors = 4, score = "cosine" }, loss = loss,
+      train = fold.train, epochs = 5, batch = 8, optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
+    check(run.history[5].loss < run.history[1].loss)
+  end
+  raises(function()
+    mr.fit{ model = mr.models.biased_mf{ users = 20, items = 30 }, loss = mr.losses.full_softmax{ over = "catalogue" },
+      train = fold.train, epochs = 1, progress = false }
+  end, "biased_mf", "mr.models.mf")
+  local model = of_catalogue "dot"
+  raises(function() model:catalogue_log_sums(mr.tensor({ 1 }, { dtype = "int64" }), 0) end, "tau", "0")
+  raises(function() model:catalogue_log_sums{ 1 } end, "users")
+end)
+
 it("softmax losses refuse what they cannot use", function()
   local few = mr.losses.gbce{ catalogue = 2 }
   raises(function() few(mr.tensor{ 1, 0, 0 }, mr.lists{ { 1, 0, 0 } }) end, "catalogue", "2")

@@ -1,0 +1,61 @@
+// Log sums of exponentials over a whole catalogue, block of items by block of items: the scores of all users for one
+// block are a matrix, and nothing else of that size is stored.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/core/functions.h"
+#include "kernels/core/group.h"
+#include "kernels/core/logarithms.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// Adds a block of scores [users, width] to running sums of e^(f / tau): `totals` times e^`tops` is the sum.
+template <class Real>
+struct AddToLogSums {
+  Span<const Real> scores;
+  int64_t width;
+  double tau;
+  Span<double> tops, totals;
+  Span<Real> value;  // log of the sum so far
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t user) const {
+    const int64_t at = user * width;
+    const double most =
+        group.max(width, tops[user], [&](int64_t i) { return static_cast<double>(scores[at + i]) / tau; });
+    const double sum =
+        group.sum(width, [&](int64_t i) { return portable::exp(static_cast<double>(scores[at + i]) / tau - most); });
+    group.each(1, [&](int64_t) { put(user, most, sum); });
+  }
+  /// Adds `sum` times e^`most`, where `most` is at least the former top.
+  MR_HD void put(int64_t user, double most, double sum) const {
+    const double before = tops[user], total = totals[user] * portable::exp(before == most ? 0 : before - most) + sum;
+    tops[user] = most;
+    totals[user] = total;
+    value[user] = static_cast<Real>(portable::log(total) + most);
+  }
+};
+
+/// Replaces a block of scores by the derivatives of the users' log sums by them, times `upstream`.
+template <class Real>
+struct CatalogueWeights {
+  Span<Real> scores;
+  int64_t width;
+  double tau;
+  Span<const double> tops, totals;
+  Span<const Real> upstream;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t user) const {
+    const int64_t at = user * width;
+    const double top = tops[user], of_user = scale(user);
+    group.each(width, [&](int64_t i) {
+      Real& of = scores[at + i];
+      of = static_cast<Real>(of_user * portable::exp(static_cast<double>(of) / tau - top));
+    });
+  }
+  MR_HD double scale(int64_t user) const { return static_cast<double>(upstream[user]) / (totals[user] * tau); }
+};
+
+}  // namespace mr
