@@ -49,18 +49,19 @@ struct LeftOut {
 /// The k items of 1 .. all with the largest inner products for each chosen user, without those that are left out.
 /// Nothing if scoring rows one by one is as good, or the only way: on a GPU, in double precision, for few users, for
 /// many of the items, and for factors that are not finite.
-std::optional<TopOfCatalogue> first_items(const Tensor& users, const Tensor& items, const std::vector<int64_t>& chosen,
+std::optional<TopOfCatalogue> first_items(const Tensor& users, const Tensor& items, const Tensor& chosen,
                                           const LeftOut& left_out, int64_t all, int64_t k) {
-  const auto count = static_cast<int64_t>(chosen.size()), width = items.size(1);
+  const int64_t count = chosen.entries(), width = items.size(1);
   if (users.device() != Device::cpu || items.device() != Device::cpu || users.dtype() != Dtype::float32 ||
       items.dtype() != Dtype::float32 || count < least_users || k > all / least_items_of_each || width == 0)
     return std::nullopt;
-  const float* const vectors = users.span<const float>().data;
+  const float* const vectors = users.span_of_rows<const float>(chosen).data;
+  const std::vector<int64_t> of = chosen.to_vector<int64_t>();
   const cpu::TopProducts products{items.span<const float>().data, all, width, k};
   const cpu::PackedRows packed(products);
   std::vector<int64_t> sizes, offsets{0};
   for (int64_t i = 0; i < count; ++i) {
-    if (!has_finite_products(packed, vectors + (chosen[i] - 1) * width, width)) return std::nullopt;
+    if (!has_finite_products(packed, vectors + (of[i] - 1) * width, width)) return std::nullopt;
     sizes.push_back(std::min(k, all - left_out.count(i)));
     offsets.push_back(offsets.back() + sizes.back());
   }
@@ -71,8 +72,8 @@ std::optional<TopOfCatalogue> first_items(const Tensor& users, const Tensor& ite
   cpu::parallel(count, cpu::most_queries, [&](int64_t first, int64_t last) {
     std::vector<cpu::TopQuery> queries;
     for (int64_t i = first; i < last; ++i) {
-      queries.push_back({vectors + (chosen[i] - 1) * width, left_out.items.data() + left_out.offsets[i],
-                         left_out.count(i), top + offsets[i], scores + offsets[i]});
+      queries.push_back({vectors + (of[i] - 1) * width, left_out.items.data() + left_out.offsets[i], left_out.count(i),
+                         top + offsets[i], scores + offsets[i]});
     }
     cpu::top_products(products, packed, queries.data(), last - first);
     for (int64_t at = offsets[first]; at < offsets[last]; ++at) ++top[at];
@@ -84,10 +85,10 @@ std::optional<TopOfCatalogue> top_of_catalogue(const Tensor& users, const Tensor
                                                const UserItems& excluded, int64_t k) {
   check_arguments(users, items, chosen, excluded, k);
   LeftOut left_out;
-  const int64_t* const of = excluded->items.data();
+  const int64_t* const known = excluded->items.data();
   for (const int64_t user : chosen.to_vector<int64_t>())
-    left_out.add(of + excluded->offsets[user - 1], of + excluded->offsets[user]);
-  return first_items(users, items, chosen.to_vector<int64_t>(), left_out, excluded->all_items, k);
+    left_out.add(known + excluded->offsets[user - 1], known + excluded->offsets[user]);
+  return first_items(users, items, chosen, left_out, excluded->all_items, k);
 }
 
 /// Lists of a few candidates, and the number of all of them.
@@ -126,7 +127,7 @@ std::optional<FirstCandidates> first_candidates(const Tensor& users, const Tenso
     std::set_difference(first, last, first_target, last_target, std::back_inserter(own));
     left_out.add(own.data(), own.data() + own.size());
   }
-  const auto top = first_items(users, items, of, left_out, excluded->all_items, k + spare);
+  const auto top = first_items(users, items, chosen, left_out, excluded->all_items, k + spare);
   if (!top) return std::nullopt;
   std::vector<int64_t> sizes, ranked, found;
   std::vector<float> relevance;
