@@ -10,6 +10,7 @@
 #include "runtime/data/interactions/user_items.h"
 #include "runtime/lua/bind.h"
 #include "runtime/ops/check.h"
+#include "runtime/ops/lists.h"
 
 namespace mr {
 namespace {
