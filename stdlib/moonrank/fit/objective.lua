@@ -51,7 +51,7 @@ end
 ---@return mr.Tensor value, number counted
 function Objective:loss(scores, lists, divides)
   local values = self._values(self._loss, scores, lists)
-  local weighted = lists:has_weights()
+  local weighted = check.is_lists(lists) and lists:has_weights()
   local counted
   if not self._by_rows then
     counted = self._count(self._loss, lists)
