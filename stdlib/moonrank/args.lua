@@ -323,8 +323,7 @@ function M.args(declarations, words)
     __compared = compared_names(declared),
     __index = function(_, key)
       if not declared[key] then
-        error(("mr.args: option '%s' was not declared%s"):format(key,
-          hint(tostring(key), check.names(declared))), 2)
+        error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), check.names(declared))), 2)
       end
     end,
   })

@@ -157,8 +157,7 @@ local function seeded(options, stream)
 end
 
 local random_options = declare("mr.RandomTensorOptions", {
-  { "seed", "integer", shown = "set by mr.seed",
-    help = "seed; equal seeds and streams give equal numbers" },
+  { "seed", "integer", shown = "set by mr.seed", help = "seed; equal seeds and streams give equal numbers" },
   { "stream", "string", shown = "the distribution's name", help = "name of a sequence of numbers under the seed" },
   { "dtype", "string", default = "float32", choices = { "float32", "float64" }, help = "type of the entries" },
   device_row(),

@@ -67,8 +67,7 @@ return {
   { "recommending", before = fold .. "local m = " .. factors, during = "while true do m:recommend{k = 100} end" },
   { "neighbours", before = ratings .. "local fold = ratings:folds{k = 2, by = 'user', seed = 1}[1]",
     during = "while true do mr.models.item_knn{fold = fold} end" },
-  { "a sweep here",
-    during = sweep .. "space = {a = mr.range(1, 1000000)}, run = function(t) return t.a end}" },
+  { "a sweep here", during = sweep .. "space = {a = mr.range(1, 1000000)}, run = function(t) return t.a end}" },
   { "a sweep of workers", script = true,
     during = "mr.sweep{name = 's', store = folder .. '/r.db', workers = 2, progress = false, "
       .. "space = {a = mr.range(1, 1000)}, run = function(t) while t.a > 2 do end return t.a end}" },

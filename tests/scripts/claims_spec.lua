@@ -36,19 +36,18 @@ end)
 
 -- Results of a folder with one file of two cells and one claim.
 local function with_claim(body, value)
-  sweeps.in_folder(function(folder)
-    local cells = {
-      { "s", "", "a; b", "nDCG", value, "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" },
-      { "s", "", "a; c", "nDCG", "0.25", "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" } }
-    results_file.write(folder .. "/thesis/x.csv", cells)
-    core.write_file(folder .. "/claims.lua", [[return {
+  local folder = sweeps.new_folder()
+  local cells = {
+    { "s", "", "a; b", "nDCG", value, "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" },
+    { "s", "", "a; c", "nDCG", "0.25", "", "", "", 3, "n", "d", "2026-01-01", "moonrank scripts/thesis/x.lua" } }
+  results_file.write(folder .. "/thesis/x.csv", cells)
+  core.write_file(folder .. "/claims.lua", [[return {
       { document = "thesis", file = "thesis/x.csv", text = function(t, must)
         must(t("a; b", "nDCG") > t.all("; c$", "nDCG")[1], "b beats c")
         return ("b has %.2f"):format(t("a; b", "nDCG"))
       end },
       { document = "thesis", file = "thesis/none.csv", text = function() error "not called" end } }]])
-    body(folder)
-  end)
+  body(folder)
 end
 
 describe("scripts/claims.lua", function()

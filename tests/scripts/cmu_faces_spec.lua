@@ -6,6 +6,7 @@ local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local in_process = dofile "tests/support/in_process.lua"
 local mean = dofile("tests/support/numbers.lua").mean
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local describe, it, equal, check, near = test.describe, test.it, test.equal, test.check, test.near
 
@@ -23,10 +24,8 @@ describe("scripts of faces:", function()
   scripts.it("table_2.lua shows printed numbers beside those of drawn faces, and figure_3.lua reads its runs",
     {}, function(folder)
     local out = run(folder, "table_2", small)
-    for _, words in ipairs{ "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483",
-      "Class CNN     0.3283", "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "filters are 3 x\n3" } do
-      check(out:find(words, 1, true), words .. ": " .. out)
-    end
+    says(out, "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483",
+      "Class CNN     0.3283", "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "filters are 3 x\n3")
     check(not out:find("Class NN", 1, true), out)
     for line in out:gmatch "[^\n]+" do  -- rates and penalties: values beyond those at the edge were tried, too
       check(not line:find "rate [%d.e-]+ %(edge%)" and not line:find "penalty [%d.e-]+ %(edge%)", line)

@@ -6,17 +6,8 @@ local protocols = dofile "tests/support/protocols.lua"
 local protocol = dofile "scripts/grid/protocol.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
--- Users with 25, 24 and 50 items of one value among 200, which have another.
-local function three_users(value, other)
-  return protocols.liking({ { relevant = 25, value = value, other = other }, { relevant = 24, value = value,
-    other = other },
-    { relevant = 50, value = value, other = other } }, 200)
-end
-
-local function sorted(values)
-  table.sort(values)
-  return values
-end
+local function three_users(value, other) return protocols.three_users(value, other, 200) end
+local sorted = protocols.sorted
 
 -- A fold of two queries of graded documents with two features, and of `more` such queries in train.
 local function small_fold(more)
@@ -54,20 +45,13 @@ it("protocol.sets takes ratings of 4 and higher, or all, of users with 25 releva
   equal(protocol.sets.movielens(ratings).fold(1).train.fingerprint, first.train.fingerprint)
 end)
 
--- Returns how many numbers a model has.
-local function size_of(model)
-  local count = 0
-  for _, parameter in ipairs(model:parameters()) do count = count + #parameter:detach():reshape(-1) end
-  return count
-end
-
 it("set.model has 32 factors for users and 46 hidden units for queries, and starts by seed", function()
   local set = protocol.sets.movielens(three_users(4, 1))
-  equal(size_of(set.model(1)) / 203, 32.0)
+  equal(set.model(1):size() / 203, 32.0)
   local most = set.model(1):parameters()[2]:detach():double():abs():max():item()
   check(most <= 0.01 and most > 0.0099, tostring(most))
   local network = protocol.sets.mq2008({ small_fold() }, 2)
-  equal((size_of(network.model(1)) - 1) / 4, 46.0)  -- h (2 + 1) + h + 1 numbers
+  equal((network.model(1):size() - 1) / 4, 46.0)  -- h (2 + 1) + h + 1 numbers
   for _, each in ipairs{ set, network } do
     local function first(seed) return each.model(seed):parameters()[1]:detach():reshape(-1)[1]:item() end
     check(first(1) == first(1) and first(1) ~= first(2), "by seed")

@@ -114,35 +114,34 @@ end
 
 it("cells.of averages users over folds, and says why a cell lacks runs", function()
   local cells_of, protocol = dofile "scripts/grid/cells.lua", dofile "scripts/grid/protocol.lua"
-  sweeps.in_folder(function(folder)
-    local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
-      direction = "maximize",
-      space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
-      run = function(trial)
-        if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then
-          error("an epoch takes about 99 s", 0)
-        end
-        return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0,
-          converged = trial.split == 1 and 1 or 0, per_list = made(trial.bound, trial.split) }
-      end }
-    local set = { folds = 2, title = "made" }
-    local cells, missing = cells_of.of(results, set, function() return "ap" end)
-    equal(missing, { ["rr minmax"] = "an epoch takes about 99 s" })
-    check(not cells["rr minmax"] and cells["rr none"])
-    local cell = cells["ap minmax"]
-    near(cell.values[1], (0.5 + 0.9) / 2, 1e-12)
-    near(cell.values[2], (0.7 + 0.6) / 2, 1e-12)
-    check(cell.values[3] ~= cell.values[3])
-    near(cell.mean, (0.7 + 0.65 + 0.4) / 3, 1e-12)
-    near(cell.above, cell.mean - 0.3, 1e-12)
-    check(cell.low <= cell.above and cell.above <= cell.high and protocol.above_chance(cell))
-    equal({ cell.capped, cell.converged, cells["rr none"].capped }, { 1, false, 0 })
-    local compared = protocol.compare({ cells }, 1000)
-    equal({ #compared, compared[1] == cell }, { 1, true })
-    near(cell.change, 0.1, 1e-12)
-    near(cell.p, 2 / 2 ^ 3, 1e-12)  -- all signs of three equal changes
-    equal(protocol.side(cell), 0)
-  end)
+  local folder = sweeps.new_folder()
+  local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "own", progress = false,
+    direction = "maximize",
+    space = { loss = mr.choice{ "ap", "rr" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+    run = function(trial)
+      if trial.loss == "rr" and trial.bound == "minmax" and trial.split == 2 then
+        error("an epoch takes about 99 s", 0)
+      end
+      return { own = 0.5, capped = trial.loss == "ap" and trial.split == 2 and 1 or 0,
+        converged = trial.split == 1 and 1 or 0, per_list = made(trial.bound, trial.split) }
+    end }
+  local set = { folds = 2, title = "made" }
+  local cells, missing = cells_of.of(results, set, function() return "ap" end)
+  equal(missing, { ["rr minmax"] = "an epoch takes about 99 s" })
+  check(not cells["rr minmax"] and cells["rr none"])
+  local cell = cells["ap minmax"]
+  near(cell.values[1], (0.5 + 0.9) / 2, 1e-12)
+  near(cell.values[2], (0.7 + 0.6) / 2, 1e-12)
+  check(cell.values[3] ~= cell.values[3])
+  near(cell.mean, (0.7 + 0.65 + 0.4) / 3, 1e-12)
+  near(cell.above, cell.mean - 0.3, 1e-12)
+  check(cell.low <= cell.above and cell.above <= cell.high and protocol.above_chance(cell))
+  equal({ cell.capped, cell.converged, cells["rr none"].capped }, { 1, false, 0 })
+  local compared = protocol.compare({ cells }, 1000)
+  equal({ #compared, compared[1] == cell }, { 1, true })
+  near(cell.change, 0.1, 1e-12)
+  near(cell.p, 2 / 2 ^ 3, 1e-12)  -- all signs of three equal changes
+  equal(protocol.side(cell), 0)
 end)
 
 -- Two losses under one bound with changes 0.5 and -0.25, of which the second has not converged without a bound.

@@ -82,35 +82,34 @@ end)
 -- Runs of a made-up setting. `train(o)` takes the place of a training; os.clock says what `clock` has, and `step` more
 -- with each call.
 local function with_training(body)
-  sweeps.in_folder(function(folder)
-    local training, time, clock = dofile "scripts/grid/training.lua", { clock = 0.0, step = 0.0 }, os.clock
-    local set = { name = "made", title = "made", folds = 2, epochs = 200, patience = 10, batch = 4,
-      rates = { 0.1, 0.2, 0.3 } }
-    function set.fold(number)
-      return { number = number, train = protocols.alike({ 1, 0 }, 8), test = "test " .. number }
-    end
-    function set.model(number, rate)
-      local model = protocols.places{ 0, 0 }
-      model.number, model.rate = number, rate
-      return model
-    end
-    rawset(training, "set", function() return set end)
-    rawset(training, "losses", function() return { "ap", "mse" } end)
-    training.chosen.made = { ap = 0.003, ["ap distribution"] = 0.05 }
-    rawset(training.protocol, "outcome", function(_, _, part, o)
-      return { valid = 0.5, seed_of = o.number, part = tonumber(part:match "%d+"), metric = o.metric == "ap" and 1 or 0,
-        capped = o.capped and 1 or 0 }
-    end)
-    rawset(os, "clock", function()
-      time.clock = time.clock + time.step
-      return time.clock
-    end)
-    local ok, problem = pcall(body, { training = training, set = set, time = time,
-      args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false,
-        smoke = false } })
-    rawset(os, "clock", clock)
-    if not ok then error(problem, 0) end
+  local folder = sweeps.new_folder()
+  local training, time, clock = dofile "scripts/grid/training.lua", { clock = 0.0, step = 0.0 }, os.clock
+  local set = { name = "made", title = "made", folds = 2, epochs = 200, patience = 10, batch = 4,
+    rates = { 0.1, 0.2, 0.3 } }
+  function set.fold(number)
+    return { number = number, train = protocols.alike({ 1, 0 }, 8), test = "test " .. number }
+  end
+  function set.model(number, rate)
+    local model = protocols.places{ 0, 0 }
+    model.number, model.rate = number, rate
+    return model
+  end
+  rawset(training, "set", function() return set end)
+  rawset(training, "losses", function() return { "ap", "mse" } end)
+  training.chosen.made = { ap = 0.003, ["ap distribution"] = 0.05 }
+  rawset(training.protocol, "outcome", function(_, _, part, o)
+    return { valid = 0.5, seed_of = o.number, part = tonumber(part:match "%d+"), metric = o.metric == "ap" and 1 or 0,
+      capped = o.capped and 1 or 0 }
   end)
+  rawset(os, "clock", function()
+    time.clock = time.clock + time.step
+    return time.clock
+  end)
+  local ok, problem = pcall(body, { training = training, set = set, time = time,
+    args = { store = folder .. "/r.db", workers = 0, retry = 0, data = "", cap = 30.0, full = false,
+      smoke = false } })
+  rawset(os, "clock", clock)
+  if not ok then error(problem, 0) end
 end
 
 it("training.of trains with the fold, loss, bound and rate of a trial, and judges by the loss's metric", function()
@@ -343,24 +342,23 @@ end)
 -- Users 1 and 2 are tested in two folds; the second run did not converge.
 it("cells.of averages a user over folds less chance, and has converged only if all runs have", function()
   local cells_of = dofile "scripts/grid/cells.lua"
-  sweeps.in_folder(function(folder)
-    local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
-      direction = "maximize",
-      space = { loss = mr.choice{ "ap" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
-      run = function(trial)
-        local open, more = trial.bound == "none" and trial.split == 1, trial.bound == "minmax" and 0.125 or 0
-        return { valid = 0, capped = open and 1 or 0, converged = open and 0 or 1, per_list = { list = { 2, 1 },
-          own = { 0.5 + trial.split / 4 + more, 0.25 + trial.split / 4 + more },
-          chance = { 0.25, 0.125 * trial.split } } }
-      end }
-    local cells = cells_of.of(results, { folds = 2 })
-    local free, bounded = cells["ap none"], cells["ap minmax"]
-    near(free.values, { 0.625, 0.875 }, 1e-12)
-    near({ free.above, free.low, free.high }, { (0.4375 + 0.625) / 2, 0.4375, 0.625 }, 1e-6)
-    equal({ free.converged, free.capped, bounded.converged, bounded.capped }, { false, 1, true, 0 })
-    equal(free.metric, "ap")
-    check(not cells_of.of(results, { folds = 3 })["ap none"], "with too few runs there is no cell")
-  end)
+  local folder = sweeps.new_folder()
+  local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
+    direction = "maximize",
+    space = { loss = mr.choice{ "ap" }, bound = mr.choice{ "none", "minmax" }, split = mr.range(1, 2) },
+    run = function(trial)
+      local open, more = trial.bound == "none" and trial.split == 1, trial.bound == "minmax" and 0.125 or 0
+      return { valid = 0, capped = open and 1 or 0, converged = open and 0 or 1, per_list = { list = { 2, 1 },
+        own = { 0.5 + trial.split / 4 + more, 0.25 + trial.split / 4 + more },
+        chance = { 0.25, 0.125 * trial.split } } }
+    end }
+  local cells = cells_of.of(results, { folds = 2 })
+  local free, bounded = cells["ap none"], cells["ap minmax"]
+  near(free.values, { 0.625, 0.875 }, 1e-12)
+  near({ free.above, free.low, free.high }, { (0.4375 + 0.625) / 2, 0.4375, 0.625 }, 1e-6)
+  equal({ free.converged, free.capped, bounded.converged, bounded.capped }, { false, 1, true, 0 })
+  equal(free.metric, "ap")
+  check(not cells_of.of(results, { folds = 3 })["ap none"], "with too few runs there is no cell")
 end)
 
 it("protocol.beyond leaves out lists without a metric or without chance", function()

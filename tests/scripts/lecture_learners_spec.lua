@@ -88,12 +88,7 @@ local function words_of(folder, ...)
   return { "--data", folder, "--store", folder .. "/runs.db", "--workers", "0", ... }
 end
 
--- How often each text occurs that `text_of` gives of a call.
-local function counted(calls, text_of)
-  local found = {}
-  for _, call in ipairs(calls) do found[text_of(call)] = (found[text_of(call)] or 0) + 1 end
-  return found
-end
+local counted = dofile("tests/support/protocols.lua").counted
 
 local function setting_text(call)
   local text = call.kind
@@ -128,8 +123,7 @@ scripts.it("learners.runs of ratings chooses settings on the first fold, and tra
   for number = 1, 5 do folds[number] = protocol.liked_fold(ratings, number, 3) end
   local choice, rest = divided(asked)
   check_made(asked, made, 3)
-  equal(counted(choice, function(c) return c.kind .. " " .. c.fold.number end),
-    { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
+  equal(counted(choice, function(c) return c.kind .. " " .. c.fold.number end), { ["mf 1"] = 2 * 9, ["cml 1"] = 3 })
   equal(counted(rest, function(c) return setting_text(c) end),
     { ["mf, rate 0.03, decay 0"] = 2 * 5, ["cml, rate 0.03"] = 5 })
   equal(counted(rest, function(c) return "fold " .. c.fold.number end),

@@ -12,12 +12,10 @@ local of_profit, trees_of = dofile "scripts/lecture/profits.lua", dofile "script
 local training = dofile("scripts/lecture/learners.lua").training
 of_profit.define_profit()
 
-describe("protocol of statistics:", function()
-  it("pooled counts every list once in a mean over folds", function()
-    local pooled = dofile("scripts/lecture/background/common.lua").pooled
-    local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
-    near({ mean, count }, { 0.875, 40 }, 1e-12)
-  end)
+it("protocol of statistics: pooled counts every list once in a mean over folds", function()
+  local pooled = dofile("scripts/lecture/background/common.lua").pooled
+  local mean, count = pooled{ { mean = 0.5, count = 10 }, { mean = 1, count = 30 } }
+  near({ mean, count }, { 0.875, 40 }, 1e-12)
 end)
 
 -- Ratings from rows of user, item and rating.

@@ -387,8 +387,7 @@ describe("protocol of recipe code:", function()
     equal({ all.count, sample.count }, { 250, 100 })
     local few = one_fold(queries(times(10, 3)), queries(times(5, 3)), queries(times(5, 3)))
     equal({ select(2, code.parts(data_of("mslr", { few }), 1)).count }, { 19 })
-    check(starts(evaluation)[1] ~= starts(select(2, code.parts(data_of("mq2008", { parts }), 2)))[1],
-      "by seed")
+    check(starts(evaluation)[1] ~= starts(select(2, code.parts(data_of("mq2008", { parts }), 2)))[1], "by seed")
   end)
 
   it("seeds gives three seeds, or one for made-up data", function()

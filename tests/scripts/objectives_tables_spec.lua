@@ -68,40 +68,39 @@ local at = { nDCG = 9 }
 for k, title in ipairs(protocol.titles) do at[title] = k end
 
 it("table_1.lua --recipe paper shows means at the rate of the text and at the rate that each fold chose", function()
-  sweeps.in_folder(function(folder)
-    local results = paper_study(folder .. "/r.db")
-    local section = section_of("table_1", { "--sets", "mq2008" }, { training = function(training)
-      rawset(training, "set", function() return two_folds "mq2008" end)
-      rawset(training, "of", function() return results end)
-    end })
-    local seen = 0
-    for _, row in ipairs(records(section.tables[1])) do
-      local less = row.what == "rate of the text" and 0.05 or row.what == "rate chosen" and 0
-      for title, k in pairs(at) do
-        if less and row[title] then
-          local mean = (effect(row.algorithm, 1) + effect(row.algorithm, 6)) / 2
-          near(row[title], 0.3 + k / 1000 + 0.035 + mean - less, 1e-6, row.algorithm .. " " .. row.what .. " " .. title)
-          seen = seen + 1
-        end
+  local folder = sweeps.new_folder()
+  local results = paper_study(folder .. "/r.db")
+  local section = section_of("table_1", { "--sets", "mq2008" }, { training = function(training)
+    rawset(training, "set", function() return two_folds "mq2008" end)
+    rawset(training, "of", function() return results end)
+  end })
+  local seen = 0
+  for _, row in ipairs(records(section.tables[1])) do
+    local less = row.what == "rate of the text" and 0.05 or row.what == "rate chosen" and 0
+    for title, k in pairs(at) do
+      if less and row[title] then
+        local mean = (effect(row.algorithm, 1) + effect(row.algorithm, 6)) / 2
+        near(row[title], 0.3 + k / 1000 + 0.035 + mean - less, 1e-6, row.algorithm .. " " .. row.what .. " " .. title)
+        seen = seen + 1
       end
-      if row.algorithm == "random order" then near(tonumber(row.MAP), 0.75, 1e-6) end
     end
-    equal(seen, 7 * 2 * 8)
-    local found = {}
-    for _, row in ipairs(records(section.tables[2])) do found[row.algorithm] = row end
-    local ranknet, approx = found.RankNet, found.ApproxNDCGBatched
-    equal({ ranknet["rates chosen"], ranknet["epochs chosen"], ranknet["queries trained on"], ranknet.queries,
-      ranknet.skipped }, { "0.01 0.1", "10 20", "41 42", 12, 0 })
-    near({ ranknet.change, approx.change, ranknet["sd of folds"] }, { 0.6, -0.1, 0.1 / math.sqrt(2) }, 1e-6)
-    near({ ranknet.p, approx.p, ranknet["p, random"] }, { 13 * 2 / 4096, 13 * 2 / 4096, 13 * 2 / 4096 }, 1e-9)
-    near(ranknet["nDCG@4"] - ranknet["nDCG@2"], 1 / 1000, 1e-6)
-    equal({ found.MseNetBatched.change, found.MseNetBatched.p }, {})
-    -- worst, best and random nDCG; one network is above random orders; two differ from MseNetBatched; half the rates
-    -- are at an end
-    local ndcg = 0.335 + at.nDCG / 1000
-    says(section.text, ("%.4f"):format(ndcg - 0.1), ("%.4f"):format(ndcg + 0.6), ("%.4f"):format(chance), "1 of 7",
-      "7 of 14", "2 are", "MseNet +0.0050", "ApproxNDCG +0.1050", "NeuralNDCG -0.0100")
-  end)
+    if row.algorithm == "random order" then near(tonumber(row.MAP), 0.75, 1e-6) end
+  end
+  equal(seen, 7 * 2 * 8)
+  local found = {}
+  for _, row in ipairs(records(section.tables[2])) do found[row.algorithm] = row end
+  local ranknet, approx = found.RankNet, found.ApproxNDCGBatched
+  equal({ ranknet["rates chosen"], ranknet["epochs chosen"], ranknet["queries trained on"], ranknet.queries,
+    ranknet.skipped }, { "0.01 0.1", "10 20", "41 42", 12, 0 })
+  near({ ranknet.change, approx.change, ranknet["sd of folds"] }, { 0.6, -0.1, 0.1 / math.sqrt(2) }, 1e-6)
+  near({ ranknet.p, approx.p, ranknet["p, random"] }, { 13 * 2 / 4096, 13 * 2 / 4096, 13 * 2 / 4096 }, 1e-9)
+  near(ranknet["nDCG@4"] - ranknet["nDCG@2"], 1 / 1000, 1e-6)
+  equal({ found.MseNetBatched.change, found.MseNetBatched.p }, {})
+  -- worst, best and random nDCG; one network is above random orders; two differ from MseNetBatched; half the rates
+  -- are at an end
+  local ndcg = 0.335 + at.nDCG / 1000
+  says(section.text, ("%.4f"):format(ndcg - 0.1), ("%.4f"):format(ndcg + 0.6), ("%.4f"):format(chance), "1 of 7",
+    "7 of 14", "2 are", "MseNet +0.0050", "ApproxNDCG +0.1050", "NeuralNDCG -0.0100")
 end)
 
 -- The section of learning_curves.lua, without its figure.
@@ -119,35 +118,33 @@ local function curves_section(folder, results)
 end
 
 it("learning_curves.lua shows means over folds at the rate of the text", function()
-  sweeps.in_folder(function(folder)
-    local section = curves_section(folder, paper_study(folder .. "/r.db"))
-    equal(#section.tables[1].rows, 7)
-    for _, row in ipairs(records(section.tables[1])) do
-      near({ row["training, first"], row["training, last"], row["held out, first"], row.lowest, row["at epoch"],
-        row["held out, last"] }, { 3.95, 2.5, 5, 2.95, 2, 6 }, 1e-6)
-    end
-    says(section.text, "MseNet on made 3.5 and 3.5")
-  end)
+  local folder = sweeps.new_folder()
+  local section = curves_section(folder, paper_study(folder .. "/r.db"))
+  equal(#section.tables[1].rows, 7)
+  for _, row in ipairs(records(section.tables[1])) do
+    near({ row["training, first"], row["training, last"], row["held out, first"], row.lowest, row["at epoch"],
+      row["held out, last"] }, { 3.95, 2.5, 5, 2.95, 2, 6 }, 1e-6)
+  end
+  says(section.text, "MseNet on made 3.5 and 3.5")
 end)
 
 it("learning_curves.lua says that a held-out loss rises if its least value is before the last tenth", function()
-  sweeps.in_folder(function(folder)
-    local cases = { MseNetBatched = { { 3, 3, 5 }, 1, true },
-      MseNetQbQ = { { 5, 4, 3, 3, 5, 6, 7, 8, 9, 10 }, 3, true },
-      RankNet = { { 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 }, 9, false },
-      ApproxNDCGBatched = { { 10, 9, 8, 7, 6, 5, 4, 2, 3, 3 }, 8, true } }
-    local section = curves_section(folder, study_of(folder .. "/r.db",
-      { algorithm = mr.choice(protocol.names), rate = mr.choice{ 1e-3, 1e-4 }, split = mr.range(1, 2) },
-      function(trial)
-        local held_out = cases[trial.algorithm] and cases[trial.algorithm][1] or { 2, 1 }
-        return { valid = 0.5, per_list = { training = held_out, held_out = held_out } }
-      end))
-    for _, row in ipairs(records(section.tables[1])) do
-      local case = cases[row.algorithm] or { nil, 2, false }
-      equal(row["at epoch"], case[2], row.algorithm)
-      equal(section.text:find(row.algorithm .. " on made", 1, true) ~= nil, case[3], row.algorithm)
-    end
-  end)
+  local folder = sweeps.new_folder()
+  local cases = { MseNetBatched = { { 3, 3, 5 }, 1, true },
+    MseNetQbQ = { { 5, 4, 3, 3, 5, 6, 7, 8, 9, 10 }, 3, true },
+    RankNet = { { 10, 9, 8, 7, 6, 5, 4, 3, 2, 3 }, 9, false },
+    ApproxNDCGBatched = { { 10, 9, 8, 7, 6, 5, 4, 2, 3, 3 }, 8, true } }
+  local section = curves_section(folder, study_of(folder .. "/r.db",
+    { algorithm = mr.choice(protocol.names), rate = mr.choice{ 1e-3, 1e-4 }, split = mr.range(1, 2) },
+    function(trial)
+      local held_out = cases[trial.algorithm] and cases[trial.algorithm][1] or { 2, 1 }
+      return { valid = 0.5, per_list = { training = held_out, held_out = held_out } }
+    end))
+  for _, row in ipairs(records(section.tables[1])) do
+    local case = cases[row.algorithm] or { nil, 2, false }
+    equal(row["at epoch"], case[2], row.algorithm)
+    equal(section.text:find(row.algorithm .. " on made", 1, true) ~= nil, case[3], row.algorithm)
+  end
 end)
 
 -- Recipe `code`: numbers of three seeds, 0.01 apart. Of RankNet they are the printed ones, of others 2 more.
@@ -175,30 +172,28 @@ local function code_section(folder, name)
 end
 
 it("table_1.lua --recipe code shows mean, least and largest over seeds, and if they meet printed numbers", function()
-  sweeps.in_folder(function(folder)
-    local section = code_section(folder, "mq2008")
-    equal(section.agreement, { of = 48, within = 8, tolerance = section.agreement.tolerance })
-    local lines, counts = {}, {}
-    for _, row in ipairs(records(section.tables[1])) do lines[row.algorithm .. ", " .. row.what] = row["nDCG+1@2"] end
-    equal({ lines["RankNet, as evaluated"], lines["RankNet, printed"], lines["random order, mean over all orders"] },
-      { "0.6100 (0.6000 to 0.6200)", "0.61", "0.2500" })
-    for _, row in ipairs(records(section.tables[2])) do counts[row.algorithm] = row end
-    equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ },
-      { 52.0, 22.0, 2.0, nil })
-    says(section.text, "3.0000", "0.0200")  -- the widest of those evaluated, in nDCG+1
-  end)
+  local folder = sweeps.new_folder()
+  local section = code_section(folder, "mq2008")
+  equal(section.agreement, { of = 48, within = 8, tolerance = section.agreement.tolerance })
+  local lines, counts = {}, {}
+  for _, row in ipairs(records(section.tables[1])) do lines[row.algorithm .. ", " .. row.what] = row["nDCG+1@2"] end
+  equal({ lines["RankNet, as evaluated"], lines["RankNet, printed"], lines["random order, mean over all orders"] },
+    { "0.6100 (0.6000 to 0.6200)", "0.61", "0.2500" })
+  for _, row in ipairs(records(section.tables[2])) do counts[row.algorithm] = row end
+  equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ },
+    { 52.0, 22.0, 2.0, nil })
+  says(section.text, "3.0000", "0.0200")  -- the widest of those evaluated, in nDCG+1
 end)
 
 it("table_1.lua --recipe code shows what was meant beside what is evaluated upside down", function()
-  sweeps.in_folder(function(folder)
-    local lines = {}
-    for _, row in ipairs(records(code_section(folder, "mslr").tables[1])) do
-      lines[row.algorithm] = (lines[row.algorithm] or 0) + (row.what:find "as meant" and 1 or 0)
-      local meant = row.algorithm == "MseNetBatched" and "3.0000 (2.9700 to 3.0300)" or "3.0000 (2.9900 to 3.0100)"
-      if row.what:find "as meant" then equal(row["nDCG+1"], meant) end
-    end
-    equal({ lines.MseNetBatched, lines.MseNetQbQ, lines.ApproxNDCGBatched, lines.RankNet }, { 1, 1, 0, nil })
-  end)
+  local folder = sweeps.new_folder()
+  local lines = {}
+  for _, row in ipairs(records(code_section(folder, "mslr").tables[1])) do
+    lines[row.algorithm] = (lines[row.algorithm] or 0) + (row.what:find "as meant" and 1 or 0)
+    local meant = row.algorithm == "MseNetBatched" and "3.0000 (2.9700 to 3.0300)" or "3.0000 (2.9900 to 3.0100)"
+    if row.what:find "as meant" then equal(row["nDCG+1"], meant) end
+  end
+  equal({ lines.MseNetBatched, lines.MseNetQbQ, lines.ApproxNDCGBatched, lines.RankNet }, { 1, 1, 0, nil })
 end)
 
 -- Options of scripts whose trainings are replaced.
@@ -211,65 +206,63 @@ local function on_two_folds(training) rawset(training, "set", function(_, name) 
 local function column(results, name) return results:columns():column("spec", name) end
 
 it("training.of trains all algorithms, rates and folds, and keeps the chosen epoch's tests", function()
-  sweeps.in_folder(function(folder)
-    local training, seen = dofile(folder_of_scripts .. "training.lua"), {}
-    on_two_folds(training)
-    rawset(training.protocol, "train", function(_, trial, seed, short)
-      seen[("%s %g %d %d %s"):format(trial.algorithm, trial.rate, trial.split, seed, short)] = true
-      local scores, mean = {}, {}
-      for k, name in ipairs(protocol.metric_names) do
-        scores[name] = mr.tensor({ k / 100, 0 / 0, k / 50 }, { dtype = "float64" })
-        mean[name] = 0.015 * k
-      end
-      return { scores = scores, test = { mean = mean }, best = { epoch = 3, metrics = { ndcg = 0.6, ap = 0.7 } },
-        history = { { loss = 4, valid_loss = 5 }, { loss = 2, valid_loss = 3 } } }, 11
-    end)
-    local results = training.of(args_of(folder), "mq2008")
-    equal(results:counts(), { done = 7 * 4 * 2 })
-    for _, name in ipairs(protocol.names) do
-      for _, rate in ipairs{ 1e-4, 1e-3, 1e-2, 1e-1 } do
-        for split = 1, 2 do check(seen[("%s %g %d 7 false"):format(name, rate, split)], name) end
-      end
+  local folder = sweeps.new_folder()
+  local training, seen = dofile(folder_of_scripts .. "training.lua"), {}
+  on_two_folds(training)
+  rawset(training.protocol, "train", function(_, trial, seed, short)
+    seen[("%s %g %d %d %s"):format(trial.algorithm, trial.rate, trial.split, seed, short)] = true
+    local scores, mean = {}, {}
+    for k, name in ipairs(protocol.metric_names) do
+      scores[name] = mr.tensor({ k / 100, 0 / 0, k / 50 }, { dtype = "float64" })
+      mean[name] = 0.015 * k
     end
-    local function first(name) return column(results, name)[1] end
-    equal({ first "valid", first "epoch", first "trained_on" }, { 0.6, 3, 11 })
-    for k, name in ipairs(protocol.metric_names) do near(first(name), 0.015 * k, 1e-9, name) end
-    near(results:per_list(1, "ndcg@2"):totable()[3], first "ndcg@2" / 0.75, 1e-6)
-    equal({ results:per_list(1, "training"):totable(), results:per_list(1, "held_out"):totable() },
-      { { 4.0, 2.0 }, { 5.0, 3.0 } })
+    return { scores = scores, test = { mean = mean }, best = { epoch = 3, metrics = { ndcg = 0.6, ap = 0.7 } },
+      history = { { loss = 4, valid_loss = 5 }, { loss = 2, valid_loss = 3 } } }, 11
   end)
+  local results = training.of(args_of(folder), "mq2008")
+  equal(results:counts(), { done = 7 * 4 * 2 })
+  for _, name in ipairs(protocol.names) do
+    for _, rate in ipairs{ 1e-4, 1e-3, 1e-2, 1e-1 } do
+      for split = 1, 2 do check(seen[("%s %g %d 7 false"):format(name, rate, split)], name) end
+    end
+  end
+  local function first(name) return column(results, name)[1] end
+  equal({ first "valid", first "epoch", first "trained_on" }, { 0.6, 3, 11 })
+  for k, name in ipairs(protocol.metric_names) do near(first(name), 0.015 * k, 1e-9, name) end
+  near(results:per_list(1, "ndcg@2"):totable()[3], first "ndcg@2" / 0.75, 1e-6)
+  equal({ results:per_list(1, "training"):totable(), results:per_list(1, "held_out"):totable() },
+    { { 4.0, 2.0 }, { 5.0, 3.0 } })
 end)
 
 it("code.of trains the authors' algorithms, and keeps metrics as evaluated and as meant", function()
-  sweeps.in_folder(function(folder)
-    local seen, args = {}, args_of(folder)
-    local code = in_process.load(folder_of_scripts .. "code.lua", { training = on_two_folds })
-    -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are
-    -- evaluated
-    rawset(code, "train", function(_, trial)
-      seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
-      return { lists = mr.lists{ { 0, 0, 0, 1 }, { 0, 0 } } }, mr.tensor{ 4, 3, 1, 2, 1, 2 }, 11
-    end)
-    local results = code.of(args, "mslr")
-    equal(seen, { [7] = 5, [8] = 5, [9] = 5 })
-    local columns = results:columns()
-    for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
-      local row = columns:rows("spec", { algorithm = name })[1]
-      local function of(field) return columns:column("spec", field)[row] end
-      near({ of "ap", of "meant ap", of "random ap", of "trained_on", of "counted", of "skipped" },
-        { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11, 1, 1 }, 1e-6)
-      check(of "value" == of "ndcg+1" and of "value" ~= of "ndcg", "a study's metric is nDCG+1")
-    end
-    for _, name in ipairs(column(results, "algorithm")) do
-      check(name ~= "RankNet" and name ~= "NeuralNDCGQbQ", name)
-    end
-    rawset(code, "train_curves", function()
-      return { best = { metrics = { ndcg = 0.25 } }, history = { { loss = 4, valid_loss = 5 } } }
-    end)
-    local curves = code.curves_of(args, "mslr")
-    equal({ curves:counts(), curves:best().value, curves:per_list(1, "held_out"):totable() },
-      { { done = 15 }, 0.25, { 5.0 } })
+  local folder = sweeps.new_folder()
+  local seen, args = {}, args_of(folder)
+  local code = in_process.load(folder_of_scripts .. "code.lua", { training = on_two_folds })
+  -- the relevant document is third by its score, and second from below, as MseNetBatched and NDCG losses are
+  -- evaluated
+  rawset(code, "train", function(_, trial)
+    seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
+    return { lists = mr.lists{ { 0, 0, 0, 1 }, { 0, 0 } } }, mr.tensor{ 4, 3, 1, 2, 1, 2 }, 11
   end)
+  local results = code.of(args, "mslr")
+  equal(seen, { [7] = 5, [8] = 5, [9] = 5 })
+  local columns = results:columns()
+  for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
+    local row = columns:rows("spec", { algorithm = name })[1]
+    local function of(field) return columns:column("spec", field)[row] end
+    near({ of "ap", of "meant ap", of "random ap", of "trained_on", of "counted", of "skipped" },
+      { 1 / 2, meant, (1 + 1 / 2 + 1 / 3 + 1 / 4) / 4, 11, 1, 1 }, 1e-6)
+    check(of "value" == of "ndcg+1" and of "value" ~= of "ndcg", "a study's metric is nDCG+1")
+  end
+  for _, name in ipairs(column(results, "algorithm")) do
+    check(name ~= "RankNet" and name ~= "NeuralNDCGQbQ", name)
+  end
+  rawset(code, "train_curves", function()
+    return { best = { metrics = { ndcg = 0.25 } }, history = { { loss = 4, valid_loss = 5 } } }
+  end)
+  local curves = code.curves_of(args, "mslr")
+  equal({ curves:counts(), curves:best().value, curves:per_list(1, "held_out"):totable() },
+    { { done = 15 }, 0.25, { 5.0 } })
 end)
 
 -- Networks under two seeds on two folds of 13 queries. ApproxNDCGBatched is 0.05 better on all queries under seed 1;
@@ -298,73 +291,71 @@ local function seeds_study(path, o)
 end
 
 it("seeds.lua shows changes at equal seed with p-values, and how far trainings of equal seed differ", function()
-  sweeps.in_folder(function(folder)
-    local studies = 0
-    local section = section_of("seeds", { "--seeds", "2", "--algorithms", "ApproxNDCGBatched" }, {
-      training = function(training) rawset(training, "set", function() return two_folds "mq2008" end) end,
-      seeds_runs = function(trainings) rawset(trainings, "study", function(_, o) return o end) end,
-      experiment = function(experiment)
-        rawset(experiment, "study", function(_, o)
-          studies = studies + 1
-          return seeds_study(("%s/%d.db"):format(folder, studies), o)
-        end)
-      end })
-    local base, approx = table.unpack(records(section.tables[1]))
-    local ndcg = 0.5 + 7 / 1000  -- of MseNetBatched; less 0.04 (19 - 7) / 26 under seed 2
-    local second = 0.04 * 12 / 26
-    near({ base.nDCG, base.sd, approx.nDCG, approx.least, approx.largest },
-      { ndcg, 0, ndcg + (0.05 + second) / 2, ndcg + second, ndcg + 0.05 }, 1e-6)
-    near({ approx["least change"], approx["largest change"] }, { second, 0.05 }, 1e-6)
-    local half = 12.7062047 * (0.05 - second) / 2  -- Student's t with one degree of freedom
-    equal(approx.change,
-      ("%.4f (%.4f to %.4f)"):format((0.05 + second) / 2, (0.05 + second) / 2 - half, (0.05 + second) / 2 + half))
-    equal({ base.change, approx["p < 0.05"], approx["6 p < 0.05"] }, { nil, "2 of 2", "1 of 2" })
-    -- all signs of 10,000 choices are alike in none but the observed one
-    near(approx["p, mean of seeds"], 1 / 10001, 1e-9)
-    local by_rate = {}
-    for _, row in ipairs(records(section.tables[2])) do by_rate[row.rate] = row end
-    local same, loss, apart, chosen = by_rate["0.001"], by_rate["0.01"], by_rate["0.1"], by_rate.chosen
-    equal({ same.trainings, same.differ, loss.differ, loss.apart, apart.differ, apart.apart,
-      apart["median epoch apart"] }, { 4, 0, 4, 0, 4, 4, 3 })
-    near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] },
-      { 0, 0.01, 0.01, 0.02 }, 1e-9)
-    equal({ chosen.trainings, chosen.differ }, { 4, 2 })
-  end)
+  local folder = sweeps.new_folder()
+  local studies = 0
+  local section = section_of("seeds", { "--seeds", "2", "--algorithms", "ApproxNDCGBatched" }, {
+    training = function(training) rawset(training, "set", function() return two_folds "mq2008" end) end,
+    seeds_runs = function(trainings) rawset(trainings, "study", function(_, o) return o end) end,
+    experiment = function(experiment)
+      rawset(experiment, "study", function(_, o)
+        studies = studies + 1
+        return seeds_study(("%s/%d.db"):format(folder, studies), o)
+      end)
+    end })
+  local base, approx = table.unpack(records(section.tables[1]))
+  local ndcg = 0.5 + 7 / 1000  -- of MseNetBatched; less 0.04 (19 - 7) / 26 under seed 2
+  local second = 0.04 * 12 / 26
+  near({ base.nDCG, base.sd, approx.nDCG, approx.least, approx.largest },
+    { ndcg, 0, ndcg + (0.05 + second) / 2, ndcg + second, ndcg + 0.05 }, 1e-6)
+  near({ approx["least change"], approx["largest change"] }, { second, 0.05 }, 1e-6)
+  local half = 12.7062047 * (0.05 - second) / 2  -- Student's t with one degree of freedom
+  equal(approx.change,
+    ("%.4f (%.4f to %.4f)"):format((0.05 + second) / 2, (0.05 + second) / 2 - half, (0.05 + second) / 2 + half))
+  equal({ base.change, approx["p < 0.05"], approx["6 p < 0.05"] }, { nil, "2 of 2", "1 of 2" })
+  -- all signs of 10,000 choices are alike in none but the observed one
+  near(approx["p, mean of seeds"], 1 / 10001, 1e-9)
+  local by_rate = {}
+  for _, row in ipairs(records(section.tables[2])) do by_rate[row.rate] = row end
+  local same, loss, apart, chosen = by_rate["0.001"], by_rate["0.01"], by_rate["0.1"], by_rate.chosen
+  equal({ same.trainings, same.differ, loss.differ, loss.apart, apart.differ, apart.apart,
+    apart["median epoch apart"] }, { 4, 0, 4, 0, 4, 4, 3 })
+  near({ same["root mean square"], apart["root mean square"], apart.largest, apart["of two seeds"] },
+    { 0, 0.01, 0.01, 0.02 }, 1e-9)
+  equal({ chosen.trainings, chosen.differ }, { 4, 2 })
 end)
 
 it("blanks.lua times one epoch over made-up queries of 120 documents and 136 features", function()
-  sweeps.in_folder(function(folder)
-    local synthetic, fit, asked, epochs = mr.data.synthetic, mr.fit, nil, {}
-    rawset(mr.data, "synthetic", function(o)
-      asked = o
-      return { features = mr.zeros{ 5000, 2 }, lists = { sizes = mr.tensor{ 3000, 2000 }, rows = 5000 }, count = 2 }
-    end)
-    rawset(mr, "fit", function(o) epochs[#epochs + 1] = ("%s: %d"):format(o.name, o.epochs) end)
-    local ok, section = pcall(section_of, "blanks", { "--queries", "12" }, {
-      protocol = function(own)
-        rawset(own, "steps", function(train, _, least)
-          equal({ train.count, least }, { 2, 1 })
-          return train
-        end)
-        rawset(own, "loss", function() return nil end)
-        rawset(own, "training", function(o) return { name = o.name, epochs = 30 } end)
-      end,
-      training = function(training)
-        rawset(training, "set", function() return two_folds "mslr" end)
-        rawset(training, "of", function() return paper_study(folder .. "/r.db") end)
-      end })
-    rawset(mr.data, "synthetic", synthetic)
-    rawset(mr, "fit", fit)
-    check(ok, section)
-    equal({ asked.queries, asked.features, asked.mean_size }, { 12, 136, 120 })
-    equal(epochs, { "RankNet: 1", "NeuralNDCGQbQ: 1" })
-    -- 3000 x 2999 + 2000 x 1999 pairs of 273 numbers of four bytes
-    check(section.text:find("13.0 million", 1, true) and section.text:find("14.2 GB", 1, true), section.text)
-    local rows = records(section.tables[2])
-    equal({ #rows, rows[1].algorithm, rows[2].what, rows[3].algorithm, rows[5].algorithm },
-      { 5, "RankNet", "rate chosen", "NeuralNDCGQbQ", "random order" })
-    near({ rows[2].MAP - rows[1].MAP, rows[5].MAP }, { 0.05, 0.75 }, 1e-6)
+  local folder = sweeps.new_folder()
+  local synthetic, fit, asked, epochs = mr.data.synthetic, mr.fit, nil, {}
+  rawset(mr.data, "synthetic", function(o)
+    asked = o
+    return { features = mr.zeros{ 5000, 2 }, lists = { sizes = mr.tensor{ 3000, 2000 }, rows = 5000 }, count = 2 }
   end)
+  rawset(mr, "fit", function(o) epochs[#epochs + 1] = ("%s: %d"):format(o.name, o.epochs) end)
+  local ok, section = pcall(section_of, "blanks", { "--queries", "12" }, {
+    protocol = function(own)
+      rawset(own, "steps", function(train, _, least)
+        equal({ train.count, least }, { 2, 1 })
+        return train
+      end)
+      rawset(own, "loss", function() return nil end)
+      rawset(own, "training", function(o) return { name = o.name, epochs = 30 } end)
+    end,
+    training = function(training)
+      rawset(training, "set", function() return two_folds "mslr" end)
+      rawset(training, "of", function() return paper_study(folder .. "/r.db") end)
+    end })
+  rawset(mr.data, "synthetic", synthetic)
+  rawset(mr, "fit", fit)
+  check(ok, section)
+  equal({ asked.queries, asked.features, asked.mean_size }, { 12, 136, 120 })
+  equal(epochs, { "RankNet: 1", "NeuralNDCGQbQ: 1" })
+  -- 3000 x 2999 + 2000 x 1999 pairs of 273 numbers of four bytes
+  check(section.text:find("13.0 million", 1, true) and section.text:find("14.2 GB", 1, true), section.text)
+  local rows = records(section.tables[2])
+  equal({ #rows, rows[1].algorithm, rows[2].what, rows[3].algorithm, rows[5].algorithm },
+    { 5, "RankNet", "rate chosen", "NeuralNDCGQbQ", "random order" })
+  near({ rows[2].MAP - rows[1].MAP, rows[5].MAP }, { 0.05, 0.75 }, 1e-6)
 end)
 
 it("seeds_runs.study trains with its seed, changes a last bit if asked, and keeps nDCG and both curves", function()

@@ -139,28 +139,27 @@ local shorter = { ["scripts/grid/learning_rates.lua"] = " --sets mslr" }
 
 it("every script with --smoke calls its tables and figures made-up, and needs no data", function()
   if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    local tables, figures = 0, 0
-    for _, script in ipairs(all) do
-      if not is_exact(script.path) and not runs_others(script.path) then
-        local status, out, err = sweeps.run(folder, here .. "/" .. script.path,
-          "--smoke" .. (shorter[script.path] or ""), "MOONRANK_DATA=.")
-        equal(status, 0, script.path .. ": " .. err)
-        local said = said_of_tables(out)
-        for i, words in ipairs(said) do
-          check(words:lower():find("made-up", 1, true) or words == of_a_bound,
-            ("%s, table %d: %s"):format(script.path, i, words))
-        end
-        check(#said > 0, script.path .. " prints a table")
-        tables = tables + #said
+  local folder = sweeps.new_folder()
+  local tables, figures = 0, 0
+  for _, script in ipairs(all) do
+    if not is_exact(script.path) and not runs_others(script.path) then
+      local status, out, err = sweeps.run(folder, here .. "/" .. script.path,
+        "--smoke" .. (shorter[script.path] or ""), "MOONRANK_DATA=.")
+      equal(status, 0, script.path .. ": " .. err)
+      local said = said_of_tables(out)
+      for i, words in ipairs(said) do
+        check(words:lower():find("made-up", 1, true) or words == of_a_bound,
+          ("%s, table %d: %s"):format(script.path, i, words))
       end
+      check(#said > 0, script.path .. " prints a table")
+      tables = tables + #said
     end
-    for path in sweeps.capture(("find %s -name '*.svg'"):format(folder)):gmatch "[^\n]+" do
-      if not path:find "sqrt_range" and not path:find "better_reference" then  -- these are of bounds alone
-        check(sweeps.read(path):lower():find("made-up", 1, true), path)
-        figures = figures + 1
-      end
+  end
+  for path in sweeps.capture(("find %s -name '*.svg'"):format(folder)):gmatch "[^\n]+" do
+    if not path:find "sqrt_range" and not path:find "better_reference" then  -- these are of bounds alone
+      check(sweeps.read(path):lower():find("made-up", 1, true), path)
+      figures = figures + 1
     end
-    check(tables >= 40 and figures >= 14, ("%d tables, %d figures"):format(tables, figures))
-  end)
+  end
+  check(tables >= 40 and figures >= 14, ("%d tables, %d figures"):format(tables, figures))
 end)

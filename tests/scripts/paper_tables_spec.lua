@@ -62,8 +62,7 @@ test.it("sigir21/table_1.lua counts the printed numbers of CiteULike-a that are 
   local printed = dofile("scripts/sigir21/published.lua").table_1[1]
   -- A set with four users who rated two, two, one and one of three items.
   local function part(users, items)
-    return { users = mr.tensor(users), items = mr.tensor(items),
-      lists = { rows = #users } }
+    return { users = mr.tensor(users), items = mr.tensor(items), lists = { rows = #users } }
   end
   local fold = { train = part({ 1, 1, 2, 3 }, { 1, 2, 1, 3 }), test = part({ 2, 4 }, { 2, 1 }) }
   local section = in_process.section("scripts/sigir21/table_1.lua", { "--sets", "citeulike,movielens" }, {

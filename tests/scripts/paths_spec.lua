@@ -106,24 +106,23 @@ local function requests(folder, options)
 end
 
 it("every script refuses paths of a wrong kind, before it reads or makes anything", function()
-  sweeps.in_folder(function(folder)
-    for _, ending in ipairs{ "", ".svg", ".html" } do
-      check(os.execute((make:gsub("%%s", ending):gsub("^cd " .. ending, "cd " .. folder))), "the folder was not made")
+  local folder = sweeps.new_folder()
+  for _, ending in ipairs{ "", ".svg", ".html" } do
+    check(os.execute((make:gsub("%%s", ending):gsub("^cd " .. ending, "cd " .. folder))), "the folder was not made")
+  end
+  local text, count = requests(folder, all_options())
+  sweeps.write(folder .. "/try.lua", text)
+  local before = listing(folder)
+  local said = sweeps.capture(("cd %s/empty && timeout -k 5 200 %s ../try.lua 2>&1"):format(folder, sweeps.moonrank))
+  local answers = 0
+  for script, option, kind, about in (said .. "\n== "):gmatch "== (%S+) (%S+) ([%w_/]+): (.-)%f[\n\0]\n?%f[=\0]" do
+    local where = ("%s --%s, %s: %s"):format(script, option, kind, about)
+    check(about:find(folder .. "/" .. kind:match "^%w+", 1, true), where)
+    for _, words in ipairs{ "attempt to", "std::", "memory", "basic_" } do
+      check(not about:find(words, 1, true), where)
     end
-    local text, count = requests(folder, all_options())
-    sweeps.write(folder .. "/try.lua", text)
-    local before = listing(folder)
-    local said = sweeps.capture(("cd %s/empty && timeout -k 5 200 %s ../try.lua 2>&1"):format(folder, sweeps.moonrank))
-    local answers = 0
-    for script, option, kind, about in (said .. "\n== "):gmatch "== (%S+) (%S+) ([%w_/]+): (.-)%f[\n\0]\n?%f[=\0]" do
-      local where = ("%s --%s, %s: %s"):format(script, option, kind, about)
-      check(about:find(folder .. "/" .. kind:match "^%w+", 1, true), where)
-      for _, words in ipairs{ "attempt to", "std::", "memory", "basic_" } do
-        check(not about:find(words, 1, true), where)
-      end
-      answers = answers + 1
-    end
-    equal(answers, count, said:sub(-1000))
-    equal(listing(folder), before)
-  end)
+    answers = answers + 1
+  end
+  equal(answers, count, said:sub(-1000))
+  equal(listing(folder), before)
 end)

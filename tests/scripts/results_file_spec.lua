@@ -45,36 +45,34 @@ end
 
 describe("a results file", function()
   it("has the number of runs behind each cell, and none if the section does not say", function()
-    sweeps.in_folder(function(folder)
-      local one = mr.table{ columns = { "loss", "mean", "change", "printed" }, rows = { { "AP", 0.5, 0.25, 0.4 } } }
-      local function with(runs)
-        return lines_of{ tables = { one }, studies = { study(folder) }, cells = { { runs = runs } } }
-      end
-      local found = with(function(row, column)
-        equal(row[1], "AP")
-        return column == "printed" and 0 or column == "change" and 10 or 5
-      end)
-      equal({ found.mean.runs, found.change.runs, found.printed.runs }, { 5, 10, 0 })
-      equal({ with(3).mean.runs, with("all").mean.runs, with(nil).mean.runs }, { 3, 2, "" })
-      local used = { runs = 0, numerics = "", data = {}, date = "" }
-      equal(lines_of({ tables = { one }, used = used }).mean.runs, 0)
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "loss", "mean", "change", "printed" }, rows = { { "AP", 0.5, 0.25, 0.4 } } }
+    local function with(runs)
+      return lines_of{ tables = { one }, studies = { study(folder) }, cells = { { runs = runs } } }
+    end
+    local found = with(function(row, column)
+      equal(row[1], "AP")
+      return column == "printed" and 0 or column == "change" and 10 or 5
     end)
+    equal({ found.mean.runs, found.change.runs, found.printed.runs }, { 5, 10, 0 })
+    equal({ with(3).mean.runs, with("all").mean.runs, with(nil).mean.runs }, { 3, 2, "" })
+    local used = { runs = 0, numerics = "", data = {}, date = "" }
+    equal(lines_of({ tables = { one }, used = used }).mean.runs, 0)
   end)
 
   it("has the fingerprint of a study's test data, or of all its data if it has no test data", function()
-    sweeps.in_folder(function(folder)
-      local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
-      local function queries(seed)
-        return mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = seed }
-      end
-      local function print_of(...) return lines_of({ tables = { one }, studies = { ... } }).mean.data end
-      local trained, other = study_of(folder, "a", queries(1)), study_of(folder, "b", queries(2))
-      local tested = study_of(folder, "c", queries(2), { test = queries(1) })
-      check(print_of(trained):find "^%x+$" and #print_of(trained) == 16, print_of(trained))
-      check(print_of(trained) ~= print_of(other), "other data")
-      equal(print_of(tested), print_of(trained))
-      check(print_of(tested, other) ~= print_of(tested), "each study counts")
-    end)
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "loss", "mean" }, rows = { { "AP", 0.5 } } }
+    local function queries(seed)
+      return mr.data.synthetic{ kind = "queries", queries = 6, features = 2, seed = seed }
+    end
+    local function print_of(...) return lines_of({ tables = { one }, studies = { ... } }).mean.data end
+    local trained, other = study_of(folder, "a", queries(1)), study_of(folder, "b", queries(2))
+    local tested = study_of(folder, "c", queries(2), { test = queries(1) })
+    check(print_of(trained):find "^%x+$" and #print_of(trained) == 16, print_of(trained))
+    check(print_of(trained) ~= print_of(other), "other data")
+    equal(print_of(tested), print_of(trained))
+    check(print_of(tested, other) ~= print_of(tested), "each study counts")
   end)
 
   it("says how each interval was computed, and its page says so once per table, with the number of runs", function()
@@ -111,46 +109,44 @@ describe("a results file", function()
   end)
 
   it("has beside it what the columns of each of its tables are, one line each", function()
-    sweeps.in_folder(function(folder)
-      local one = mr.table{ columns = { "loss", "d" }, rows = { { "AP", 0.5 } } }
-      local none = mr.table{ columns = { "loss", "d" }, rows = {} }
-      local section = { title = "t", tables = { one, none, one, one }, captions = { "a", "b", "c", "e" }, file = "x",
-        made_by = "x",
-        legends = { "", "of none", "d: mean change\nin its units" }, used = { runs = 0, numerics = "", data = {},
-        date = "2026-01-01" } }
-      equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
-      equal(results_file.read_legends(folder .. "/thesis/x.csv"), { "", "d: mean change in its units", "" })
-      local page = pages.page(folder, "thesis")
-      check(page:find("c:\n\nd: mean change in its units\n\n|", 1, true) and not page:find("of none", 1, true), page)
-      equal(results_file.read_legends(folder .. "/thesis/none.csv"), {})
-    end)
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "loss", "d" }, rows = { { "AP", 0.5 } } }
+    local none = mr.table{ columns = { "loss", "d" }, rows = {} }
+    local section = { title = "t", tables = { one, none, one, one }, captions = { "a", "b", "c", "e" }, file = "x",
+      made_by = "x",
+      legends = { "", "of none", "d: mean change\nin its units" }, used = { runs = 0, numerics = "", data = {},
+      date = "2026-01-01" } }
+    equal(results_file.write_all(folder, { { name = "thesis", sections = { section } } }), 1)
+    equal(results_file.read_legends(folder .. "/thesis/x.csv"), { "", "d: mean change in its units", "" })
+    local page = pages.page(folder, "thesis")
+    check(page:find("c:\n\nd: mean change in its units\n\n|", 1, true) and not page:find("of none", 1, true), page)
+    equal(results_file.read_legends(folder .. "/thesis/none.csv"), {})
   end)
 
   it("has a line for each cell, with where it comes from", function()
-    sweeps.in_folder(function(folder)
-      local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
-        rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
-          { 3, "AP", "0.81 (0.79 to 0.83)", "-0.5" } } }
-      local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1",
-        studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua",
-        cells = { { intervals = { none = { { 0.4, 0.6 } } }, runs = "all" } } }
-      local lines = { name = "thesis",
-        sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
-      equal(results_file.write_all(folder, { lines }), 1)
-      check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
-      local cells = results_file.read(folder .. "/thesis/table_1.csv")
-      equal(#cells, 7)
-      local first = cells[1]
-      equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs,
-        first.command }, { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
-      equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
-      check(first.data:find "^%x+$" and #first.data == 16, first.data)
-      equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
-      equal({ cells[3].row, cells[3].value }, { "NSR 1; AP", 0.333333 })
-      equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
-      equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low },
-        { 0.81, 0.79, 0.83, -0.5, "" })
-    end)
+    local folder = sweeps.new_folder()
+    local one = mr.table{ columns = { "NSR", "loss", "none", 'with "quotes", and a comma' },
+      rows = { { 1, "nDCG", 0.5, -0.25 }, { 1, "AP", 1 / 3 }, { 2, "AP", 0 / 0, "0.9 (of 3)\nsecond line" },
+        { 3, "AP", "0.81 (0.79 to 0.83)", "-0.5" } } }
+    local section = { title = "Table 1", tables = { one }, captions = { "by users" }, file = "table_1",
+      studies = { study(folder), study(folder) }, made_by = "moonrank table_1.lua",
+      cells = { { intervals = { none = { { 0.4, 0.6 } } }, runs = "all" } } }
+    local lines = { name = "thesis",
+      sections = { section, { title = "no runs", tables = { one }, file = "none", lacking = true } } }
+    equal(results_file.write_all(folder, { lines }), 1)
+    check(not core.file_exists(folder .. "/thesis/none.csv"), "a section without its runs has no file")
+    local cells = results_file.read(folder .. "/thesis/table_1.csv")
+    equal(#cells, 7)
+    local first = cells[1]
+    equal({ first.section, first.table, first.row, first.column, first.value, first.low, first.high, first.runs,
+      first.command }, { "Table 1", "by users", "NSR 1; nDCG", "none", 0.5, 0.4, 0.6, 2, "moonrank table_1.lua" })
+    equal({ first.numerics, first.date }, { core.numerics(), os.date "!%Y-%m-%d" })
+    check(first.data:find "^%x+$" and #first.data == 16, first.data)
+    equal({ cells[2].column, cells[2].value, cells[2].low }, { 'with "quotes", and a comma', -0.25, "" })
+    equal({ cells[3].row, cells[3].value }, { "NSR 1; AP", 0.333333 })
+    equal({ cells[4].value, cells[5].value }, { "nan", "0.9 (of 3)\nsecond line" })
+    equal({ cells[6].value, cells[6].low, cells[6].high, cells[7].value, cells[7].low },
+      { 0.81, 0.79, 0.83, -0.5, "" })
   end)
 
   it("names a row by as few columns as tell the rows apart", function()

@@ -52,28 +52,27 @@ it("data.open takes MovieLens' ratings of 4 and more and all of CiteULike-a, of 
 end)
 
 it("data.open of a folder has each split's own files, and the ratio and validation share asked for", function()
-  sweeps.in_folder(function(folder)
-    for split = 0, 1 do
-      os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
-      for name, first in pairs{ train = 1, test = 31 } do
-        local lines = { "user,item,rating,user_id,item_id" }
-        for i = first, first + (name == "train" and 9 or 1 + split) do
-          lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i)
-        end
-        for i = first + 40, name == "train" and 70 or 71 do lines[#lines + 1] = ("1,%d,0.5,1,%d"):format(i, i) end
-        sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
+  local folder = sweeps.new_folder()
+  for split = 0, 1 do
+    os.execute(("mkdir -p %s/fold_%d"):format(folder, split))
+    for name, first in pairs{ train = 1, test = 31 } do
+      local lines = { "user,item,rating,user_id,item_id" }
+      for i = first, first + (name == "train" and 9 or 1 + split) do
+        lines[#lines + 1] = ("0,%d,0.5,0,%d"):format(i, i)
       end
+      for i = first + 40, name == "train" and 70 or 71 do lines[#lines + 1] = ("1,%d,0.5,1,%d"):format(i, i) end
+      sweeps.write(("%s/fold_%d/%s.csv"):format(folder, split, name), table.concat(lines, "\n") .. "\n")
     end
-    local set = data.open({ folder = folder, smoke = false }, "folder")
-    equal(set.splits, { 0, 1 })
-    for split = 0, 1 do
-      local fold, counts = set.fold(split, 0, 0.2), {}
-      for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
-      equal(counts, { 8.0, 2.0, 2.0 + split })
-    end
-    local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
-    equal({ relevant[1], others[1] }, { 3.0, 6.0 })
-  end)
+  end
+  local set = data.open({ folder = folder, smoke = false }, "folder")
+  equal(set.splits, { 0, 1 })
+  for split = 0, 1 do
+    local fold, counts = set.fold(split, 0, 0.2), {}
+    for i, each in ipairs{ fold.train, fold.valid, fold.test } do counts[i] = protocols.counts(each)[1] end
+    equal(counts, { 8.0, 2.0, 2.0 + split })
+  end
+  local relevant, others = protocols.counts(set.fold(1, 2, 0).test)
+  equal({ relevant[1], others[1] }, { 3.0, 6.0 })
 end)
 
 -- models.lua with replaced trainings, its protocol, and the options of a script that uses it. The user of train has 20
@@ -103,20 +102,19 @@ local function made_runs(folder, train)
 end
 
 it("training.study gives a trial the options of its study, and each split and seed a seed of its own", function()
-  sweeps.in_folder(function(folder)
-    local asked = {}
-    local models, args = made_runs(folder, function(o)
-      asked[#asked + 1] = { o.split, o.seed, o.nsr, o.kind, o.loss, o.rate, o.factors, o.set.title, o.epochs, o.own }
-      return { valid = 0.5 }
-    end)
-    local set = models.set(args, "movielens")
-    models.training.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
-    models.training.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
-    equal(asked, { { 0, 1, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
-      { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
-      { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
-      { 1, 2002, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" } })
+  local folder = sweeps.new_folder()
+  local asked = {}
+  local models, args = made_runs(folder, function(o)
+    asked[#asked + 1] = { o.split, o.seed, o.nsr, o.kind, o.loss, o.rate, o.factors, o.set.title, o.epochs, o.own }
+    return { valid = 0.5 }
   end)
+  local set = models.set(args, "movielens")
+  models.training.study(args, set, { nsr = 5, kind = "lambda", loss = "nrbp(0.9)", rate = 0.01 })
+  models.training.study(args, set, { nsr = 2, kind = "listwise", loss = "rr", rate = 3, factors = 8, seed = 3 })
+  equal(asked, { { 0, 1, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
+    { 1, 2, 5, "lambda", "nrbp(0.9)", 0.01, 32, "made", 120, "rbp(0.9)" },
+    { 0, 2001, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" },
+    { 1, 2002, 2, "listwise", "rr", 3, 8, "made", 3000, "rr" } })
 end)
 
 -- A place for each metric, so that a score says which metric it is of and which one chose its epoch.
@@ -145,69 +143,65 @@ local function kept_of(o)
 end
 
 it("models.rows take the epoch and rate that the model's own metric chose for each split (4.2)", function()
-  sweeps.in_folder(function(folder)
-    local models, args = made_runs(folder, kept_of)
-    local seen = 0
-    for _, row in ipairs(models.rows(args)) do
-      local by = row.loss:gsub("^n", "")
-      local rate = by == "rbp(0.9)" and 0.001 or (by == "rbp(0.8)") == (row.split == 0) and 0.1 or 3
-      local score, lists = score_of(rate, row.split, row.metric, by), row.per_list()
-      equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate,
-        5 * place[by], by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
-      near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
-      equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
-      seen = seen + 1
-    end
-    equal(seen, 3 * 7 * 2)  -- models, metrics, splits
-  end)
+  local folder = sweeps.new_folder()
+  local models, args = made_runs(folder, kept_of)
+  local seen = 0
+  for _, row in ipairs(models.rows(args)) do
+    local by = row.loss:gsub("^n", "")
+    local rate = by == "rbp(0.9)" and 0.001 or (by == "rbp(0.8)") == (row.split == 0) and 0.1 or 3
+    local score, lists = score_of(rate, row.split, row.metric, by), row.per_list()
+    equal({ row.dataset, row.nsr, row.kind, row.lr, row.epoch, row.chosen_by }, { "made", 1, "listwise", rate,
+      5 * place[by], by == "rbp(0.8)" and 0.9 or by == "rbp(0.9)" and 0.1 or 0.8 }, row.loss .. " " .. row.metric)
+    near({ row.score, lists.scores[1] }, { score, score }, 1e-6)
+    equal({ lists.positives, lists.users }, { { 20.0 + row.split }, { 7.0 } })
+    seen = seen + 1
+  end
+  equal(seen, 3 * 7 * 2)  -- models, metrics, splits
 end)
 
 it("models.rows_of has no rows of a training whose scores are NaN", function()
-  sweeps.in_folder(function(folder)
-    local models, args = made_runs(folder, function(o)
-      local result = kept_of(o)
-      if o.rate == 3 then
-        for name in pairs(result) do
-          if name:find ", epoch by " then result[name] = 0 / 0 end
-        end
+  local folder = sweeps.new_folder()
+  local models, args = made_runs(folder, function(o)
+    local result = kept_of(o)
+    if o.rate == 3 then
+      for name in pairs(result) do
+        if name:find ", epoch by " then result[name] = 0 / 0 end
       end
-      return result
-    end)
-    local o = { nsr = 1, kind = "listwise", loss = "nrbp" }
-    o.rate = 3
-    equal(#models.rows_of(args, models.set(args, "movielens"), o), 0)
-    o.rate = 1
-    equal(#models.rows_of(args, models.set(args, "movielens"), o), 3 * 7 * 2)
+    end
+    return result
   end)
+  local o = { nsr = 1, kind = "listwise", loss = "nrbp" }
+  o.rate = 3
+  equal(#models.rows_of(args, models.set(args, "movielens"), o), 0)
+  o.rate = 1
+  equal(#models.rows_of(args, models.set(args, "movielens"), o), 3 * 7 * 2)
 end)
 
 it("training.study has no results if training diverged on every split, and those of the others if on one", function()
-  sweeps.in_folder(function(folder)
-    local models, args = made_runs(folder, function(o)
-      if o.rate == 3 or o.split == 1 then error("mr.fit: the loss is NaN in epoch 1", 0) end
-      return kept_of(o)
-    end)
-    local set, o = models.set(args, "movielens"), { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }
-    equal({ models.training.study(args, set, o), models.of(args, set, o) }, { nil, {} })
-    o.rate = 1
-    equal(models.training.study(args, set, o):counts(), { done = 1, failed = 1 })
-    equal(#models.of(args, set, o), 3)
+  local folder = sweeps.new_folder()
+  local models, args = made_runs(folder, function(o)
+    if o.rate == 3 or o.split == 1 then error("mr.fit: the loss is NaN in epoch 1", 0) end
+    return kept_of(o)
   end)
+  local set, o = models.set(args, "movielens"), { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }
+  equal({ models.training.study(args, set, o), models.of(args, set, o) }, { nil, {} })
+  o.rate = 1
+  equal(models.training.study(args, set, o):counts(), { done = 1, failed = 1 })
+  equal(#models.of(args, set, o), 3)
 end)
 
 it("models.of are in the order of splits and metrics, each with its epoch and scores", function()
-  sweeps.in_folder(function(folder)
-    local models, args = made_runs(folder, kept_of)
-    local found, order = models.of(args, models.set(args, "movielens"),
-      { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
-    for i, model in ipairs(found) do
-      order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
-      near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
-    end
-    equal(order,
-      { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
-    near({ found[3].chosen_by, found[4].chosen_by }, { 0.8, 0.9 }, 1e-9)
-  end)
+  local folder = sweeps.new_folder()
+  local models, args = made_runs(folder, kept_of)
+  local found, order = models.of(args, models.set(args, "movielens"),
+    { nsr = 1, kind = "listwise", loss = "nrbp", rate = 3 }), {}
+  for i, model in ipairs(found) do
+    order[i] = ("%d %s %d"):format(model.split, model.by, model.epoch)
+    near(model.scores.ap, score_of(3, model.split, "ap", model.by), 1e-6)
+  end
+  equal(order,
+    { "0 rbp(0.8) 25", "0 rbp(0.9) 30", "0 rbp(0.95) 35", "1 rbp(0.8) 25", "1 rbp(0.9) 30", "1 rbp(0.95) 35" })
+  near({ found[3].chosen_by, found[4].chosen_by }, { 0.8, 0.9 }, 1e-9)
 end)
 
 it("training.trainings takes losses and rates of the options, and two rates for made-up data", function()

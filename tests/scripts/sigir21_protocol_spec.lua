@@ -197,8 +197,7 @@ it("protocol.outcome keeps each metric's choice, and the own models' test scores
   local found = protocol.outcome(train("paper", o), fold, { "ndcg", "rr" })
   local late = found["epoch by ndcg"]
   check(late > 5, tostring(late))
-  equal({ found["epoch by rr"], found["chosen by ndcg"], found["chosen by rr"], found.valid }, { 5, 1.0, 1.0,
-    1.0 })
+  equal({ found["epoch by rr"], found["chosen by ndcg"], found["chosen by rr"], found.valid }, { 5, 1.0, 1.0, 1.0 })
   local third, second = 1 / 3, 1 / 2  -- the place of the row that is relevant on test
   near({ found["rr, epoch by ndcg"], found["rr, epoch by rr"], found.rr }, { third, second, second }, 1e-6)
   near({ found["rbp(0.8), epoch by ndcg"], found.ndcg }, { 0.2 * 0.8 ^ 2, math.log(2) / math.log(4) }, 1e-6)
@@ -208,16 +207,15 @@ it("protocol.outcome keeps each metric's choice, and the own models' test scores
 end)
 
 it("training.study takes the split, ratio and validation share of its recipe, and the epochs of the options", function()
-  sweeps.in_folder(function(folder)
-    local asked = {}
-    for _, recipe in ipairs{ "paper", "code" } do
-      local results = training.study({ store = folder .. "/r.db", workers = 0, retry = 0, recipe = recipe, epochs = 7 },
-        few_items(asked), { nsr = 1, kind = "lambda", loss = "nrbp(0.95)", rate = 0.01, factors = 4, seed = 3 })
-      check(mr.experiment.folds(results, { split = 2 }, "epoch by rbp(0.95)")[1] <= 7, recipe)
-      equal(#mr.experiment.lists(results, { split = 2 }, "ap, epoch by rbp(0.95)"), 1)
-    end
-    equal(asked, { { 2, 1, 0.1 }, { 2, 0, 0 } })
-  end)
+  local folder = sweeps.new_folder()
+  local asked = {}
+  for _, recipe in ipairs{ "paper", "code" } do
+    local results = training.study({ store = folder .. "/r.db", workers = 0, retry = 0, recipe = recipe, epochs = 7 },
+      few_items(asked), { nsr = 1, kind = "lambda", loss = "nrbp(0.95)", rate = 0.01, factors = 4, seed = 3 })
+    check(mr.experiment.folds(results, { split = 2 }, "epoch by rbp(0.95)")[1] <= 7, recipe)
+    equal(#mr.experiment.lists(results, { split = 2 }, "ap, epoch by rbp(0.95)"), 1)
+  end
+  equal(asked, { { 2, 1, 0.1 }, { 2, 0, 0 } })
 end)
 
 -- The relevant rows stand on ranks 2 and 6 of 7.

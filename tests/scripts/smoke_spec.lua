@@ -1,4 +1,5 @@
 -- Scripts run with --smoke in seconds from any folder, and refuse options that have no effect.
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -9,17 +10,13 @@ scripts.it("quickstart.lua --smoke shows metrics and bounds on made-up ratings",
   check(text:find("\nTest metrics on made%-up ratings:\n"), "says which data: " .. text)
   check(not text:find("on MovieLens", 1, true), text)
   check(text:find("distribution bound draws %d+ random orders"), "says how many orders")
-  for _, word in ipairs{ "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution" } do
-    check(text:find(word, 1, true), word)
-  end
+  says(text, "ndcg", "ap", "nrbp", "minmax", "expectation_max", "distribution")
 end)
 
 scripts.it("lecture/lambdamart.lua --smoke shows rankers on made-up queries", { "xgboost" }, function(folder)
   local text = scripts.run(folder, "lecture/lambdamart.lua", "--smoke")
   check(text:find("means over 1 fold of made%-up queries") and not text:find("nan", 1, true), text)
-  for _, word in ipairs{ "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest" } do
-    check(text:find(word, 1, true), word)
-  end
+  says(text, "LambdaMART, nDCG, minmax", "rank:map", "McRank", "random forest")
   local ndcg, by_letor = text:match "random forest +([%d.]+) +([%d.]+)"
   check(tonumber(by_letor) < tonumber(ndcg), "queries with fewer than 10 documents count as 0: " .. text)
 end)

@@ -3,6 +3,7 @@ local mr = require "moonrank"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local program = dofile "tests/support/program.lua"
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
@@ -11,9 +12,7 @@ scripts.it("sweep_template.lua --smoke shows the same tables with workers, witho
   local script = scripts.root .. "/scripts/study/sweep_template.lua"
   local status, first, err = sweeps.run(folder, script, "--smoke --workers 2")
   equal(status, 0, err)
-  for _, word in ipairs{ "ndcg", "ap", "rr", "0.001", "0.1", "valid_ndcg", "p corrected" } do
-    check(first:find(word, 1, true), word .. ": " .. first)
-  end
+  says(first, "ndcg", "ap", "rr", "0.001", "0.1", "valid_ndcg", "p corrected")
   local _, again = sweeps.run(folder, script, "--smoke --workers 2")
   equal(again, first)
   local _, here = sweeps.run(folder, script, "--smoke --workers 0 --store other.db")
@@ -100,9 +99,7 @@ it("every script with a store has --force and --retry", function()
     local help = sweeps.capture(("%s %s --help 2>&1"):format(sweeps.moonrank, path))
     if help:find("--store", 1, true) then
       found = found + 1
-      for _, option in ipairs{ "--force", "--retry" } do
-        check(help:find(option, 1, true), path .. " has no " .. option)
-      end
+      says(help, "--force", "--retry")
     else
       check(not sweeps.read(path):find("mr.sweep{", 1, true), path .. " has no --store")
     end

@@ -20,81 +20,79 @@ local below = {
 }
 
 it("claim.lua says that a claim holds if all five changes are significant by Holm over the data set", function()
-  sweeps.in_folder(function(folder)
-    local asked = {}
-    local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens" }, { beside = function(runs)
-      rawset(runs, "set", function() return set end)
-      rawset(runs, "of", function(_, name, seed)
-        asked[#asked + 1] = ("%s %d"):format(name, seed)
-        local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
-        return study_of(folder, "seed " .. seed, space, function(trial, user)
-          local kind = below[trial.loss][trial.bound]
-          return { own = 0.5 + user / 64 + (seed == 1 and 1 or -1) / 32 - (kind and kinds[kind](user) or 0) }
-        end, function(trial)
-          -- means of the trials: of six the claimed bound is above the others in four, equal to them in one
-          local first, last = seed == 1 and trial.split == 1, seed == 3 and trial.split == 2
-          return { own = trial.bound == "distribution_logit" and (first and 0.4 or last and 0.5 or 0.6) or 0.5 }
-        end)
+  local folder = sweeps.new_folder()
+  local asked = {}
+  local section = in_process.section("scripts/thesis/claim.lua", { "--sets", "movielens" }, { beside = function(runs)
+    rawset(runs, "set", function() return set end)
+    rawset(runs, "of", function(_, name, seed)
+      asked[#asked + 1] = ("%s %d"):format(name, seed)
+      local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
+      return study_of(folder, "seed " .. seed, space, function(trial, user)
+        local kind = below[trial.loss][trial.bound]
+        return { own = 0.5 + user / 64 + (seed == 1 and 1 or -1) / 32 - (kind and kinds[kind](user) or 0) }
+      end, function(trial)
+        -- means of the trials: of six the claimed bound is above the others in four, equal to them in one
+        local first, last = seed == 1 and trial.split == 1, seed == 3 and trial.split == 2
+        return { own = trial.bound == "distribution_logit" and (first and 0.4 or last and 0.5 or 0.6) or 0.5 }
       end)
-    end })
-    equal(asked, { "movielens 1", "movielens 2", "movielens 3" })  -- the seeds that are taken by default
-    local verdicts = by_key(in_process.records(section.tables[1]), "loss")
-    local function verdict(loss)
-      local row = verdicts[loss]
-      return { row["better than"], row.significantly, row["worse than"], row["significantly worse"], row["the claim"] }
-    end
-    equal(verdict "nDCG", { 5, 5, 0, 0, "holds" })
-    equal(verdict "AP", { 5, 4, 0, 0, "in the mean only" })  -- p = 0.039 before the correction
-    equal(verdict "nRBP", { 3, 3, 1, 1, "contradicted" })
-    local all = by_key(in_process.records(section.tables[2]), "loss", "against")
-    local mixed, lost = all["AP minmax"], all["nRBP expectation"]
-    near({ mixed.change, mixed.mean - mixed["its mean"], mixed.p }, { 1 / 24, 1 / 24, ten_of_twelve }, 1e-6)
-    -- thirteen comparisons have the least p; the last two are of ten users in twelve, and of equal values
-    near({ lost.change, lost.p, lost["p, Holm"], mixed["p, Holm"] },
-      { -1 / 8, all_alike, 15 * all_alike, 2 * ten_of_twelve }, 1e-6)
-    equal({ mixed["users or queries"], mixed.wins, mixed.runs, all["nRBP minmax"].change },
-      { 12, 10 / 12, "4 of 6", 0.0 })
-    local counts = {}
-    for _, x in ipairs(in_process.numbers(section.finding)) do counts[#counts + 1] = x end
-    equal(counts, { 1, 3, 1 })
-    -- expectation and expectation-max bounding of nRBP are a quarter apart
-    check(section.text:find("made 0.25", 1, true), section.text)
-  end)
+    end)
+  end })
+  equal(asked, { "movielens 1", "movielens 2", "movielens 3" })  -- the seeds that are taken by default
+  local verdicts = by_key(in_process.records(section.tables[1]), "loss")
+  local function verdict(loss)
+    local row = verdicts[loss]
+    return { row["better than"], row.significantly, row["worse than"], row["significantly worse"], row["the claim"] }
+  end
+  equal(verdict "nDCG", { 5, 5, 0, 0, "holds" })
+  equal(verdict "AP", { 5, 4, 0, 0, "in the mean only" })  -- p = 0.039 before the correction
+  equal(verdict "nRBP", { 3, 3, 1, 1, "contradicted" })
+  local all = by_key(in_process.records(section.tables[2]), "loss", "against")
+  local mixed, lost = all["AP minmax"], all["nRBP expectation"]
+  near({ mixed.change, mixed.mean - mixed["its mean"], mixed.p }, { 1 / 24, 1 / 24, ten_of_twelve }, 1e-6)
+  -- thirteen comparisons have the least p; the last two are of ten users in twelve, and of equal values
+  near({ lost.change, lost.p, lost["p, Holm"], mixed["p, Holm"] },
+    { -1 / 8, all_alike, 15 * all_alike, 2 * ten_of_twelve }, 1e-6)
+  equal({ mixed["users or queries"], mixed.wins, mixed.runs, all["nRBP minmax"].change },
+    { 12, 10 / 12, "4 of 6", 0.0 })
+  local counts = {}
+  for _, x in ipairs(in_process.numbers(section.finding)) do counts[#counts + 1] = x end
+  equal(counts, { 1, 3, 1 })
+  -- expectation and expectation-max bounding of nRBP are a quarter apart
+  check(section.text:find("made 0.25", 1, true), section.text)
 end)
 
 it("nsr_shift.lua compares the largest NSR in training with the test's own, by user, with Holm", function()
-  sweeps.in_folder(function(folder)
-    -- Trained at NSR 3, all users gain at test NSR 1, ten of twelve at test NSR 2; of the nRBP loss all lose.
-    local function value(loss, trained, tested, user)
-      local kind = trained == 3 and (loss == "nrbp" and "lose" or tested == 1 and "gain" or tested == 2 and "mixed")
-        or "same"
-      return 0.5 + user / 64 - tested / 8 + (trained < tested and 1 / 32 or 0) + kinds[kind](user)
-    end
-    local section = in_process.section("scripts/thesis/nsr_shift.lua", {}, { thinning = function(thinning)
-      rawset(thinning, "levels", function() return { 1, 2, 3 } end)
-      rawset(thinning, "study", function()
-        return study_of(folder, "shift", { loss = mr.choice(losses), bound = mr.choice(thinning.bounds),
-          nsr = mr.choice{ 1, 2, 3 } }, function(trial, user)
-            local found = {}
-            for tested = 1, 3 do found["test_" .. tested] = value(trial.loss, trial.nsr, tested, user) end
-            return found
-          end)
-      end)
-    end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "test NSR")
-    local usual = 0.5 + 6.5 / 64
-    local one, two, three = rows["AP none 1"], rows["AP none 2"], rows["AP distribution_logit 3"]
-    near({ one["trained at 1"], one["trained at 2"], one["trained at 3"] },
-      { usual - 1 / 8, usual - 1 / 8, usual }, 1e-6)
-    near({ two["trained at 1"], two["trained at 2"] }, { usual - 1 / 4 + 1 / 32, usual - 1 / 4 }, 1e-6)
-    near({ one.change, one.p, two.change, two.p }, { 1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
-    equal({ three.change, three.p, three["p, Holm"] }, {})
-    -- eight of twelve comparisons have the least p, four are of ten users
-    near({ one["p, Holm"], two["p, Holm"] }, { 12 * all_alike, 4 * ten_of_twelve }, 1e-6)
-    local counts = in_process.numbers(section.text)
-    -- NSR 3; for the better at test NSR 1 of two losses under two bounds, for the worse with nRBP at both test NSR
-    equal(counts, { 3, 4, 4, 12 })
-  end)
+  local folder = sweeps.new_folder()
+  -- Trained at NSR 3, all users gain at test NSR 1, ten of twelve at test NSR 2; of the nRBP loss all lose.
+  local function value(loss, trained, tested, user)
+    local kind = trained == 3 and (loss == "nrbp" and "lose" or tested == 1 and "gain" or tested == 2 and "mixed")
+      or "same"
+    return 0.5 + user / 64 - tested / 8 + (trained < tested and 1 / 32 or 0) + kinds[kind](user)
+  end
+  local section = in_process.section("scripts/thesis/nsr_shift.lua", {}, { thinning = function(thinning)
+    rawset(thinning, "levels", function() return { 1, 2, 3 } end)
+    rawset(thinning, "study", function()
+      return study_of(folder, "shift", { loss = mr.choice(losses), bound = mr.choice(thinning.bounds),
+        nsr = mr.choice{ 1, 2, 3 } }, function(trial, user)
+          local found = {}
+          for tested = 1, 3 do found["test_" .. tested] = value(trial.loss, trial.nsr, tested, user) end
+          return found
+        end)
+    end)
+  end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "test NSR")
+  local usual = 0.5 + 6.5 / 64
+  local one, two, three = rows["AP none 1"], rows["AP none 2"], rows["AP distribution_logit 3"]
+  near({ one["trained at 1"], one["trained at 2"], one["trained at 3"] },
+    { usual - 1 / 8, usual - 1 / 8, usual }, 1e-6)
+  near({ two["trained at 1"], two["trained at 2"] }, { usual - 1 / 4 + 1 / 32, usual - 1 / 4 }, 1e-6)
+  near({ one.change, one.p, two.change, two.p }, { 1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
+  equal({ three.change, three.p, three["p, Holm"] }, {})
+  -- eight of twelve comparisons have the least p, four are of ten users
+  near({ one["p, Holm"], two["p, Holm"] }, { 12 * all_alike, 4 * ten_of_twelve }, 1e-6)
+  local counts = in_process.numbers(section.text)
+  -- NSR 3; for the better at test NSR 1 of two losses under two bounds, for the worse with nRBP at both test NSR
+  equal(counts, { 3, 4, 4, 12 })
 end)
 
 -- Changes against no bound by metric and bound. At 0.95 four bounds are better and one is worse; at 0.9 all signs are
@@ -109,121 +107,118 @@ local shifts = {
 }
 
 it("table_5_1_nrbp.lua shows changes by persistence with Holm, and their agreement with 0.95", function()
-  sweeps.in_folder(function(folder)
-    local section = in_process.section("scripts/thesis/table_5_1_nrbp.lua", { "--sets", "movielens" }, {
-      beside = function(runs) rawset(runs, "set", function() return set end) end,
-      persistence = function(persistence)
-        rawset(persistence, "study", function()
-          return study_of(folder, "persistence",
-            { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }, function(trial, user)
-              local found = {}
-              for metric, by_bound in pairs(shifts) do
-                local factor = trial.loss == "nrbp" and 1 or 2
-                found[metric] =
-                  0.5 + user / 64 + (by_bound[trial.bound] and kinds[by_bound[trial.bound]](user) / factor or 0)
-              end
-              return found
-            end, function(trial)
-              -- one epoch for all persistences in one of four runs of each kind, another one at 0.8 or at 0.9 else
-              local second = trial.bound == "none" or trial.bound == "minmax"
-              return { epoch_1 = 3, epoch_2 = second and 4 or 3, epoch_3 = trial.bound == "distribution" and 4 or 3 }
-            end)
-        end)
-      end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "bound")
-    local minmax, mixed = rows["nRBP minmax"], rows["nRBP expectation_max"]
-    local usual = 0.5 + 6.5 / 64
-    near({ minmax["nRBP(0.95)"], minmax["nRBP(0.8)"], minmax["change, nRBP(0.95)"], minmax["change, nRBP(0.8)"] },
-      { usual + 1 / 8, usual - 1 / 8, 1 / 8, -1 / 8 }, 1e-6)
-    near(rows["AP minmax"]["change, nRBP(0.95)"], 1 / 16, 1e-6)
-    -- a column has 18 changes: 12 or 15 with the least p, three of ten users, and at 0.95 and 0.8 three of equal values
-    near({ minmax["p, nRBP(0.95)"], mixed["p, nRBP(0.95)"], mixed["p, nRBP(0.9)"], mixed["p, nRBP(0.8)"] },
-      { 18 * all_alike, 6 * ten_of_twelve, 3 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
-    equal({ rows["nRBP none"]["change, nRBP(0.9)"], rows["nRBP none"]["p, nRBP(0.9)"] }, {})
-    local agreement = by_key(in_process.records(section.tables[2]), "loss", "metric")
-    local function of(metric)
-      local row = agreement["nRBP " .. metric]
-      return { row.changes, row["sign as at 0.95"], row.better, row.worse, row["significant as at 0.95"],
-        row["opposite to 0.95"] }
-    end
-    -- of ten users in twelve no change is significant after the correction
-    equal(of "nRBP(0.95)", { 6, 5, 3, 1, 4, 0 })
-    equal(of "nRBP(0.9)", { 6, 5, 4, 1, 4, 0 })
-    equal(of "nRBP(0.8)", { 6, 3, 3, 1, 2, 2 })
-    -- ranks at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2; all have the mean
-    -- 3.5
-    near(agreement["nRBP nRBP(0.95)"].correlation, 1, 1e-9)
-    near(agreement["nRBP nRBP(0.9)"].correlation, 10 / math.sqrt(15.5 * 12.5), 1e-9)
-    near(agreement["nRBP nRBP(0.8)"].correlation, -0.5 / 15.5, 1e-9)
-    -- of seven bounds four have one epoch at all persistences; of three losses' 36 changes two each are opposite
-    local counts = in_process.numbers(section.text:match "trained on nRBP, (.+)")
-    equal({ counts[1], counts[2], counts[4], counts[5] }, { 5, 6, 3, 6 })
-    check(section.text:find "6 of 36 changes" and section.text:find "57 %%", section.text)
-  end)
+  local folder = sweeps.new_folder()
+  local section = in_process.section("scripts/thesis/table_5_1_nrbp.lua", { "--sets", "movielens" }, {
+    beside = function(runs) rawset(runs, "set", function() return set end) end,
+    persistence = function(persistence)
+      rawset(persistence, "study", function()
+        return study_of(folder, "persistence",
+          { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }, function(trial, user)
+            local found = {}
+            for metric, by_bound in pairs(shifts) do
+              local factor = trial.loss == "nrbp" and 1 or 2
+              found[metric] =
+                0.5 + user / 64 + (by_bound[trial.bound] and kinds[by_bound[trial.bound]](user) / factor or 0)
+            end
+            return found
+          end, function(trial)
+            -- one epoch for all persistences in one of four runs of each kind, another one at 0.8 or at 0.9 else
+            local second = trial.bound == "none" or trial.bound == "minmax"
+            return { epoch_1 = 3, epoch_2 = second and 4 or 3, epoch_3 = trial.bound == "distribution" and 4 or 3 }
+          end)
+      end)
+    end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "bound")
+  local minmax, mixed = rows["nRBP minmax"], rows["nRBP expectation_max"]
+  local usual = 0.5 + 6.5 / 64
+  near({ minmax["nRBP(0.95)"], minmax["nRBP(0.8)"], minmax["change, nRBP(0.95)"], minmax["change, nRBP(0.8)"] },
+    { usual + 1 / 8, usual - 1 / 8, 1 / 8, -1 / 8 }, 1e-6)
+  near(rows["AP minmax"]["change, nRBP(0.95)"], 1 / 16, 1e-6)
+  -- a column has 18 changes: 12 or 15 with the least p, three of ten users, and at 0.95 and 0.8 three of equal values
+  near({ minmax["p, nRBP(0.95)"], mixed["p, nRBP(0.95)"], mixed["p, nRBP(0.9)"], mixed["p, nRBP(0.8)"] },
+    { 18 * all_alike, 6 * ten_of_twelve, 3 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
+  equal({ rows["nRBP none"]["change, nRBP(0.9)"], rows["nRBP none"]["p, nRBP(0.9)"] }, {})
+  local agreement = by_key(in_process.records(section.tables[2]), "loss", "metric")
+  local function of(metric)
+    local row = agreement["nRBP " .. metric]
+    return { row.changes, row["sign as at 0.95"], row.better, row.worse, row["significant as at 0.95"],
+      row["opposite to 0.95"] }
+  end
+  -- of ten users in twelve no change is significant after the correction
+  equal(of "nRBP(0.95)", { 6, 5, 3, 1, 4, 0 })
+  equal(of "nRBP(0.9)", { 6, 5, 4, 1, 4, 0 })
+  equal(of "nRBP(0.8)", { 6, 3, 3, 1, 2, 2 })
+  -- ranks at 0.95: 5, 1, 3, 5, 5, 2; at 0.9: 4.5, 1, 2, 4.5, 4.5, 4.5; at 0.8: 1, 5, 3, 5, 5, 2; all have the mean
+  -- 3.5
+  near(agreement["nRBP nRBP(0.95)"].correlation, 1, 1e-9)
+  near(agreement["nRBP nRBP(0.9)"].correlation, 10 / math.sqrt(15.5 * 12.5), 1e-9)
+  near(agreement["nRBP nRBP(0.8)"].correlation, -0.5 / 15.5, 1e-9)
+  -- of seven bounds four have one epoch at all persistences; of three losses' 36 changes two each are opposite
+  local counts = in_process.numbers(section.text:match "trained on nRBP, (.+)")
+  equal({ counts[1], counts[2], counts[4], counts[5] }, { 5, 6, 3, 6 })
+  check(section.text:find "6 of 36 changes" and section.text:find "57 %%", section.text)
 end)
 
 it("stronger_models.lua shows changes by bound for each model with Holm, and against the thesis' network", function()
-  sweeps.in_folder(function(folder)
-    local section = in_process.section("scripts/thesis/stronger_models.lua", {}, { stronger = function(stronger)
-      rawset(stronger, "extent", function() return 60, 2 end)
-      rawset(stronger, "study", function()
-        local best = {}
-        for _, model in ipairs(stronger.names) do
-          for l, loss in ipairs(losses) do best[model .. " " .. loss] = { rate = l / 10 } end
-        end
-        local space =
-          { loss = mr.choice(losses), bound = mr.choice(stronger.bounds), model = mr.choice(stronger.names) }
-        return study_of(folder, "stronger", space, function(trial, user)
-            local kind = trial.bound == "minmax" and "gain" or trial.bound == "expectation" and "lose"
-              or trial.bound == "distribution_logit" and "mixed" or "same"
-            local own = trial.model == "linear" and -1 / 16 or trial.model == "46" and 0 or 1 / 32
-            return { own = 0.5 + user / 64 + own + kinds[kind](user) }
-          end), best
-      end)
-    end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "model")
-    local linear, deep = rows["AP linear"], rows["AP 92-46-23"]
-    local usual = 0.5 + 6.5 / 64
-    near({ linear.rate, linear["no bound"], linear["against 46"], deep["against 46"] },
-      { 0.2, usual - 1 / 16, -1 / 16, 1 / 32 }, 1e-6)
-    near({ linear.minmax, linear.expectation, linear.distribution_logit }, { 1 / 8, -1 / 8, 1 / 24 }, 1e-6)
-    -- 24 of 36 comparisons have the least p, twelve are of ten users
-    near({ linear["p, minmax"], linear["p, distribution_logit"] }, { 36 * all_alike, 12 * ten_of_twelve }, 1e-6)
-    local counts = in_process.numbers(section.text:match "significantly(.+)")
-    equal({ counts[1], counts[2], counts[3] }, { 12, 36, 12 })
-  end)
+  local folder = sweeps.new_folder()
+  local section = in_process.section("scripts/thesis/stronger_models.lua", {}, { stronger = function(stronger)
+    rawset(stronger, "extent", function() return 60, 2 end)
+    rawset(stronger, "study", function()
+      local best = {}
+      for _, model in ipairs(stronger.names) do
+        for l, loss in ipairs(losses) do best[model .. " " .. loss] = { rate = l / 10 } end
+      end
+      local space =
+        { loss = mr.choice(losses), bound = mr.choice(stronger.bounds), model = mr.choice(stronger.names) }
+      return study_of(folder, "stronger", space, function(trial, user)
+          local kind = trial.bound == "minmax" and "gain" or trial.bound == "expectation" and "lose"
+            or trial.bound == "distribution_logit" and "mixed" or "same"
+          local own = trial.model == "linear" and -1 / 16 or trial.model == "46" and 0 or 1 / 32
+          return { own = 0.5 + user / 64 + own + kinds[kind](user) }
+        end), best
+    end)
+  end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "model")
+  local linear, deep = rows["AP linear"], rows["AP 92-46-23"]
+  local usual = 0.5 + 6.5 / 64
+  near({ linear.rate, linear["no bound"], linear["against 46"], deep["against 46"] },
+    { 0.2, usual - 1 / 16, -1 / 16, 1 / 32 }, 1e-6)
+  near({ linear.minmax, linear.expectation, linear.distribution_logit }, { 1 / 8, -1 / 8, 1 / 24 }, 1e-6)
+  -- 24 of 36 comparisons have the least p, twelve are of ten users
+  near({ linear["p, minmax"], linear["p, distribution_logit"] }, { 36 * all_alike, 12 * ten_of_twelve }, 1e-6)
+  local counts = in_process.numbers(section.text:match "significantly(.+)")
+  equal({ counts[1], counts[2], counts[3] }, { 12, 36, 12 })
 end)
 
 it("sampled_expectations.lua compares with the exact expectation, with Holm over the table", function()
-  sweeps.in_folder(function(folder)
-    local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } },
-      users = mr.arange(1, 4):long(), items = mr.arange(1, 10):long() }
-    local own = { title = "made", setting = "nsr", units = "users", fold = function() return { train = part } end }
-    local section = in_process.section("scripts/thesis/sampled_expectations.lua", { "--sets", "movielens" }, {
-      beside = function(runs) rawset(runs, "set", function() return own end) end,
-      drawn = function(drawn)
-        rawset(drawn, "samples", function() return { 0, 10, 100 } end)
-        -- means are a tenth too large; the only shape of list with an order has one relevant row of three
-        rawset(drawn, "mean_of", function(metric, n, p, samples)
-          equal({ n, p }, { 3, 1 })
-          return mr.bounds.of(metric, { n = n, p = p }).expectation * (samples == 10 and 1.1 or 0.95)
-        end)
-        rawset(drawn, "study", function()
-          return study_of(folder, "drawn", { loss = mr.choice(losses), bound = mr.choice(drawn.bounds),
-            samples = mr.choice{ 0, 10, 100 } }, function(trial, user)
-              local kind = trial.samples == 0 and "same" or trial.samples == 10 and "lose" or "mixed"
-              return { own = 0.5 + user / 64 + kinds[kind](user) }
-            end)
-        end)
-      end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "rankings")
-    local few, many, exact = rows["AP expectation 10"], rows["AP expectation 100"], rows["AP expectation exact"]
-    near({ few["mean error"], few["largest error"], many["largest error"] }, { 0.1, 0.1, 0.05 }, 1e-9)
-    near({ few.change, few.p, many.change, many.p }, { -1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
-    near({ few["p, Holm"], many["p, Holm"] }, { 12 * all_alike, 6 * ten_of_twelve }, 1e-6)
-    equal({ exact.change, exact.p, exact["mean error"] }, {})
-    near({ few.low, few.high }, { -1 / 8, -1 / 8 }, 1e-6)
-    check(section.text:find "12 changes" and section.text:find("10 %", 1, true)
-      and section.text:find("0.1250", 1, true), section.text)
-  end)
+  local folder = sweeps.new_folder()
+  local part = mr.data.dataset{ lists = mr.lists{ { 1, 0, 0 }, { 1, 0, 0 }, { 0, 0 }, { 1, 1 } },
+    users = mr.arange(1, 4):long(), items = mr.arange(1, 10):long() }
+  local own = { title = "made", setting = "nsr", units = "users", fold = function() return { train = part } end }
+  local section = in_process.section("scripts/thesis/sampled_expectations.lua", { "--sets", "movielens" }, {
+    beside = function(runs) rawset(runs, "set", function() return own end) end,
+    drawn = function(drawn)
+      rawset(drawn, "samples", function() return { 0, 10, 100 } end)
+      -- means are a tenth too large; the only shape of list with an order has one relevant row of three
+      rawset(drawn, "mean_of", function(metric, n, p, samples)
+        equal({ n, p }, { 3, 1 })
+        return mr.bounds.of(metric, { n = n, p = p }).expectation * (samples == 10 and 1.1 or 0.95)
+      end)
+      rawset(drawn, "study", function()
+        return study_of(folder, "drawn", { loss = mr.choice(losses), bound = mr.choice(drawn.bounds),
+          samples = mr.choice{ 0, 10, 100 } }, function(trial, user)
+            local kind = trial.samples == 0 and "same" or trial.samples == 10 and "lose" or "mixed"
+            return { own = 0.5 + user / 64 + kinds[kind](user) }
+          end)
+      end)
+    end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "rankings")
+  local few, many, exact = rows["AP expectation 10"], rows["AP expectation 100"], rows["AP expectation exact"]
+  near({ few["mean error"], few["largest error"], many["largest error"] }, { 0.1, 0.1, 0.05 }, 1e-9)
+  near({ few.change, few.p, many.change, many.p }, { -1 / 8, all_alike, 1 / 24, ten_of_twelve }, 1e-6)
+  near({ few["p, Holm"], many["p, Holm"] }, { 12 * all_alike, 6 * ten_of_twelve }, 1e-6)
+  equal({ exact.change, exact.p, exact["mean error"] }, {})
+  near({ few.low, few.high }, { -1 / 8, -1 / 8 }, 1e-6)
+  check(section.text:find "12 changes" and section.text:find("10 %", 1, true)
+    and section.text:find("0.1250", 1, true), section.text)
 end)

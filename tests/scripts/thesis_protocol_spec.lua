@@ -7,17 +7,8 @@ local beside = dofile "scripts/thesis/beside.lua"
 local protocol = beside.protocol
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
--- Users with 25, 24 and 50 items of one value among 400, which have another.
-local function three_users(value, other)
-  return protocols.liking({ { relevant = 25, value = value, other = other }, { relevant = 24, value = value,
-    other = other },
-    { relevant = 50, value = value, other = other } }, 400)
-end
-
-local function sorted(values)
-  table.sort(values)
-  return values
-end
+local function three_users(value, other) return protocols.three_users(value, other, 400) end
+local sorted = protocols.sorted
 
 -- A fold of queries; every row has features.
 local function queries(train, valid, test_part)
@@ -102,16 +93,9 @@ it("protocol.sets of queries keep the given folds, and standardise features by t
   near(fold.test.features[1]:double():totable()[1], -2 / math.sqrt(2), { atol = 1e-6 })
 end)
 
--- How many numbers a model has.
-local function size_of(model)
-  local count = 0
-  for _, parameter in ipairs(model:parameters()) do count = count + #parameter:detach():reshape(-1) end
-  return count
-end
-
 it("set.model of ratings has 32 factors, or 16 or 64, from within 0.01 of 0, by seed (4.1.1)", function()
   local set, found = protocol.sets.movielens(three_users(4, 1)), {}
-  for i, size in ipairs(set.sizes) do found[i] = size_of(set.model(size, 1)) / 403 end  -- 3 users, 400 items
+  for i, size in ipairs(set.sizes) do found[i] = set.model(size, 1):size() / 403 end  -- 3 users, 400 items
   equal({ found, set.size }, { { 16.0, 32.0, 64.0 }, 32 })
   local items = set.model(32, 1):parameters()[2]:detach():double()
   local most = items:abs():max():item()
@@ -122,7 +106,7 @@ end)
 
 it("set.model of queries has one hidden layer of 46 units, or 6 to 92, with max(0, x), by seed (4.1.1)", function()
   local set, found = protocol.sets.mq2008({ small_fold() }, 2), {}
-  for i, size in ipairs(set.sizes) do found[i] = (size_of(set.model(size, 1)) - 1) / 4 end  -- h (2 + 1) + h + 1 numbers
+  for i, size in ipairs(set.sizes) do found[i] = (set.model(size, 1):size() - 1) / 4 end  -- h (2 + 1) + h + 1 numbers
   equal({ found, set.size }, { { 6.0, 12.0, 23.0, 46.0, 69.0, 92.0 }, 46 })
   local model = set.model(5, 3)
   local parameters = model:parameters()
@@ -274,7 +258,7 @@ it("protocol.train makes the set's model, of the usual size or another, if it is
   for i, size in ipairs{ false, 16 } do
     protocol.train(set, set.fold(1, 1, 1), { loss = mr.losses.ndcg(), rate = 0.01, seed = 1, metrics = { "ndcg" },
       epochs = 1,
-      size = size or nil, each_epoch = function(_, model) sizes[i] = size_of(model) / 403 end })
+      size = size or nil, each_epoch = function(_, model) sizes[i] = model:size() / 403 end })
   end
   equal(sizes, { 32.0, 16.0 })
 end)

@@ -8,10 +8,7 @@ local in_process = dofile "tests/support/in_process.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
-local losses = { "ndcg", "ap", "nrbp" }
--- The bounds of the thesis, and two of ours.
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
-  "distribution_logit" }
+local losses, bounds = protocols.losses, protocols.bounds
 
 -- Runs of a made-up data set. Each learning rate says its loss and bound. `train`, if given, is called with what a run
 -- is trained with.
@@ -20,13 +17,7 @@ local function made_runs(folder, train, loaded)
   local set = { title = "made", setting = "nsr", values = { 1, 3 }, folds = 2, tuning = 1, sizes = { 4, 8 }, size = 8,
     epochs = 5 }
   rawset(runs, "set", function(_, name) return setmetatable({ name = name }, { __index = set }) end)
-  for _, name in ipairs{ "made", "movielens", "mq2008" } do
-    runs.rates[name] = {}
-    for l, loss in ipairs(losses) do
-      runs.rates[name][loss] = {}
-      for b, bound in ipairs(bounds) do runs.rates[name][loss][bound] = l + b / 10 end
-    end
-  end
+  protocols.number_rates(runs, { "made", "movielens", "mq2008" })
   if train then
     function set.fold(value, fold, seed) return { value = value, fold = fold, seed = seed, test = { lists = {} } } end
     rawset(runs.protocol, "bound", function(name) return name end)
@@ -42,52 +33,50 @@ local function made_runs(folder, train, loaded)
 end
 
 it("runs.of trains all losses under all bounds at their rates, and keeps nDCG@k of the first seed", function()
-  sweeps.in_folder(function(folder)
-    for seed = 1, 2 do
-      local seen, count = {}, 0
-      local runs, args = made_runs(folder, function(o)
-        seen[("%s %s %d %d"):format(o.loss, o.bound, o.fold, o.value)] = { o.rate, o.seed, o.curve, o.size == nil }
-      end)
-      runs.of(args, "made", seed)
-      for l, loss in ipairs(losses) do
-        for b, bound in ipairs(bounds) do
-          for fold = 1, 2 do
-            for _, value in ipairs{ 1, 3 } do
-              local key = ("%s %s %d %d"):format(loss, bound, fold, value)
-              equal(seen[key], { l + b / 10, seed, seed == 1, true }, key)
-              seen[key], count = nil, count + 1
-            end
+  local folder = sweeps.new_folder()
+  for seed = 1, 2 do
+    local seen, count = {}, 0
+    local runs, args = made_runs(folder, function(o)
+      seen[("%s %s %d %d"):format(o.loss, o.bound, o.fold, o.value)] = { o.rate, o.seed, o.curve, o.size == nil }
+    end)
+    runs.of(args, "made", seed)
+    for l, loss in ipairs(losses) do
+      for b, bound in ipairs(bounds) do
+        for fold = 1, 2 do
+          for _, value in ipairs{ 1, 3 } do
+            local key = ("%s %s %d %d"):format(loss, bound, fold, value)
+            equal(seen[key], { l + b / 10, seed, seed == 1, true }, key)
+            seen[key], count = nil, count + 1
           end
         end
       end
-      equal({ next(seen) == nil, count }, { true, 84 })
     end
-  end)
+    equal({ next(seen) == nil, count }, { true, 84 })
+  end
 end)
 
 it("sizes.lua compares sizes on the tuning folds, under four bounds, of MQ2008 at label 2 (4.1.1)", function()
-  sweeps.in_folder(function(folder)
-    for name, values in pairs{ movielens = { 1, 3 }, mq2008 = { 2 } } do
-      local seen, count = {}, 0
-      local function train(o)
-        seen[("%s %s %d %d"):format(o.loss, o.bound, o.value, o.size)] = { o.fold, o.seed, o.rate, o.curve == false }
-      end
-      in_process.section("scripts/thesis/sizes.lua", { "--set", name, "--store", folder .. "/r.db", "--workers", "0" },
-        { beside = function(runs) made_runs(folder, train, runs) end })
-      for l, loss in ipairs(losses) do
-        for b, bound in pairs{ "none", "minmax", [4] = "expectation_max", [7] = "distribution_logit" } do
-          for _, value in ipairs(values) do
-            for _, size in ipairs{ 4, 8 } do
-              local key = ("%s %s %d %d"):format(loss, bound, value, size)
-              equal(seen[key], { 1, 1, l + b / 10, true }, key)
-              seen[key], count = nil, count + 1
-            end
+  local folder = sweeps.new_folder()
+  for name, values in pairs{ movielens = { 1, 3 }, mq2008 = { 2 } } do
+    local seen, count = {}, 0
+    local function train(o)
+      seen[("%s %s %d %d"):format(o.loss, o.bound, o.value, o.size)] = { o.fold, o.seed, o.rate, o.curve == false }
+    end
+    in_process.section("scripts/thesis/sizes.lua", { "--set", name, "--store", folder .. "/r.db", "--workers", "0" },
+      { beside = function(runs) made_runs(folder, train, runs) end })
+    for l, loss in ipairs(losses) do
+      for b, bound in pairs{ "none", "minmax", [4] = "expectation_max", [7] = "distribution_logit" } do
+        for _, value in ipairs(values) do
+          for _, size in ipairs{ 4, 8 } do
+            local key = ("%s %s %d %d"):format(loss, bound, value, size)
+            equal(seen[key], { 1, 1, l + b / 10, true }, key)
+            seen[key], count = nil, count + 1
           end
         end
       end
-      equal({ next(seen) == nil, count }, { true, 24 * #values })
     end
-  end)
+    equal({ next(seen) == nil, count }, { true, 24 * #values })
+  end
 end)
 
 it("runs.train uses the bound, rate, size, seed and recipe of its run, and selects by the loss's metric", function()
@@ -103,8 +92,7 @@ it("runs.train uses the bound, rate, size, seed and recipe of its run, and selec
   end)
   local set = { fold = function() return {} end }
   local function train(loss, bound)
-    pcall(runs.train, args, set,
-      { value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
+    pcall(runs.train, args, set, { value = 1, loss = loss, bound = bound, fold = 2, seed = 5, rate = 0.25, size = 6 })
     return { asked.loss.name, asked.loss.bound_name, asked.select, asked.rate, asked.size, asked.seed, asked.recipe }
   end
   args.samples, args.recipe = 77, "published"
@@ -156,11 +144,10 @@ it("every loss has a rate among those that are tried, under every bound", functi
 end)
 
 it("runs.of says in its settings how many random orders the distribution bound draws", function()
-  sweeps.in_folder(function(folder)
-    local runs, args = made_runs(folder, function() end)
-    args.samples = 77
-    check(runs.of(args, "made", 1).study.settings:find("77", 1, true))
-  end)
+  local folder = sweeps.new_folder()
+  local runs, args = made_runs(folder, function() end)
+  args.samples = 77
+  check(runs.of(args, "made", 1).study.settings:find("77", 1, true))
 end)
 
 it("training.movielens has 412 users with 25 relevant items", function()
@@ -235,85 +222,79 @@ end
 local usual = 0.25 + 6.5 / 64  -- the mean of twelve users
 
 it("training.compare shows means, changes by user with Holm over the table, and printed numbers", function()
-  sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, "skip", printed_number)
-    equal(#section.tables[1].rows, 21)
-    local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
-    near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] },
-      { usual, usual + 0.125, usual + 1 / 24, 0.1 / math.sqrt(2) }, 1e-6)
-    near({ free.published, free.difference, minmax.difference }, { 0.36, usual - 0.36, usual + 0.125 - 0.5 }, 1e-6)
-    equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped },
-      { nil, nil, 12, 24, 2 })
-    near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 24 }, 1e-6)
-    -- all of twelve signs are alike in 2 of 4096 choices; the three losses have six such comparisons of 18
-    near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] },
-      { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
-    near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- 0.039: none, one or two of twelve signs differ from the others
-    near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
-    near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
-    equal(section.agreement, { of = 2, within = 1, tolerance = "0.01" })
-  end)
+  local folder = sweeps.new_folder()
+  local section, rows = table_of(folder, "skip", printed_number)
+  equal(#section.tables[1].rows, 21)
+  local free, minmax, mixed = rows["AP none"], rows["AP minmax"], rows["AP expectation_max"]
+  near({ free.mean, minmax.mean, mixed.mean, free["sd of folds"] },
+    { usual, usual + 0.125, usual + 1 / 24, 0.1 / math.sqrt(2) }, 1e-6)
+  near({ free.published, free.difference, minmax.difference }, { 0.36, usual - 0.36, usual + 0.125 - 0.5 }, 1e-6)
+  equal({ rows["nDCG none"].difference, free.change, minmax.users, minmax.lists, minmax.skipped },
+    { nil, nil, 12, 24, 2 })
+  near({ minmax.change, rows["AP expectation"].change, mixed.change }, { 0.125, -0.125, 1 / 24 }, 1e-6)
+  -- all of twelve signs are alike in 2 of 4096 choices; the three losses have six such comparisons of 18
+  near({ minmax.p, minmax["p, Holm"], rows["nDCG expectation"]["p, Holm"] },
+    { 2 / 4096, 18 * 2 / 4096, 18 * 2 / 4096 }, 1e-9)
+  near(mixed.p, 2 * (1 + 12 + 66) / 4096, 1e-9)  -- 0.039: none, one or two of twelve signs differ from the others
+  near(mixed["p, Holm"], 12 * mixed.p, 1e-9)
+  near(mixed.d, (1 / 24) / (1 / 16 * math.sqrt((1 - (8 / 12) ^ 2) * 12 / 11)), 1e-6)
+  equal(section.agreement, { of = 2, within = 1, tolerance = "0.01" })
 end)
 
 it("training.compare counts bounds that are significantly better and worse, and names the extremes", function()
-  sweeps.in_folder(function(folder)
-    local section = table_of(folder, "skip", printed_number)
-    local counts = {}
-    for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
-    equal(counts, { 18, 3, 3 })
-    local most, least = section.text:find("minmax (+0.1250)", 1, true),
-      section.text:find("expectation (-0.1250)", 1, true)
-    check(most and least and most < least, section.text)
-    -- the printed numbers of AP are 0.36 and 0.5
-    check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)
-    check(not section.text:find("TEST", 1, true) and section.text:find("user", 1, true))
-    local published = table_of(folder, "skip", nil, { recipe = "published" })
-    check(published.text:find("TEST", 1, true) and not published.finding, "test chose the epoch")
-  end)
+  local folder = sweeps.new_folder()
+  local section = table_of(folder, "skip", printed_number)
+  local counts = {}
+  for word in section.finding:gmatch "%d+" do counts[#counts + 1] = tonumber(word) end
+  equal(counts, { 18, 3, 3 })
+  local most, least = section.text:find("minmax (+0.1250)", 1, true),
+    section.text:find("expectation (-0.1250)", 1, true)
+  check(most and least and most < least, section.text)
+  -- the printed numbers of AP are 0.36 and 0.5
+  check(section.text:find(("%+.4f"):format((2 * usual + 0.125 - 0.86) / 2), 1, true), section.text)
+  check(not section.text:find("TEST", 1, true) and section.text:find("user", 1, true))
+  local published = table_of(folder, "skip", nil, { recipe = "published" })
+  check(published.text:find("TEST", 1, true) and not published.finding, "test chose the epoch")
 end)
 
 it("training.compare shows intervals by bootstraps of users, and of pairs for a change", function()
-  sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, "skip")
-    local free, mixed = {}, {}
-    for user = 1, 12 do
-      free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user)
-    end
-    local mean, change = mr.stats.bootstrap(free), mr.stats.bootstrap{ mixed, free }
-    local ends = section.cells[1].intervals
-    near(ends.mean[rows["AP none"].at], { mean.low, mean.high }, 1e-6)
-    near(ends.change[rows["AP expectation_max"].at], { change.low, change.high }, 1e-6)
-  end)
+  local folder = sweeps.new_folder()
+  local section, rows = table_of(folder, "skip")
+  local free, mixed = {}, {}
+  for user = 1, 12 do
+    free[user], mixed[user] = 0.25 + user / 64, 0.25 + user / 64 + change_of("expectation_max", user)
+  end
+  local mean, change = mr.stats.bootstrap(free), mr.stats.bootstrap{ mixed, free }
+  local ends = section.cells[1].intervals
+  near(ends.mean[rows["AP none"].at], { mean.low, mean.high }, 1e-6)
+  near(ends.change[rows["AP expectation_max"].at], { change.low, change.high }, 1e-6)
 end)
 
 it("training.compare counts lists without relevant rows as 0 if asked; made-up data have no printed number", function()
-  sweeps.in_folder(function(folder)
-    local section, rows = table_of(folder, "zero", printed_number,
-      { recipe = "honest", made_up = true })
-    near(rows["AP none"].mean, usual * 12 / 13, 1e-6)
-    equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding,
-      section.agreement }, { 26, 2, nil, nil, nil })
-    local users = { [13] = 0 }
-    for user = 1, 12 do users[user] = 0.25 + user / 64 end
-    local interval = mr.stats.bootstrap(users)
-    near(section.cells[1].intervals.mean[rows["AP none"].at], { interval.low, interval.high }, 1e-6)
-  end)
+  local folder = sweeps.new_folder()
+  local section, rows = table_of(folder, "zero", printed_number, { recipe = "honest", made_up = true })
+  near(rows["AP none"].mean, usual * 12 / 13, 1e-6)
+  equal({ rows["AP none"].lists, rows["AP none"].skipped, rows["AP none"].published, section.finding,
+    section.agreement }, { 26, 2, nil, nil, nil })
+  local users = { [13] = 0 }
+  for user = 1, 12 do users[user] = 0.25 + user / 64 end
+  local interval = mr.stats.bootstrap(users)
+  near(section.cells[1].intervals.mean[rows["AP none"].at], { interval.low, interval.high }, 1e-6)
 end)
 
 it("scores are those of a trial's fold, in whatever order trials are kept", function()
   local runs = dofile "scripts/thesis/beside.lua"
-  sweeps.in_folder(function(folder)
-    local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
-      direction = "maximize", space = { bound = mr.choice{ "none", "minmax" }, split = mr.choice{ 3, 1, 2 } },
-      run = function(trial)
-        local more = trial.bound == "none" and 0 or 10
-        return { valid = 0, own = trial.split + more, per_list = { own = { trial.split + more }, list = { 1 } } }
-      end }
-    equal(mr.experiment.folds(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
-    equal(mr.experiment.lists(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
-    local where = runs.with({ bound = "none", nsr = 2 }, "minmax")
-    equal({ where.bound, where.nsr }, { "minmax", 2 })
-  end)
+  local folder = sweeps.new_folder()
+  local results = mr.sweep{ name = "made", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
+    direction = "maximize", space = { bound = mr.choice{ "none", "minmax" }, split = mr.choice{ 3, 1, 2 } },
+    run = function(trial)
+      local more = trial.bound == "none" and 0 or 10
+      return { valid = 0, own = trial.split + more, per_list = { own = { trial.split + more }, list = { 1 } } }
+    end }
+  equal(mr.experiment.folds(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
+  equal(mr.experiment.lists(results, { bound = "minmax" }, "own"), { 11.0, 12.0, 13.0 })
+  local where = runs.with({ bound = "none", nsr = 2 }, "minmax")
+  equal({ where.bound, where.nsr }, { "minmax", 2 })
 end)
 
 -- cutoffs.lua with made-up sets: lists of MovieLens have three relevant rows, of which the model puts one on top and
@@ -357,43 +338,41 @@ it("cutoffs.study ranks without a bound, and thins lists by chance to shapes of 
   -- without relevant rows, or without others, a list has no shape; the last two shapes have too many rows of a kind
   local cutoffs, asked = made_cutoffs{ { 1, 0 }, { 1, 1, 0, 0 }, { 0, 0 }, { 1, 1 }, { 1, 1, 1, 1, 0 },
     { 1, 0, 0, 0, 0 } }
-  sweeps.in_folder(function(folder)
-    local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "movielens")
-    equal(results:counts(), { done = 4 })
-    equal(results:best().value, 0.75)
-    for _, key in ipairs{ "ndcg none 0.1 7 ndcg", "movielens 1 1 7", "movielens 3 2 7", "mq2008 2 1 7",
-      "mq2008 2 2 7" } do
-      check(asked[key], key)
-    end
-    check(not asked["mq2008 1 1 7"])
-    local first, second = { nsr = 1, split = 1 }, { nsr = 1, split = 2 }
-    near({ values_of(results, first, "ndcg@1")[1], values_of(results, first, "auc")[1] }, { 1, 1 / 3 }, 1e-6)
-    near(values_of(results, first, "ndcg@10")[90], (1 + math.log(2) / math.log(6) + math.log(2) / math.log(7))
-      / (1 + math.log(2) / math.log(3) + 1 / 2), 1e-6)
-    local rows, relevant, top = values_of(results, first, "thinned rows"),
-      values_of(results, first, "thinned relevant"), 0
-    local count = {}
-    for l, n in ipairs(rows) do
-      local key = ("%d %d"):format(n, relevant[l])
-      count[key] = (count[key] or 0) + 1
-      top = top + (n == 2 and values_of(results, first, "thinned ndcg@1")[l] or 0)
-    end
-    local few, many = count["2 1"], count["4 2"]
-    equal({ #rows, few + many }, { 90, 90 })
-    check(few > 20 and many > 20, "either shape by chance")
-    check(top > 0.1 * few and top < 0.6 * few, "each relevant row by chance, in a third of the lists the one on top")
-    equal({ values_of(results, second, "thinned rows")[5], values_of(results, second, "thinned relevant")[5] },
-      { 4.0, 1.0 })
-  end)
+  local folder = sweeps.new_folder()
+  local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "movielens")
+  equal(results:counts(), { done = 4 })
+  equal(results:best().value, 0.75)
+  for _, key in ipairs{ "ndcg none 0.1 7 ndcg", "movielens 1 1 7", "movielens 3 2 7", "mq2008 2 1 7",
+    "mq2008 2 2 7" } do
+    check(asked[key], key)
+  end
+  check(not asked["mq2008 1 1 7"])
+  local first, second = { nsr = 1, split = 1 }, { nsr = 1, split = 2 }
+  near({ values_of(results, first, "ndcg@1")[1], values_of(results, first, "auc")[1] }, { 1, 1 / 3 }, 1e-6)
+  near(values_of(results, first, "ndcg@10")[90], (1 + math.log(2) / math.log(6) + math.log(2) / math.log(7))
+    / (1 + math.log(2) / math.log(3) + 1 / 2), 1e-6)
+  local rows, relevant, top = values_of(results, first, "thinned rows"),
+    values_of(results, first, "thinned relevant"), 0
+  local count = {}
+  for l, n in ipairs(rows) do
+    local key = ("%d %d"):format(n, relevant[l])
+    count[key] = (count[key] or 0) + 1
+    top = top + (n == 2 and values_of(results, first, "thinned ndcg@1")[l] or 0)
+  end
+  local few, many = count["2 1"], count["4 2"]
+  equal({ #rows, few + many }, { 90, 90 })
+  check(few > 20 and many > 20, "either shape by chance")
+  check(top > 0.1 * few and top < 0.6 * few, "each relevant row by chance, in a third of the lists the one on top")
+  equal({ values_of(results, second, "thinned rows")[5], values_of(results, second, "thinned relevant")[5] },
+    { 4.0, 1.0 })
 end)
 
 it("cutoffs.study of MQ2008 takes label 2, then label 1 and 2, without thinning", function()
   local cutoffs, asked = made_cutoffs{ { 1, 0 } }
-  sweeps.in_folder(function(folder)
-    local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "mq2008")
-    equal(results:counts(), { done = 4 })
-    check(asked["ndcg none 0.2 7 ndcg"] and asked["mq2008 2 1 7"] and asked["mq2008 1 2 7"]
-      and not asked["mq2008 3 1 7"])
-    check(not pcall(values_of, results, { label = 2 }, "thinned rows"))
-  end)
+  local folder = sweeps.new_folder()
+  local results = cutoffs.study({ store = folder .. "/r.db", workers = 0, retry = 0, seed = 7 }, "mq2008")
+  equal(results:counts(), { done = 4 })
+  check(asked["ndcg none 0.2 7 ndcg"] and asked["mq2008 2 1 7"] and asked["mq2008 1 2 7"]
+    and not asked["mq2008 3 1 7"])
+  check(not pcall(values_of, results, { label = 2 }, "thinned rows"))
 end)

@@ -4,12 +4,11 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local in_process = dofile "tests/support/in_process.lua"
+local protocols = dofile "tests/support/protocols.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
-local losses = { "ndcg", "ap", "nrbp" }
-local bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",
-  "distribution_logit" }
+local losses, bounds = protocols.losses, protocols.bounds
 
 -- A script's module with made-up data `set`. Each pair of loss and bound has a rate of its own: 1.1 is the rate of nDCG
 -- without a bound, 3.7 of nRBP under the logit. `train(set, parts, o)` takes the place of a training.
@@ -18,13 +17,7 @@ local function module_of(name, set, train)
   local module = in_process.load(("scripts/thesis/%s.lua"):format(name), { beside = function(runs)
     own = runs
     rawset(runs, "set", function(_, data) return setmetatable({ name = data }, { __index = set }) end)
-    for _, data in ipairs{ "movielens", "mq2008", "made" } do
-      runs.rates[data] = {}
-      for l, loss in ipairs(losses) do
-        runs.rates[data][loss] = {}
-        for b, bound in ipairs(bounds) do runs.rates[data][loss][bound] = l + b / 10 end
-      end
-    end
+    protocols.number_rates(runs, { "movielens", "mq2008", "made" })
     rawset(runs.protocol, "bound", function(asked) return asked end)
     rawset(runs.protocol, "train", train)
   end })
@@ -41,10 +34,9 @@ end
 
 -- Calls body(args) with options for a store in a folder of its own.
 local function with_store(body)
-  sweeps.in_folder(function(folder)
-    body{ store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 77,
-      smoke = false, seed = 5 }
-  end)
+  local folder = sweeps.new_folder()
+  body{ store = folder .. "/r.db", workers = 0, retry = 0, data = "", recipe = "honest", samples = 77,
+    smoke = false, seed = 5 }
 end
 
 -- The made-up result of a training.

@@ -50,273 +50,263 @@ local function figure_runs(folder)
 end
 
 it("figure_5_1.lua shows the mean of nDCG@k over folds", function()
-  sweeps.in_folder(function(folder)
-    local rows = by_key(in_process.records(section_of("figure_5_1", {}, figure_runs(folder)).tables[1]),
-      "data", "loss", "bound")
-    local free, minmax = rows["made, NSR 1 AP none"], rows["queries, label 2 AP minmax"]
-    near({ free["nDCG@1"], free["nDCG@5"], free["nDCG@10"], free["nDCG@50"] },
-      { 1 + 3 / 16, 1 / 5 + 3 / 16, 1 / 10 + 3 / 16, 1 / 50 + 3 / 16 }, 1e-6)
-    near(minmax["nDCG@1"], 1.25 + 3 / 16, 1e-6)
-  end)
+  local folder = sweeps.new_folder()
+  local rows = by_key(in_process.records(section_of("figure_5_1", {}, figure_runs(folder)).tables[1]),
+    "data", "loss", "bound")
+  local free, minmax = rows["made, NSR 1 AP none"], rows["queries, label 2 AP minmax"]
+  near({ free["nDCG@1"], free["nDCG@5"], free["nDCG@10"], free["nDCG@50"] },
+    { 1 + 3 / 16, 1 / 5 + 3 / 16, 1 / 10 + 3 / 16, 1 / 50 + 3 / 16 }, 1e-6)
+  near(minmax["nDCG@1"], 1.25 + 3 / 16, 1e-6)
 end)
 
 it("figure_5_3.lua shows the tenth percentile, median and mean of all lists, with and without a bound", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("figure_5_3", {}, figure_runs(folder))
-    local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
-    local mixed, lost = rows["made, NSR 1 expectation_max"], rows["queries, label 2 expectation"]
-    -- 24 lists are two of each user. The third lowest has the second lowest value, the twelfth the sixth lowest; under
-    -- the bound the lowest values are those of users 1, 2, 3, 11, 4 and 12.
-    near({ mixed["10 %, none"], mixed["median, none"], mixed["10 %"], mixed.median },
-      { 0.5 + 2 / 64, 0.5 + 6 / 64, 0.5 + 6 / 64, 0.5 + 8 / 64 }, 1e-6)
-    near({ mixed["change of mean"], lost["change of mean"], lost["10 %"] },
-      { 1 / 24, -1 / 8, 0.5 + 2 / 64 - 1 / 8 }, 1e-6)
-    equal({ mixed.lists, mixed.skipped }, { 24, 0 })
-    -- of five bounds on two data sets two have a higher tenth percentile, and a higher mean
-    local counts = in_process.numbers(section.text:match "lowest tenth(.+)")
-    equal({ counts[1], counts[2], counts[3] }, { 4, 10, 4 })
-  end)
+  local folder = sweeps.new_folder()
+  local section = section_of("figure_5_3", {}, figure_runs(folder))
+  local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
+  local mixed, lost = rows["made, NSR 1 expectation_max"], rows["queries, label 2 expectation"]
+  -- 24 lists are two of each user. The third lowest has the second lowest value, the twelfth the sixth lowest; under
+  -- the bound the lowest values are those of users 1, 2, 3, 11, 4 and 12.
+  near({ mixed["10 %, none"], mixed["median, none"], mixed["10 %"], mixed.median },
+    { 0.5 + 2 / 64, 0.5 + 6 / 64, 0.5 + 6 / 64, 0.5 + 8 / 64 }, 1e-6)
+  near({ mixed["change of mean"], lost["change of mean"], lost["10 %"] },
+    { 1 / 24, -1 / 8, 0.5 + 2 / 64 - 1 / 8 }, 1e-6)
+  equal({ mixed.lists, mixed.skipped }, { 24, 0 })
+  -- of five bounds on two data sets two have a higher tenth percentile, and a higher mean
+  local counts = in_process.numbers(section.text:match "lowest tenth(.+)")
+  equal({ counts[1], counts[2], counts[3] }, { 4, 10, 4 })
 end)
 
 it("figure_5_6.lua shows correlation, mean change and its deviation, wins and losses by user", function()
-  sweeps.in_folder(function(folder)
-    local rows =
-      by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
-    local mixed, gain = rows["made, NSR 1 expectation_max"], rows["made, NSR 1 minmax"]
-    -- In 64ths: users 1 to 12 have the sum of squares 143 about their mean; changes of 4 and -4 have 320 / 3; the sum
-    -- of products of both is -80.
-    near({ mixed.correlation, gain.correlation }, { (143 - 80) / math.sqrt(143 * (143 + 320 / 3 - 160)), 1 }, 1e-6)
-    near({ mixed.change, mixed["sd of change"], gain.change }, { 1 / 24, math.sqrt(320 / 3 / 11) / 64, 1 / 8 }, 1e-6)
-    near({ mixed.better, mixed.worse, gain.better }, { 10 / 12, 2 / 12, 1 }, 1e-9)
-    equal(mixed["users or queries"], 12)
-  end)
+  local folder = sweeps.new_folder()
+  local rows =
+    by_key(in_process.records(section_of("figure_5_6", {}, figure_runs(folder)).tables[1]), "data", "bound")
+  local mixed, gain = rows["made, NSR 1 expectation_max"], rows["made, NSR 1 minmax"]
+  -- In 64ths: users 1 to 12 have the sum of squares 143 about their mean; changes of 4 and -4 have 320 / 3; the sum
+  -- of products of both is -80.
+  near({ mixed.correlation, gain.correlation }, { (143 - 80) / math.sqrt(143 * (143 + 320 / 3 - 160)), 1 }, 1e-6)
+  near({ mixed.change, mixed["sd of change"], gain.change }, { 1 / 24, math.sqrt(320 / 3 / 11) / 64, 1 / 8 }, 1e-6)
+  near({ mixed.better, mixed.worse, gain.better }, { 10 / 12, 2 / 12, 1 }, 1e-9)
+  equal(mixed["users or queries"], 12)
 end)
 
 it("figure_5_9.lua fits changes where users have few and many relevant items, with intervals", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("figure_5_9", {}, figure_runs(folder))
-    local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
-    local gain, mixed = rows["made, NSR 1 minmax"], rows["made, NSR 1 expectation_max"]
-    equal({ gain.few, gain.many, gain["users or queries"] }, { "2", "11", 12 })
-    near(in_process.numbers(gain["change there (95 %)"]), { 1 / 8, 1 / 8, 1 / 8 }, 1e-4)
-    -- users with few items gain 1/16, those with many lose
-    local few, many = in_process.numbers(mixed["change there (95 %)"])[1], in_process.numbers(mixed["change there"])[1]
-    check(few > 0.05 and many < 0.02, few .. " " .. many)
-  end)
+  local folder = sweeps.new_folder()
+  local section = section_of("figure_5_9", {}, figure_runs(folder))
+  local rows = by_key(in_process.records(section.tables[1]), "data", "bound")
+  local gain, mixed = rows["made, NSR 1 minmax"], rows["made, NSR 1 expectation_max"]
+  equal({ gain.few, gain.many, gain["users or queries"] }, { "2", "11", 12 })
+  near(in_process.numbers(gain["change there (95 %)"]), { 1 / 8, 1 / 8, 1 / 8 }, 1e-4)
+  -- users with few items gain 1/16, those with many lose
+  local few, many = in_process.numbers(mixed["change there (95 %)"])[1], in_process.numbers(mixed["change there"])[1]
+  check(few > 0.05 and many < 0.02, few .. " " .. many)
 end)
 
 it("optimisers.lua compares SGD with Adam and bounds under each, with Holm, and rates near the best", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("optimisers", { "--sets", "movielens" }, {
-      beside = function(runs) rawset(runs, "set", function() return set end) end,
-      descent = function(descent)
-        rawset(descent, "study", function()
-          local space = { loss = mr.choice(losses), bound = mr.choice{ table.unpack(bounds, 1, 5) },
-            optimiser = mr.choice{ "adam", "sgd" } }
-          local best, tuned = {}, {}
-          for _, loss in ipairs(losses) do
-            for b = 1, 5 do
-              local adam, sgd = descent.key("adam", loss, bounds[b]), descent.key("sgd", loss, bounds[b])
-              -- half steps (odd exponents) are no powers of ten; within 0.01 of the best is one of three powers
-              best[adam], tuned[adam] = -3, { [-6] = 0.5, [-4] = 0.895, [-3] = 0.9, [-2] = 0.85 }
-              best[sgd], tuned[sgd] = 4, { [0] = 0.1, [2] = 0.295, [4] = 0.3 }
-            end
+  local folder = sweeps.new_folder()
+  local section = section_of("optimisers", { "--sets", "movielens" }, {
+    beside = function(runs) rawset(runs, "set", function() return set end) end,
+    descent = function(descent)
+      rawset(descent, "study", function()
+        local space = { loss = mr.choice(losses), bound = mr.choice{ table.unpack(bounds, 1, 5) },
+          optimiser = mr.choice{ "adam", "sgd" } }
+        local best, tuned = {}, {}
+        for _, loss in ipairs(losses) do
+          for b = 1, 5 do
+            local adam, sgd = descent.key("adam", loss, bounds[b]), descent.key("sgd", loss, bounds[b])
+            -- half steps (odd exponents) are no powers of ten; within 0.01 of the best is one of three powers
+            best[adam], tuned[adam] = -3, { [-6] = 0.5, [-4] = 0.895, [-3] = 0.9, [-2] = 0.85 }
+            best[sgd], tuned[sgd] = 4, { [0] = 0.1, [2] = 0.295, [4] = 0.3 }
           end
-          return study_of(folder, "optimisers", space, function(trial, user)
-            -- under descent min-max bounding does the nRBP loss harm
-            local opposite = trial.optimiser == "sgd" and trial.loss == "nrbp" and trial.bound == "minmax"
-            local change = kinds[opposite and "lose" or shift[trial.bound] or "same"](user)
-            local ahead = trial.optimiser == "sgd"
-              and kinds[trial.loss == "ap" and "mixed" or "gain"](user) * (opposite and 3 or 1) or 0
-            return { own = 0.5 + user / 64 + change + ahead }
-          end, function(trial) return { epoch = 10 * trial.split + (trial.optimiser == "sgd" and 100 or 0) } end),
-            best, tuned
-        end)
-      end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "bound")
-    local mixed, gain = rows["AP none"], rows["nDCG none"]
-    near({ gain.Adam, gain.SGD, gain["SGD - Adam"], mixed["SGD - Adam"] },
-      { usual, usual + 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
-    -- of 15 comparisons of optimizers ten have the least p, five are of ten users
-    near({ gain.p, mixed.p }, { 15 * all_alike, 5 * ten_of_twelve }, 1e-6)
-    -- of 12 changes under Adam six have the least p, three are of ten users
-    local minmax, emax = rows["nRBP minmax"], rows["AP expectation_max"]
-    near({ minmax["change, Adam"], minmax["change, SGD"], emax["change, SGD"] }, { 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
-    near({ minmax["p, Adam"], emax["p, Adam"], emax["p, SGD"] },
-      { 12 * all_alike, 6 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
-    equal({ gain["p, Adam"], gain["change, SGD"] }, {})
-    local rates = in_process.records(section.tables[2])[1]
-    equal({ rates["rate, Adam"], rates["near the best, Adam"], rates["epoch, Adam"] }, { "0.032", "1 of 3", "15" })
-    equal({ rates["rate, SGD"], rates["near the best, SGD"], rates["epoch, SGD"] }, { "100 (edge)", "2 of 3", "115" })
-    -- ahead in all 15 cells, in ten significantly; equal signs in nine of 12 changes, the others are 0
-    local counts = in_process.numbers(section.text:match "On made(.+)")
-    equal(table.move(counts, 1, 6, 1, {}), { 15, 15, 10, 9, 12, 0 })
-  end)
+        end
+        return study_of(folder, "optimisers", space, function(trial, user)
+          -- under descent min-max bounding does the nRBP loss harm
+          local opposite = trial.optimiser == "sgd" and trial.loss == "nrbp" and trial.bound == "minmax"
+          local change = kinds[opposite and "lose" or shift[trial.bound] or "same"](user)
+          local ahead = trial.optimiser == "sgd"
+            and kinds[trial.loss == "ap" and "mixed" or "gain"](user) * (opposite and 3 or 1) or 0
+          return { own = 0.5 + user / 64 + change + ahead }
+        end, function(trial) return { epoch = 10 * trial.split + (trial.optimiser == "sgd" and 100 or 0) } end),
+          best, tuned
+      end)
+    end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "bound")
+  local mixed, gain = rows["AP none"], rows["nDCG none"]
+  near({ gain.Adam, gain.SGD, gain["SGD - Adam"], mixed["SGD - Adam"] },
+    { usual, usual + 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
+  -- of 15 comparisons of optimizers ten have the least p, five are of ten users
+  near({ gain.p, mixed.p }, { 15 * all_alike, 5 * ten_of_twelve }, 1e-6)
+  -- of 12 changes under Adam six have the least p, three are of ten users
+  local minmax, emax = rows["nRBP minmax"], rows["AP expectation_max"]
+  near({ minmax["change, Adam"], minmax["change, SGD"], emax["change, SGD"] }, { 1 / 8, 1 / 8, 1 / 24 }, 1e-6)
+  near({ minmax["p, Adam"], emax["p, Adam"], emax["p, SGD"] },
+    { 12 * all_alike, 6 * ten_of_twelve, 6 * ten_of_twelve }, 1e-6)
+  equal({ gain["p, Adam"], gain["change, SGD"] }, {})
+  local rates = in_process.records(section.tables[2])[1]
+  equal({ rates["rate, Adam"], rates["near the best, Adam"], rates["epoch, Adam"] }, { "0.032", "1 of 3", "15" })
+  equal({ rates["rate, SGD"], rates["near the best, SGD"], rates["epoch, SGD"] }, { "100 (edge)", "2 of 3", "115" })
+  -- ahead in all 15 cells, in ten significantly; equal signs in nine of 12 changes, the others are 0
+  local counts = in_process.numbers(section.text:match "On made(.+)")
+  equal(table.move(counts, 1, 6, 1, {}), { 15, 15, 10, 9, 12, 0 })
 end)
 
 it("better_reference.lua compares with beta 0 and with no bound, with Holm over each column", function()
-  sweeps.in_folder(function(folder)
-    local by_beta = { [0.5] = "gain", [1] = "mixed", [2] = "lose" }
-    local section = section_of("better_reference", { "--smoke" }, { better = function(better)
-      rawset(better, "studies", function()
-        local names, kind_of = { "none" }, {}
-        for _, form in ipairs(better.forms) do
-          for _, beta in ipairs(better.betas) do
-            names[#names + 1] = better.bound(form, beta)
-            kind_of[names[#names]] = form == "distribution" and by_beta[beta] or beta > 0 and "gain" or "same"
-          end
+  local folder = sweeps.new_folder()
+  local by_beta = { [0.5] = "gain", [1] = "mixed", [2] = "lose" }
+  local section = section_of("better_reference", { "--smoke" }, { better = function(better)
+    rawset(better, "studies", function()
+      local names, kind_of = { "none" }, {}
+      for _, form in ipairs(better.forms) do
+        for _, beta in ipairs(better.betas) do
+          names[#names + 1] = better.bound(form, beta)
+          kind_of[names[#names]] = form == "distribution" and by_beta[beta] or beta > 0 and "gain" or "same"
         end
-        local space = { loss = mr.choice(losses), bound = mr.choice(names) }
-        return { { set = set, value = 1, results = study_of(folder, "better", space, function(trial, user)
-          return { own = 0.5 + user / 64 + (trial.bound == "none" and 1 / 32 or kinds[kind_of[trial.bound]](user)) }
-        end) } }
-      end)
-    end })
-    local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "beta")
-    local zero, half, one = rows["AP distribution 0"], rows["AP distribution 0.5"], rows["AP distribution 1"]
-    near({ zero.mean, half["against beta 0"], one["against beta 0"], half["against no bound"] },
-      { usual, 1 / 8, 1 / 24, 3 / 32 }, 1e-6)
-    equal({ zero["against beta 0"], zero["p, beta 0"] }, { "", "" })
-    near(zero["against no bound"], -1 / 32, 1e-6)
-    -- of 18 changes 15 have the least p, three are of ten users; of 24 all have the least p but three
-    near({ half["p, beta 0"], one["p, beta 0"], half["p, no bound"] },
-      { 18 * all_alike, 3 * ten_of_twelve, 24 * all_alike }, 1e-6)
-    -- against beta 0 12 are better and 3 worse; against none, 12 are better and 9 worse
-    local counts = in_process.numbers(section.text:match "Of the changes(.+)")
-    equal(table.move(counts, 1, 7, 1, {}), { 0, 12, 18, 3, 12, 24, 9 })
-  end)
+      end
+      local space = { loss = mr.choice(losses), bound = mr.choice(names) }
+      return { { set = set, value = 1, results = study_of(folder, "better", space, function(trial, user)
+        return { own = 0.5 + user / 64 + (trial.bound == "none" and 1 / 32 or kinds[kind_of[trial.bound]](user)) }
+      end) } }
+    end)
+  end })
+  local rows = by_key(in_process.records(section.tables[1]), "loss", "bound", "beta")
+  local zero, half, one = rows["AP distribution 0"], rows["AP distribution 0.5"], rows["AP distribution 1"]
+  near({ zero.mean, half["against beta 0"], one["against beta 0"], half["against no bound"] },
+    { usual, 1 / 8, 1 / 24, 3 / 32 }, 1e-6)
+  equal({ zero["against beta 0"], zero["p, beta 0"] }, { "", "" })
+  near(zero["against no bound"], -1 / 32, 1e-6)
+  -- of 18 changes 15 have the least p, three are of ten users; of 24 all have the least p but three
+  near({ half["p, beta 0"], one["p, beta 0"], half["p, no bound"] },
+    { 18 * all_alike, 3 * ten_of_twelve, 24 * all_alike }, 1e-6)
+  -- against beta 0 12 are better and 3 worse; against none, 12 are better and 9 worse
+  local counts = in_process.numbers(section.text:match "Of the changes(.+)")
+  equal(table.move(counts, 1, 7, 1, {}), { 0, 12, 18, 3, 12, 24, 9 })
 end)
 
 it("sizes.lua shows the best size without a bound, its gain, and the best bound at each size", function()
-  sweeps.in_folder(function(folder)
-    local own = { title = "made", setting = "nsr", values = { 1 }, tuning = 1, size = 8, sizes = { 4, 8 } }
-    local section = section_of("sizes", {}, { beside = function(runs)
-      rawset(runs, "set", function() return own end)
-      rawset(runs, "sweep", function()
-        return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
-          direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" },
-          split = mr.range(1, 2), size = mr.choice{ 4, 8 } }, run = function(trial)
-            -- AP ranks best with 4 factors, others with 8; a bound helps with 4 alone
-            local more = (trial.size == 4) == (trial.loss == "ap") and 0.25 or 0
-            local bound = trial.bound == "minmax" and (trial.size == 4 and 0.125 or -0.125) or 0
-            return { valid = 0.25 + more + bound + trial.split / 8, own = -more }
-          end }
-      end)
-    end })
-    local ap, ndcg = section.text:match "The AP loss([^\n]+)", section.text:match "The nDCG loss([^\n]+)"
-    equal({ in_process.numbers(ap), in_process.numbers(ndcg) }, { { 4, 0.25, 8, 4, 8 }, { 8, 4, 8 } })
-    check(ap:find "minmax at 4" and ap:find "none at 8", ap)
-  end)
+  local folder = sweeps.new_folder()
+  local own = { title = "made", setting = "nsr", values = { 1 }, tuning = 1, size = 8, sizes = { 4, 8 } }
+  local section = section_of("sizes", {}, { beside = function(runs)
+    rawset(runs, "set", function() return own end)
+    rawset(runs, "sweep", function()
+      return mr.sweep{ name = "sizes", store = folder .. "/r.db", workers = 0, metric = "valid", progress = false,
+        direction = "maximize", space = { loss = mr.choice(losses), bound = mr.choice{ "none", "minmax" },
+        split = mr.range(1, 2), size = mr.choice{ 4, 8 } }, run = function(trial)
+          -- AP ranks best with 4 factors, others with 8; a bound helps with 4 alone
+          local more = (trial.size == 4) == (trial.loss == "ap") and 0.25 or 0
+          local bound = trial.bound == "minmax" and (trial.size == 4 and 0.125 or -0.125) or 0
+          return { valid = 0.25 + more + bound + trial.split / 8, own = -more }
+        end }
+    end)
+  end })
+  local ap, ndcg = section.text:match "The AP loss([^\n]+)", section.text:match "The nDCG loss([^\n]+)"
+  equal({ in_process.numbers(ap), in_process.numbers(ndcg) }, { { 4, 0.25, 8, 4, 8 }, { 8, 4, 8 } })
+  check(ap:find "minmax at 4" and ap:find "none at 8", ap)
 end)
 
 it("all_pairs.lua shows every loss by every metric, and counts losses that win by another's metric", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("all_pairs", {}, { beside = function(runs)
-      rawset(runs, "set", function() return set end)
-      rawset(runs, "of", function()
-        local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
-        return study_of(folder, "pairs", space, function(trial, user)
-          -- by nDCG the AP loss ranks best, by the other metrics the loss itself
-          local ndcg = trial.loss == "ap" and 0.25 or trial.loss == "ndcg" and 0.125 or 0
-          return { ndcg = user / 64 + ndcg, ap = user / 64 + (trial.loss == "ap" and 0.5 or 0), rr = user / 32,
-            ["nrbp(0.95)"] = user / 64 + (trial.loss == "nrbp" and 0.375 or 0) }
-        end)
+  local folder = sweeps.new_folder()
+  local section = section_of("all_pairs", {}, { beside = function(runs)
+    rawset(runs, "set", function() return set end)
+    rawset(runs, "of", function()
+      local space = { loss = mr.choice(losses), bound = mr.choice(bounds), nsr = mr.choice{ 1 } }
+      return study_of(folder, "pairs", space, function(trial, user)
+        -- by nDCG the AP loss ranks best, by the other metrics the loss itself
+        local ndcg = trial.loss == "ap" and 0.25 or trial.loss == "ndcg" and 0.125 or 0
+        return { ndcg = user / 64 + ndcg, ap = user / 64 + (trial.loss == "ap" and 0.5 or 0), rr = user / 32,
+          ["nrbp(0.95)"] = user / 64 + (trial.loss == "nrbp" and 0.375 or 0) }
       end)
-    end })
-    local rows = by_key(in_process.records(section.tables[1]), "bound", "trained on")
-    local function of(loss, metric) return in_process.numbers(rows["none " .. loss][metric]) end
-    near(of("nDCG", "nDCG"), { 6.5 / 64 + 0.125 }, 1e-4)
-    near(of("AP", "nDCG"), { 6.5 / 64 + 0.25, 0.125 }, 1e-4)
-    near(of("nDCG", "AP"), { 6.5 / 64, -0.5 }, 1e-4)
-    near(of("nDCG", "nRBP(0.95)"), { 6.5 / 64, -0.375 }, 1e-4)
-    near(rows["none AP"].RR, 6.5 / 32, 1e-6)
-    local counts = in_process.numbers(section.text)
-    equal({ counts[1], counts[2] }, { 7, 42 })  -- of six pairs under each of seven bounds, one
-  end)
+    end)
+  end })
+  local rows = by_key(in_process.records(section.tables[1]), "bound", "trained on")
+  local function of(loss, metric) return in_process.numbers(rows["none " .. loss][metric]) end
+  near(of("nDCG", "nDCG"), { 6.5 / 64 + 0.125 }, 1e-4)
+  near(of("AP", "nDCG"), { 6.5 / 64 + 0.25, 0.125 }, 1e-4)
+  near(of("nDCG", "AP"), { 6.5 / 64, -0.5 }, 1e-4)
+  near(of("nDCG", "nRBP(0.95)"), { 6.5 / 64, -0.375 }, 1e-4)
+  near(rows["none AP"].RR, 6.5 / 32, 1e-6)
+  local counts = in_process.numbers(section.text)
+  equal({ counts[1], counts[2] }, { 7, 42 })  -- of six pairs under each of seven bounds, one
 end)
 
 it("why_distribution_fails.lua shows lists without a gradient, changes with Holm, and where lists start", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("why_distribution_fails", {}, {
-      beside = function(runs) rawset(runs, "set", function() return set end) end,
-      silence = function(silence)
-        rawset(silence, "study", function()
-          local shifts = { thesis = "lose", exact = "mixed", distribution_log = "gain", distribution_logit = "same" }
-          return study_of(folder, "silence", { bound = mr.choice(silence.bounds), nsr = mr.choice{ 1 } },
-            function(trial, user)
-              local start = trial.bound == "none" and user / 16 or nil
-              return { own = 0.5 + user / 64 + kinds[shifts[trial.bound] or "same"](user),
-                start_ndcg = start and (user <= 3 and 0 or start), start_ap = start, start_nrbp = start }
-            end, function(trial)
-            for epoch = 0, 2 do
-              trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or 0 })
-            end
-            return { own = 0.5 + trial.split / 8 }
-          end)
+  local folder = sweeps.new_folder()
+  local section = section_of("why_distribution_fails", {}, {
+    beside = function(runs) rawset(runs, "set", function() return set end) end,
+    silence = function(silence)
+      rawset(silence, "study", function()
+        local shifts = { thesis = "lose", exact = "mixed", distribution_log = "gain", distribution_logit = "same" }
+        return study_of(folder, "silence", { bound = mr.choice(silence.bounds), nsr = mr.choice{ 1 } },
+          function(trial, user)
+            local start = trial.bound == "none" and user / 16 or nil
+            return { own = 0.5 + user / 64 + kinds[shifts[trial.bound] or "same"](user),
+              start_ndcg = start and (user <= 3 and 0 or start), start_ap = start, start_nrbp = start }
+          end, function(trial)
+          for epoch = 0, 2 do
+            trial:report(epoch, { silent = trial.bound == "thesis" and (trial.split + epoch) / 8 or 0 })
+          end
+          return { own = 0.5 + trial.split / 8 }
         end)
-      end })
-    local rows = by_key(in_process.records(section.tables[1]), "bound")
-    local thesis, exact, log = rows["distribution (thesis)"], rows["distribution, exact"], rows.distribution_log
-    near({ thesis.nDCG, thesis["sd of folds"], thesis.change, exact.change },
-      { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
-    near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] },
-      { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
-    -- of four comparisons two have the least p, one is of ten users
-    near({ thesis["p, Holm"], exact["p, Holm"] }, { 4 * all_alike, 2 * ten_of_twelve }, 1e-6)
-    equal({ thesis.users, rows.none.change }, { 12 })
-    local places = by_key(in_process.records(section.tables[2]), "metric")
-    near({ places.nDCG["share below 1e-6"], places.AP["share below 1e-6"] }, { 3 / 12, 0 }, 1e-9)
-    check(math.abs(places.AP.median - 6.5 / 16) <= 0.5 / 16 and places.nDCG["10 %"] == 0, "quantiles")
-  end)
+      end)
+    end })
+  local rows = by_key(in_process.records(section.tables[1]), "bound")
+  local thesis, exact, log = rows["distribution (thesis)"], rows["distribution, exact"], rows.distribution_log
+  near({ thesis.nDCG, thesis["sd of folds"], thesis.change, exact.change },
+    { 0.5 + 3 / 16, 1 / 8 / math.sqrt(2), -1 / 8, 1 / 24 }, 1e-6)
+  near({ thesis["silent at start"], thesis["after 1"], thesis["at the end"], log["at the end"] },
+    { 3 / 16, 5 / 16, 7 / 16, 0 }, 1e-6)
+  -- of four comparisons two have the least p, one is of ten users
+  near({ thesis["p, Holm"], exact["p, Holm"] }, { 4 * all_alike, 2 * ten_of_twelve }, 1e-6)
+  equal({ thesis.users, rows.none.change }, { 12 })
+  local places = by_key(in_process.records(section.tables[2]), "metric")
+  near({ places.nDCG["share below 1e-6"], places.AP["share below 1e-6"] }, { 3 / 12, 0 }, 1e-9)
+  check(math.abs(places.AP.median - 6.5 / 16) <= 0.5 / 16 and places.nDCG["10 %"] == 0, "quantiles")
 end)
 
 it("why_curves_differ.lua takes the change apart by lists with k relevant rows, and shows strata and AUC", function()
-  sweeps.in_folder(function(folder)
-    local section = section_of("why_curves_differ", { "--draws", "2000" }, {
-      beside = function(runs)
-        rawset(runs, "set", function(_, name)
-          return { title = name, head = "label", setting = name == "movielens" and "nsr" or "label",
-            values = name == "movielens" and { 1 } or { 2, 1 } }
+  local folder = sweeps.new_folder()
+  local section = section_of("why_curves_differ", { "--draws", "2000" }, {
+    beside = function(runs)
+      rawset(runs, "set", function(_, name)
+        return { title = name, head = "label", setting = name == "movielens" and "nsr" or "label",
+          values = name == "movielens" and { 1 } or { 2, 1 } }
+      end)
+    end,
+    cutoffs = function(cutoffs)
+      rawset(cutoffs, "study", function(_, name)
+        local space =
+          { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
+        if name == "mq2008" then space.draw = mr.choice{ 1, 2, 3 } end  -- so that it has more runs
+        return study_of(folder, name, space, function(_, user)
+          local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
+            ["thinned auc"] = 0.625 }
+          for k = 1, 10 do
+            found["ndcg@" .. k] = 1 / k + user / 64
+            found["thinned ndcg@" .. k] = found["ndcg@" .. k]
+          end
+          return found
         end)
-      end,
-      cutoffs = function(cutoffs)
-        rawset(cutoffs, "study", function(_, name)
-          local space =
-            { [name == "movielens" and "nsr" or "label"] = mr.choice(name == "movielens" and { 1 } or { 2, 1 }) }
-          if name == "mq2008" then space.draw = mr.choice{ 1, 2, 3 } end  -- so that it has more runs
-          return study_of(folder, name, space, function(_, user)
-            local found = { rows = 12, relevant = user, auc = 0.75, ["thinned rows"] = 12, ["thinned relevant"] = user,
-              ["thinned auc"] = 0.625 }
-            for k = 1, 10 do
-              found["ndcg@" .. k] = 1 / k + user / 64
-              found["thinned ndcg@" .. k] = found["ndcg@" .. k]
-            end
-            return found
-          end)
-        end)
-      end })
-    local row = in_process.records(section.tables[1])[1]
-    -- the lists of user 12 have relevant rows only; users 1 to 11 remain, with one to eleven relevant rows
-    local with = 0
-    for k = 2, 10 do with = with + (12 - k) / 11 * (1 / k - 1 / (k - 1)) end
-    equal(row.lists, 22)
-    near({ row["nDCG@1"], row.change, row["by lists with k"], row["by lists with fewer"], row["fewer than 5"] },
-      { 1 + 6 / 64, -0.9, with, -0.9 - with, 4 / 11 }, 1e-6)
-    local strata = in_process.records(section.tables[2])
-    equal({ strata[1].lists, strata[2].lists, strata[3].lists, strata[4].lists }, { 2, 6, 10, 4 })
-    equal({ strata[1]["relevant rows"], strata[2]["relevant rows"], strata[4]["relevant rows"] },
-      { "1", "2 to 4", "10 or more" })
-    -- runs behind each row: those of its data and setting, none behind rankers that are made and random ones
-    local function runs_of(t, r, column) return section.cells[t].runs(section.tables[t].rows[r], column) end
-    equal({ runs_of(1, 1, "nDCG@1"), runs_of(1, 2, "nDCG@1"), runs_of(1, 1, "random @1"), runs_of(2, 1, "nDCG@1") },
-      { 2, 6, 0, 2 })
-    equal({ runs_of(3, 1, "AUC"), runs_of(3, 2, "AUC"), runs_of(3, 3, "AUC"), runs_of(3, 4, "AUC") }, { 2, 2, 6, 0 })
-    local exchanged = in_process.records(section.tables[3])
-    near({ exchanged[1].AUC, exchanged[2].AUC }, { 0.75, 0.625 }, 1e-9)
-    -- The made rankers have an AUC of 0.75: each relevant row has three times the weight of another one. One of P
-    -- relevant rows of 12 is first with probability 3P / (3P + 12 - P). 44,000 rankings have this mean within 0.002.
-    local first = 0
-    for p = 1, 11 do first = first + 3 * p / (3 * p + 12 - p) / 11 end
-    for i = 4, 7 do near({ exchanged[i].AUC, exchanged[i]["nDCG@1"] }, { 0.75, first }, 0.008) end
-  end)
+      end)
+    end })
+  local row = in_process.records(section.tables[1])[1]
+  -- the lists of user 12 have relevant rows only; users 1 to 11 remain, with one to eleven relevant rows
+  local with = 0
+  for k = 2, 10 do with = with + (12 - k) / 11 * (1 / k - 1 / (k - 1)) end
+  equal(row.lists, 22)
+  near({ row["nDCG@1"], row.change, row["by lists with k"], row["by lists with fewer"], row["fewer than 5"] },
+    { 1 + 6 / 64, -0.9, with, -0.9 - with, 4 / 11 }, 1e-6)
+  local strata = in_process.records(section.tables[2])
+  equal({ strata[1].lists, strata[2].lists, strata[3].lists, strata[4].lists }, { 2, 6, 10, 4 })
+  equal({ strata[1]["relevant rows"], strata[2]["relevant rows"], strata[4]["relevant rows"] },
+    { "1", "2 to 4", "10 or more" })
+  -- runs behind each row: those of its data and setting, none behind rankers that are made and random ones
+  local function runs_of(t, r, column) return section.cells[t].runs(section.tables[t].rows[r], column) end
+  equal({ runs_of(1, 1, "nDCG@1"), runs_of(1, 2, "nDCG@1"), runs_of(1, 1, "random @1"), runs_of(2, 1, "nDCG@1") },
+    { 2, 6, 0, 2 })
+  equal({ runs_of(3, 1, "AUC"), runs_of(3, 2, "AUC"), runs_of(3, 3, "AUC"), runs_of(3, 4, "AUC") }, { 2, 2, 6, 0 })
+  local exchanged = in_process.records(section.tables[3])
+  near({ exchanged[1].AUC, exchanged[2].AUC }, { 0.75, 0.625 }, 1e-9)
+  -- The made rankers have an AUC of 0.75: each relevant row has three times the weight of another one. One of P
+  -- relevant rows of 12 is first with probability 3P / (3P + 12 - P). 44,000 rankings have this mean within 0.002.
+  local first = 0
+  for p = 1, 11 do first = first + 3 * p / (3 * p + 12 - p) / 11 end
+  for i = 4, 7 do near({ exchanged[i].AUC, exchanged[i]["nDCG@1"] }, { 0.75, first }, 0.008) end
 end)

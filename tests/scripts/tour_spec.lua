@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local scripts = dofile "tests/support/scripts.lua"
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local it, equal, check = test.it, test.equal, test.check
 
@@ -10,9 +11,7 @@ local function run(folder, name, words) return (scripts.run(folder, "tour/" .. n
 scripts.it("models.lua shows baselines and trained models, the same from a table of the user's own",
   {}, function(folder)
   local out = run(folder, "models.lua", "--epochs 2")
-  for _, word in ipairs{ "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-" } do
-    check(out:find(word, 1, true), word .. ": " .. out)
-  end
+  says(out, "made-up readers and books", "popularity", "item_knn", "two_tower   ranknet", "book-")
   -- the same from a table of one's own with the same rows
   os.rename(folder .. "/results/tour/interactions.csv", folder .. "/mine.csv")
   local own = run(folder, "models.lua", "--epochs 2 --data mine.csv")
@@ -21,9 +20,7 @@ end)
 
 scripts.it("run_files.lua compares two runs in files, and prints a table for LaTeX", {}, function(folder)
   local out = run(folder, "run_files.lua", "--epochs 2")
-  for _, word in ipairs{ "made-up", "mf", "other", "\\toprule" } do
-    check(out:find(word, 1, true), word .. ": " .. out)
-  end
+  says(out, "made-up", "mf", "other", "\\toprule")
   for _, name in ipairs{ "mf.run", "popularity.run" } do
     check(mr.data.trec_run(folder .. "/results/tour/" .. name).count > 50, name)
   end

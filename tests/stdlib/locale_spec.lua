@@ -61,35 +61,34 @@ end
 
 it("moonrank writes the same bytes in every locale, and reads what it wrote in another one", function()
   if not moonrank then skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(place)
-    os.execute(("mkdir %s/locales"):format(place))
-    local locales, why = make_locales(place .. "/locales")
-    if not locales then skip(why) end
-    local figure = os.execute "command -v gnuplot >/dev/null" and "figure" or ""
-    local expected
-    for i, locale in ipairs(locales) do
-      local folder = ("%s/%d"):format(place, i)
-      os.execute("mkdir " .. folder)
-      sweeps.write(folder .. "/script.lua", script)
-      -- trials in this process and in a worker alike
-      local status, _, err = sweeps.run(folder, "script.lua", ("store.db %d %s"):format(i % 2, figure), locale)
-      check(status == 0, locale .. ": " .. err)
-      local found = {}
-      for _, name in ipairs(files) do found[name] = sweeps.read(folder .. "/" .. name) end
-      expected = expected or found
-      for _, name in ipairs(files) do
-        local unlike = ("%s, %s:\n%s\ninstead of\n%s"):format(locale, name, found[name], expected[name])
-        check(found[name] == expected[name], unlike)
-      end
-      for j, other in ipairs(locales) do  -- each reads the store of each
-        status, _, err = sweeps.run(folder, "script.lua", "store.db 0", other)
-        check(status == 0, ("written in %s, read in %s: %s"):format(locale, other, err))
-        check(j ~= i or sweeps.read(folder .. "/out") == expected.out, "the study goes on")
-      end
+  local place = sweeps.new_folder()
+  os.execute(("mkdir %s/locales"):format(place))
+  local locales, why = make_locales(place .. "/locales")
+  if not locales then skip(why) end
+  local figure = os.execute "command -v gnuplot >/dev/null" and "figure" or ""
+  local expected
+  for i, locale in ipairs(locales) do
+    local folder = ("%s/%d"):format(place, i)
+    os.execute("mkdir " .. folder)
+    sweeps.write(folder .. "/script.lua", script)
+    -- trials in this process and in a worker alike
+    local status, _, err = sweeps.run(folder, "script.lua", ("store.db %d %s"):format(i % 2, figure), locale)
+    check(status == 0, locale .. ": " .. err)
+    local found = {}
+    for _, name in ipairs(files) do found[name] = sweeps.read(folder .. "/" .. name) end
+    expected = expected or found
+    for _, name in ipairs(files) do
+      local unlike = ("%s, %s:\n%s\ninstead of\n%s"):format(locale, name, found[name], expected[name])
+      check(found[name] == expected[name], unlike)
     end
-    check(figure == "" or #expected["figure.svg"] > 1000, "the figure")
-    check(expected.out:find("0.5", 1, true) and #expected["table.json"] > 100, expected.out)
-  end)
+    for j, other in ipairs(locales) do  -- each reads the store of each
+      status, _, err = sweeps.run(folder, "script.lua", "store.db 0", other)
+      check(status == 0, ("written in %s, read in %s: %s"):format(locale, other, err))
+      check(j ~= i or sweeps.read(folder .. "/out") == expected.out, "the study goes on")
+    end
+  end
+  check(figure == "" or #expected["figure.svg"] > 1000, "the figure")
+  check(expected.out:find("0.5", 1, true) and #expected["table.json"] > 100, expected.out)
 end)
 
 it("os.setlocale refuses every locale other than C, except for dates", function()
@@ -106,30 +105,29 @@ end)
 
 it("mr.sweep refuses texts that are not UTF-8 before a trial runs", function()
   local mr = require "moonrank"
-  sweeps.in_folder(function(place)
-    local ran = 0
-    local function sweep(options)
-      local o = { name = "s", store = place .. "/r.db", workers = 0, progress = false, metric = "x",
-        direction = "maximize", space = { i = mr.range(1, 2) }, run = function()
-          ran = ran + 1
-          return 1
-        end }
-      for name, value in pairs(options) do o[name] = value end
-      return mr.sweep(o)
-    end
-    raises(function() sweep{ name = "\xdcber" } end, "name", "'\\xdcber'")
-    raises(function() sweep{ metric = "gr\xf6\xdfe" } end, "metric")
-    raises(function() sweep{ settings = { kind = "gr\xfcn" } } end, "kind = gr\\xfcn")
-    raises(function() sweep{ space = { kind = mr.choice{ "gr\xfcn" } } } end, "UTF-8")
-    equal(ran, 0)
-    check(not require("moonrank.core").file_exists(place .. "/r.db"), "nothing is made")
-    local results = sweep{ name = "returned", run = function(trial)
-      if trial.i == 1 then return { x = 1, ["gr\xfcn"] = 2 } end
-      error "gr\xfcn"
-    end }
-    for _, row in ipairs(results:trials{ columns = { "state", "reason" } }.rows) do
-      equal(row[1], "failed")
-      check(utf8.len(row[2]) and row[2]:find("gr\\xfcn", 1, true), row[2])
-    end
-  end)
+  local place = sweeps.new_folder()
+  local ran = 0
+  local function sweep(options)
+    local o = { name = "s", store = place .. "/r.db", workers = 0, progress = false, metric = "x",
+      direction = "maximize", space = { i = mr.range(1, 2) }, run = function()
+        ran = ran + 1
+        return 1
+      end }
+    for name, value in pairs(options) do o[name] = value end
+    return mr.sweep(o)
+  end
+  raises(function() sweep{ name = "\xdcber" } end, "name", "'\\xdcber'")
+  raises(function() sweep{ metric = "gr\xf6\xdfe" } end, "metric")
+  raises(function() sweep{ settings = { kind = "gr\xfcn" } } end, "kind = gr\\xfcn")
+  raises(function() sweep{ space = { kind = mr.choice{ "gr\xfcn" } } } end, "UTF-8")
+  equal(ran, 0)
+  check(not require("moonrank.core").file_exists(place .. "/r.db"), "nothing is made")
+  local results = sweep{ name = "returned", run = function(trial)
+    if trial.i == 1 then return { x = 1, ["gr\xfcn"] = 2 } end
+    error "gr\xfcn"
+  end }
+  for _, row in ipairs(results:trials{ columns = { "state", "reason" } }.rows) do
+    equal(row[1], "failed")
+    check(utf8.len(row[2]) and row[2]:find("gr\\xfcn", 1, true), row[2])
+  end
 end)

@@ -25,7 +25,7 @@ function M.it(name, needs, body, script)
       local why = missing[need]()
       if why then return test.skip(why) end
     end
-    sweeps.in_folder(body, script)
+    body(sweeps.new_folder(script))
   end)
 end
 

@@ -19,10 +19,16 @@ end
 local capture, write = files.output, files.write
 M.capture, M.write = capture, write
 
----A folder that `body` gets, with a script sweep.lua where a text is given; gone afterwards.
-function M.in_folder(body, script)
+---Returns a new folder, with a script sweep.lua if a text is given.
+function M.new_folder(script)
   local folder = files.new_folder()
   if script then write(folder .. "/sweep.lua", script) end
+  return folder
+end
+
+---Calls body with a new folder, which is removed afterwards.
+function M.in_folder(body, script)
+  local folder = M.new_folder(script)
   local ok, message = xpcall(body, debug.traceback, folder)
   os.execute("rm -rf " .. folder)
   if not ok then error(message, 0) end

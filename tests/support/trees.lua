@@ -1,6 +1,7 @@
 -- Tells why trees cannot be grown here, and has the made-up queries of tests/golden/trees.json.
 local core = require "moonrank.core"
 local mr = require "moonrank"
+local test = require "moonrank.test"
 local json = dofile("tests/support/json.lua")
 
 local M = { golden = json.read("tests/golden/trees.json") }
@@ -9,6 +10,14 @@ local M = { golden = json.read("tests/golden/trees.json") }
 function M.missing()
   local ok, message = pcall(core.xgboost_version)
   return not ok and require("moonrank.check").reason(message) or nil
+end
+
+---A test that is skipped where trees cannot be grown.
+function M.it(name, body)
+  test.it(name, function()
+    if M.missing() then return test.skip(M.missing()) end
+    body()
+  end)
 end
 
 ---A part of the golden data, "train" or "valid": lists of 8 rows, 4 features, some missing.

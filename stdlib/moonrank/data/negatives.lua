@@ -10,8 +10,7 @@ local M = {}
 
 local negatives_options = declare("mr.data.NegativesOptions", {
   { "items", "integer", required = true, least = 1, help = "number of items, among which negatives are drawn" },
-  { "nsr", "integer", default = 1, least = 0,
-    help = "negative sampling ratio: sampled items per relevant item" },
+  { "nsr", "integer", default = 1, least = 0, help = "negative sampling ratio: sampled items per relevant item" },
   { "seed", "integer", default = 1, also = { "random_state" }, help = "seed of the samples" },
 })
 

@@ -41,8 +41,7 @@ local category_options = declare("mr.plot.Categories", {
 
 local bars_options = declare("mr.plot.Bars", {
   "Data",
-  { "series", "mr.plot.Bar[]",
-    help = "several series; the options of a single one may be given without this list" },
+  { "series", "mr.plot.Bar[]", help = "several series; the options of a single one may be given without this list" },
   { "labels", "boolean|string", default = false,
     help = "the value at the end of each bar: true, or a format such as \"%.2f\"" },
 }, category_options, bar_series, marks.scales, marks.common)

@@ -56,8 +56,7 @@ local region_options = declare("mr.plot.Region", {
 
 local lines_options = declare("mr.plot.Lines", {
   "Data",
-  { "series", "mr.plot.Line[]",
-    help = "list of lines; the options of a single line may be given without this list" },
+  { "series", "mr.plot.Line[]", help = "list of lines; the options of a single line may be given without this list" },
   { "points", "mr.plot.Series", help = "small grey points behind the lines, such as those that a curve was fitted to" },
 }, series.line_options, axes)
 

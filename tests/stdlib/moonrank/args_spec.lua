@@ -211,11 +211,9 @@ describe("mr.args", function()
     test.check(not ok)
     test.equal(e.exit_status, 0)
     local head = "usage: moonrank " .. path .. " [options]\n\nDoes bounding help?\nTime: seconds.\n\noptions:\n"
-    for _, part in ipairs{ head,
+    says(e.message, head,
       "  --batch-size INTEGER  users per batch (default 32)\n", "  --bounds STRING,...   (default none,minmax)\n",
-      "  --device STRING       (one of cpu, cuda; default cpu)\n", "  --no-cache\n" } do
-      test.check(e.message:find(part, 1, true), "missing: " .. part .. "\nin: " .. e.message)
-    end
+      "  --device STRING       (one of cpu, cuda; default cpu)\n", "  --no-cache\n")
     test.check(not e.message:find("not this", 1, true))
   end)
   it("shows options as they are typed, with hyphens, in --help and errors, and takes underscores", function()

@@ -118,12 +118,11 @@ describe("an error in a script's function", function()
   end)
 
   it("keeps its line in the run function of mr.sweep", function()
-    sweeps.in_folder(function(folder)
-      keeps_line(function(f, i)
-        local study = mr.sweep{ name = "s" .. i, store = folder .. "/r.db", progress = false,
-          space = { a = mr.choice{ 1 } }, run = function(trial) return f(trial) end }
-        error(study:trials{ columns = { "reason" } }.rows[1][1], 0)
-      end)
+    local folder = sweeps.new_folder()
+    keeps_line(function(f, i)
+      local study = mr.sweep{ name = "s" .. i, store = folder .. "/r.db", progress = false,
+        space = { a = mr.choice{ 1 } }, run = function(trial) return f(trial) end }
+      error(study:trials{ columns = { "reason" } }.rows[1][1], 0)
     end)
   end)
 end)

@@ -120,22 +120,20 @@ describe("sizes near 2^63", function()
   end)
 end)
 
-describe("conversion to int64", function()
-  it("refuses values that int64 does not hold", function()
-    for _, dtype in ipairs{ "float32", "float64" } do
-      for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
-        local x = mr.tensor({ 7, bad }, { dtype = dtype })
-        raises(function() x:long() end, "2", "int64")
-        raises(function() x:to "int64" end, "2", "int64")
-        raises(function() core.integers(x) end, "2", "int64")
-      end
-      equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
+it("conversion to int64 refuses values that int64 does not hold", function()
+  for _, dtype in ipairs{ "float32", "float64" } do
+    for _, bad in ipairs{ nan, inf, -inf, 0x1p63, -0x1p64, 1e38 } do
+      local x = mr.tensor({ 7, bad }, { dtype = dtype })
+      raises(function() x:long() end, "2", "int64")
+      raises(function() x:to "int64" end, "2", "int64")
+      raises(function() core.integers(x) end, "2", "int64")
     end
-    raises(function() core.arange(0, 0x1p52 * 2000, 0x1p52, "int64") end, "'last'")
-    raises(function() core.arange(0, 0x1p53, 1.5, "int64") end, "'step'")
-    raises(function() core.arange(0x1p53, 0x1p53, 1, "int64") end, "'first'")
-    equal(core.arange(0x1p53 - 2, 0x1p53 - 1, 1, "int64"):totable(), { (1 << 53) - 2, (1 << 53) - 1 })
-  end)
+    equal(mr.tensor({ -0x1p63, -0.5, 2.9 }, { dtype = dtype }):long():totable(), { least, 0, 2 })
+  end
+  raises(function() core.arange(0, 0x1p52 * 2000, 0x1p52, "int64") end, "'last'")
+  raises(function() core.arange(0, 0x1p53, 1.5, "int64") end, "'step'")
+  raises(function() core.arange(0x1p53, 0x1p53, 1, "int64") end, "'first'")
+  equal(core.arange(0x1p53 - 2, 0x1p53 - 1, 1, "int64"):totable(), { (1 << 53) - 2, (1 << 53) - 1 })
 end)
 
 it("core.least_squares refuses a matrix without columns, and takes one without rows", function()

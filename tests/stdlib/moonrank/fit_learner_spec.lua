@@ -72,29 +72,27 @@ describe("a loss with parameters in mr.fit", function()
   end)
 
   it("resumes from a checkpoint to the same bits", function()
-    sweeps.in_folder(function(folder)
-      local path, whole = folder .. "/fit.safetensors", fit()
-      check(not pcall(fit, { checkpoint = path, each_epoch = function(epoch)
-        if epoch == 3 then error("stopped here", 0) end
-      end }))
-      local again = fit{ checkpoint = path }
-      equal(again.run.resumed, 2)
-      local function parts(of) return { of.thresholds, of.weights, of.run:to_csv() } end
-      equal(parts(again), parts(whole))
-      raises(function() fit{ checkpoint = path, loss = mr.losses.ordinal{ levels = 2 } } end,
-        "ordinal", "bound", "loss")
-    end)
+    local folder = sweeps.new_folder()
+    local path, whole = folder .. "/fit.safetensors", fit()
+    check(not pcall(fit, { checkpoint = path, each_epoch = function(epoch)
+      if epoch == 3 then error("stopped here", 0) end
+    end }))
+    local again = fit{ checkpoint = path }
+    equal(again.run.resumed, 2)
+    local function parts(of) return { of.thresholds, of.weights, of.run:to_csv() } end
+    equal(parts(again), parts(whole))
+    raises(function() fit{ checkpoint = path, loss = mr.losses.ordinal{ levels = 2 } } end,
+      "ordinal", "bound", "loss")
   end)
 
   it("is created anew for every trial of mr.sweep", function()
-    sweeps.in_folder(function(folder)
-      local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", direction = "maximize",
-        space = { lr = mr.choice{ 0.01, 0.05 } }, sampler = "grid", progress = false, run = function(trial)
-          return { first = fit{ optimizer = mr.optim.adam{ lr = trial.lr } }.thresholds[1] }
-        end }
-      local best = study:best()
-      equal(best.value, fit{ optimizer = mr.optim.adam{ lr = best.params.lr } }.thresholds[1])
-    end)
+    local folder = sweeps.new_folder()
+    local study = mr.sweep{ name = "thresholds", store = folder .. "/r.db", metric = "first", direction = "maximize",
+      space = { lr = mr.choice{ 0.01, 0.05 } }, sampler = "grid", progress = false, run = function(trial)
+        return { first = fit{ optimizer = mr.optim.adam{ lr = trial.lr } }.thresholds[1] }
+      end }
+    local best = study:best()
+    equal(best.value, fit{ optimizer = mr.optim.adam{ lr = best.params.lr } }.thresholds[1])
   end)
 end)
 
@@ -112,22 +110,21 @@ core.write_file("t" .. core.launched(), table.concat(loss:parameters()[1]:totabl
 local mpirun, why = sweeps.mpirun(2)
 it("mr.fit with parallel = true learns the same parameters of a loss as one process", function()
   if not mpirun or not sweeps.moonrank then return test.skip(why or "MOONRANK does not name the program") end
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/train.lua", script)
-    local function found(before)
-      local status, _, err = sweeps.run(folder, "train.lua", "", before)
-      equal(status, 0, err)
-      local numbers = {}
-      for rank = 0, before == "" and 0 or 1 do
-        numbers[rank + 1] = {}
-        for number in io.lines(folder .. "/t" .. rank, "n") do table.insert(numbers[rank + 1], number) end
-      end
-      return table.unpack(numbers)
+  local folder = sweeps.new_folder()
+  sweeps.write(folder .. "/train.lua", script)
+  local function found(before)
+    local status, _, err = sweeps.run(folder, "train.lua", "", before)
+    equal(status, 0, err)
+    local numbers = {}
+    for rank = 0, before == "" and 0 or 1 do
+      numbers[rank + 1] = {}
+      for number in io.lines(folder .. "/t" .. rank, "n") do table.insert(numbers[rank + 1], number) end
     end
-    local alone = found ""
-    local first, second = found(mpirun)
-    equal(second, first)
-    near(first, alone, 1e-5)
-    check(math.abs(alone[1] - 0.5) > 1e-3, alone[1])
-  end)
+    return table.unpack(numbers)
+  end
+  local alone = found ""
+  local first, second = found(mpirun)
+  equal(second, first)
+  near(first, alone, 1e-5)
+  check(math.abs(alone[1] - 0.5) > 1e-3, alone[1])
 end)

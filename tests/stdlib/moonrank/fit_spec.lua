@@ -169,40 +169,38 @@ describe("mr.fit", function()
   end)
 end)
 
-describe("mr.checkpoint", function()
-  it("computes once, reads afterwards, and refuses other settings and wrong results", function()
-    local path = os.tmpname() .. "_folder/part.safetensors"
-    local calls = 0
-    local function compute()
-      calls = calls + 1
-      return { scores = mr.tensor({ 1, 2 }, { dtype = "float64" }) }
-    end
-    local first, was_there = mr.checkpoint(path, { seed = 1 }, compute)
-    equal({ first.scores:totable(), was_there }, { { 1.0, 2.0 }, false })
-    local again, there = mr.checkpoint(path, { seed = 1 }, compute)
-    equal({ again.scores:totable(), there, calls }, { { 1.0, 2.0 }, true, 1 })
-    raises(function() mr.checkpoint(path, { seed = 2 }, compute) end, "seed", "1", "2")
-    os.remove(path)
-    local settings = { seed = 1, data = "a", rate = 0.5, zeta = "\27[2J" }
-    mr.checkpoint(path, settings, compute)
-    raises(function() mr.checkpoint(path, { seed = 2, data = "b", rate = 1, zeta = 0 }, compute) end, "data", "a")
-    raises(function() mr.checkpoint(path, { data = "a", seed = 1, zeta = "\27[2J" }, compute) end, "rate", "0.5")
-    local more = { data = "a", more = 1, seed = 1, rate = 0.5, zeta = settings.zeta }
-    raises(function() mr.checkpoint(path, more, compute) end, "nil", "1")
-    raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = ")
-    os.remove(path)
-    raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
-    for _, bad in ipairs{ { 7, {}, compute, "path", "7" }, { "", {}, compute, "path", "''" },
-      { path, 3, compute, "settings", "3" }, { path, { 1 }, compute, "setting", "1" },
-      { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
-      { path, {}, 3, "compute", "3" },
-      { path, {}, function() return 3 end, "3", "tensors" },
-      { path, {}, function() return { a = 3 } end, "3", "'a'" },
-      { path, {}, function() return { mr.ones(1) } end, "name", "1" },
-      { path, { a = "\xff" }, compute, "mr.checkpoint", "xff", "UTF-8" },
-      { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "names" } } do
-      raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, table.unpack(bad, 4))
-    end
-    check(not core.file_exists(path), "nothing is half written")
-  end)
+it("mr.checkpoint computes once, reads afterwards, and refuses other settings and wrong results", function()
+  local path = os.tmpname() .. "_folder/part.safetensors"
+  local calls = 0
+  local function compute()
+    calls = calls + 1
+    return { scores = mr.tensor({ 1, 2 }, { dtype = "float64" }) }
+  end
+  local first, was_there = mr.checkpoint(path, { seed = 1 }, compute)
+  equal({ first.scores:totable(), was_there }, { { 1.0, 2.0 }, false })
+  local again, there = mr.checkpoint(path, { seed = 1 }, compute)
+  equal({ again.scores:totable(), there, calls }, { { 1.0, 2.0 }, true, 1 })
+  raises(function() mr.checkpoint(path, { seed = 2 }, compute) end, "seed", "1", "2")
+  os.remove(path)
+  local settings = { seed = 1, data = "a", rate = 0.5, zeta = "\27[2J" }
+  mr.checkpoint(path, settings, compute)
+  raises(function() mr.checkpoint(path, { seed = 2, data = "b", rate = 1, zeta = 0 }, compute) end, "data", "a")
+  raises(function() mr.checkpoint(path, { data = "a", seed = 1, zeta = "\27[2J" }, compute) end, "rate", "0.5")
+  local more = { data = "a", more = 1, seed = 1, rate = 0.5, zeta = settings.zeta }
+  raises(function() mr.checkpoint(path, more, compute) end, "nil", "1")
+  raises(function() mr.checkpoint(path, { data = "a", seed = 1, rate = 0.5, zeta = 0 }, compute) end, "zeta = ")
+  os.remove(path)
+  raises(function() mr.checkpoint(path, { seed = 1 }, function() error("stopped", 0) end) end, "stopped")
+  for _, bad in ipairs{ { 7, {}, compute, "path", "7" }, { "", {}, compute, "path", "''" },
+    { path, 3, compute, "settings", "3" }, { path, { 1 }, compute, "setting", "1" },
+    { path .. "/", {}, error, "mr.checkpoint: " .. path .. "/: is the name of a folder" },
+    { path, {}, 3, "compute", "3" },
+    { path, {}, function() return 3 end, "3", "tensors" },
+    { path, {}, function() return { a = 3 } end, "3", "'a'" },
+    { path, {}, function() return { mr.ones(1) } end, "name", "1" },
+    { path, { a = "\xff" }, compute, "mr.checkpoint", "xff", "UTF-8" },
+    { path, {}, function() return { ["\xff"] = mr.ones(1) } end, "UTF-8", "names" } } do
+    raises(function() mr.checkpoint(bad[1], bad[2], bad[3]) end, table.unpack(bad, 4))
+  end
+  check(not core.file_exists(path), "nothing is half written")
 end)

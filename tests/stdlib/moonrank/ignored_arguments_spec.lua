@@ -193,18 +193,16 @@ describe("impossible input", function()
   end)
 end)
 
-describe("mr.metrics.dcg with gain exp2_plus_one", function()
-  it("counts rows of grade 0 if no row is relevant", function()
-    local options = { gain = "exp2_plus_one" }
-    local of_three = 1 + 1 / math.log(3, 2) + 1 / 2
-    local x, no_relevant = mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }
-    near(mr.metrics.dcg(x, no_relevant, options):item(), of_three, 1e-6)
-    near(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
-    equal(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
-    equal(mr.metrics.dcg(x, no_relevant):item(), 0.0)
-    local evaluation = mr.evaluate(x, no_relevant, { "dcg" }, options)
-    equal({ evaluation.skipped.dcg, evaluation.counted.dcg }, { 1, 0 })
-  end)
+it("mr.metrics.dcg with gain exp2_plus_one counts rows of grade 0 if no row is relevant", function()
+  local options = { gain = "exp2_plus_one" }
+  local of_three = 1 + 1 / math.log(3, 2) + 1 / 2
+  local x, no_relevant = mr.tensor{ 3, 2, 1 }, mr.lists{ { 0, 0, 0 } }
+  near(mr.metrics.dcg(x, no_relevant, options):item(), of_three, 1e-6)
+  near(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", k = 1 }):item(), 1, 1e-6)
+  equal(mr.metrics.dcg(x, no_relevant, { gain = "exp2_plus_one", empty = "zero" }):item(), 0.0)
+  equal(mr.metrics.dcg(x, no_relevant):item(), 0.0)
+  local evaluation = mr.evaluate(x, no_relevant, { "dcg" }, options)
+  equal({ evaluation.skipped.dcg, evaluation.counted.dcg }, { 1, 0 })
 end)
 
 it("methods of mr.results refuse options in place of a name, and show what belongs there", function()

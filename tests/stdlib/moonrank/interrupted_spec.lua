@@ -27,9 +27,8 @@ end
 
 -- Status, output and errors of a script after the common beginning.
 local function script(text, look)
-  sweeps.in_folder(function(folder)
-    look(function() return sweeps.run(folder, "sweep.lua") end, folder)
-  end, begin .. text)
+  local folder = sweeps.new_folder(begin .. text)
+  look(function() return sweeps.run(folder, "sweep.lua") end, folder)
 end
 
 describe("Ctrl-C", function()

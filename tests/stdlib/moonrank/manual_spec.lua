@@ -1,5 +1,6 @@
 -- The manual as HTML pages: complete, with valid links, without anything from a network;
 -- other folders stay unchanged.
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local mr = require "moonrank"
@@ -106,20 +107,17 @@ it("a page of the manual has links to the pages of its part, and marks itself", 
 end)
 
 it("formats.html of the manual names every metadata field of a model file", function()
-  sweeps.in_folder(function(folder)
-    mr.models.random{}:save(folder .. "/model")
-    local said = sweeps.read(folder .. "/model"):match '"__metadata__":(%b{})'
-    for name in said:gmatch '"([^"]*)":' do
-      check(name == "seed" or texts["formats.html"]:find(name, 1, true), name)
-    end
-  end)
+  local folder = sweeps.new_folder()
+  mr.models.random{}:save(folder .. "/model")
+  local said = sweeps.read(folder .. "/model"):match '"__metadata__":(%b{})'
+  for name in said:gmatch '"([^"]*)":' do
+    check(name == "seed" or texts["formats.html"]:find(name, 1, true), name)
+  end
 end)
 
 it("the manual has styles for phones, dark mode and print", function()
   local index = texts["index.html"]
-  for _, words in ipairs{ 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem" } do
-    check(index:find(words, 1, true), words)
-  end
+  says(index, 'name="viewport"', "prefers-color-scheme: dark", "@media print", "max-width: 52rem")
 end)
 
 -- The public names, found without the reference: functions of `mr` and of its modules, methods of the core's
@@ -166,9 +164,7 @@ end)
 
 it("the manual's reference shows options, sources and linked types like `moonrank doc`", function()
   local text = pages["reference_mr.html"].text:gsub("%s+", " ")
-  for _, words in ipairs{ "choose_on", "patience", "stdlib/moonrank/fit.lua:" } do
-    check(text:find(words, 1, true), words)
-  end
+  says(text, "choose_on", "patience", "stdlib/moonrank/fit.lua:")
   local minmax = texts["reference_bounds.html"]:match '<h3 id="bound.minmax">.-</section>'
   check(minmax:match '<math [^>]*alttext="%(M %- min%) / %(max %- min%)"><mfrac>', "the formula of minmax")
   local types = texts["options_FitOptions.html"]:match '<tr id="mr.FitOptions.model">.-</tr>'
@@ -219,47 +215,44 @@ it("the manual's markup escapes texts and links the names in them", function()
 end)
 
 it("manual.write refuses a folder with other files, a file and an impossible path, and writes nothing", function()
-  sweeps.in_folder(function(folder)
-    core.make_folder(folder .. "/mine/index.html")
-    core.write_file(folder .. "/mine/index.html", "<p>mine")
-    test.raises(function() manual.write(folder .. "/mine") end, "'index.html'")
-    equal(sweeps.capture("ls " .. folder .. "/mine"), "index.html\n")
-    equal(sweeps.read(folder .. "/mine/index.html"), "<p>mine")
-    test.raises(function() manual.write(folder .. "/mine/index.html") end, "file", "folder")
-    test.raises(function() manual.write(folder .. "/mine/index.html/deeper") end, folder .. "/mine/index.html/deeper")
-    test.raises(function() manual.write "" end, "folder", "''")
-    os.execute("mkdir " .. folder .. "/other " .. folder .. "/other/reference")
-    test.raises(function() manual.write(folder .. "/other") end, "'reference/'")
-    equal(sweeps.capture("ls " .. folder .. "/other"), "reference\n")
-  end)
+  local folder = sweeps.new_folder()
+  core.make_folder(folder .. "/mine/index.html")
+  core.write_file(folder .. "/mine/index.html", "<p>mine")
+  test.raises(function() manual.write(folder .. "/mine") end, "'index.html'")
+  equal(sweeps.capture("ls " .. folder .. "/mine"), "index.html\n")
+  equal(sweeps.read(folder .. "/mine/index.html"), "<p>mine")
+  test.raises(function() manual.write(folder .. "/mine/index.html") end, "file", "folder")
+  test.raises(function() manual.write(folder .. "/mine/index.html/deeper") end, folder .. "/mine/index.html/deeper")
+  test.raises(function() manual.write "" end, "folder", "''")
+  os.execute("mkdir " .. folder .. "/other " .. folder .. "/other/reference")
+  test.raises(function() manual.write(folder .. "/other") end, "'reference/'")
+  equal(sweeps.capture("ls " .. folder .. "/other"), "reference\n")
 end)
 
 it("manual.write updates an earlier manual, and keeps pages that it no longer makes", function()
-  sweeps.in_folder(function(folder)
-    manual.write(folder)
-    local first, mark = sweeps.read(folder .. "/index.html"), require("moonrank.manual.page").mark
-    core.write_file(folder .. "/index.html", mark .. "old")
-    core.write_file(folder .. "/gone.html", mark .. "old")
-    manual.write(folder .. "/")
-    equal(sweeps.read(folder .. "/index.html"), first)
-    core.write_file(folder .. "/search.js", "mine")
-    test.raises(function() manual.write(folder) end, "'search.js'")
-    equal(sweeps.read(folder .. "/gone.html"), mark .. "old")
-  end)
+  local folder = sweeps.new_folder()
+  manual.write(folder)
+  local first, mark = sweeps.read(folder .. "/index.html"), require("moonrank.manual.page").mark
+  core.write_file(folder .. "/index.html", mark .. "old")
+  core.write_file(folder .. "/gone.html", mark .. "old")
+  manual.write(folder .. "/")
+  equal(sweeps.read(folder .. "/index.html"), first)
+  core.write_file(folder .. "/search.js", "mine")
+  test.raises(function() manual.write(folder) end, "'search.js'")
+  equal(sweeps.read(folder .. "/gone.html"), mark .. "old")
 end)
 
 it("`moonrank doc --html` prints what it wrote, and refuses wrong arguments", function()
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local function run(words) return program.run(("cd %s && %s doc %s"):format(folder, program.moonrank, words)) end
-    local ok, said = run "--html pages"
-    check(ok and said == ("%d pages; begin with pages/index.html\n"):format(#names), said)
-    for words, message in pairs{ ["--html"] = "folder", ["--html a b"] = "folder", ["ndcg --html a"] = "--html",
-      ["--html --help"] = "usage", ["--html --threads"] = "'--threads'", ["--htm a"] = "'--html'",
-        ["--help"] = "doc --html DIR" } do
-      local _, found = run(words)
-      check(found:find(message, 1, true), words .. ": " .. found)
-    end
-    equal(sweeps.capture("ls " .. folder), "pages\n")
-  end)
+  local folder = sweeps.new_folder()
+  local function run(words) return program.run(("cd %s && %s doc %s"):format(folder, program.moonrank, words)) end
+  local ok, said = run "--html pages"
+  check(ok and said:find(("^%d pages.*pages/index.html\n$"):format(#names)), said)
+  for words, message in pairs{ ["--html"] = "folder", ["--html a b"] = "folder", ["ndcg --html a"] = "--html",
+    ["--html --help"] = "usage", ["--html --threads"] = "'--threads'", ["--htm a"] = "'--html'",
+      ["--help"] = "doc --html DIR" } do
+    local _, found = run(words)
+    check(found:find(message, 1, true), words .. ": " .. found)
+  end
+  equal(sweeps.capture("ls " .. folder), "pages\n")
 end)

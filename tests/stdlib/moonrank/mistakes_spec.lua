@@ -99,11 +99,10 @@ describe("a newcomer's mistake gets its advice:", function()
       elseif entry.shell then
         check_command(entry, ("%s %s"):format(program.moonrank, entry.shell))
       else
-        sweeps.in_folder(function(folder)
-          sweeps.write(folder .. "/script.lua", entry.script or entry.prompt)
-          local from = entry.prompt and "< script.lua" or "script.lua"
-          check_command(entry, ("cd %s && %s %s"):format(folder, program.moonrank, from))
-        end)
+        local folder = sweeps.new_folder()
+        sweeps.write(folder .. "/script.lua", entry.script or entry.prompt)
+        local from = entry.prompt and "< script.lua" or "script.lua"
+        check_command(entry, ("cd %s && %s %s"):format(folder, program.moonrank, from))
       end
     end)
   end

@@ -12,7 +12,6 @@ local batch = { lists = lists, users = index{ 2, 1, 2, 3 }, items = index{ 1, 4,
   features = mr.normal({ 6, 3 }, { seed = 1, dtype = "float64" }) }
 
 local read, write = files.read, files.write
-local function with_file(body) body(files.new_path()) end
 
 describe("mr.models.mf", function()
   it("scores the product of the factors of user and item", function()
@@ -56,10 +55,9 @@ describe("mr.models.mf", function()
     equal(scores:abs():max():item(), 0.0)
     scores:sum():backward()
     check(zeros:parameters()[1].grad:abs():max():item() < 10)
-    with_file(function(path)
-      model:save(path)
-      near(mr.models.load(path)(batch), model(batch), 0)
-    end)
+    local path = files.new_path()
+    model:save(path)
+    near(mr.models.load(path)(batch), model(batch), 0)
   end)
 
   it("ranks the whole catalogue by cosines", function()
@@ -143,10 +141,9 @@ describe("mr.models.self_attention", function()
   end)
 
   it("scores the same after saving and loading", function()
-    with_file(function(path)
-      model:save(path)
-      near(mr.models.load(path)(batch), model(batch):totable(), 0)
-    end)
+    local path = files.new_path()
+    model:save(path)
+    near(mr.models.load(path)(batch), model(batch):totable(), 0)
   end)
 
   it("refuses a width that heads does not divide", function()
@@ -197,16 +194,14 @@ describe("mr.models.mlp and mr.models.linear", function()
   end)
 end)
 
-describe("model:snapshot", function()
-  it("holds parameters that model:restore brings back after training", function()
-    local model = mr.models.mf{ users = 3, items = 5, factors = 2 }
-    local before, snapshot = model:parameters()[1]:totable(), model:snapshot()
-    model(batch):sum():backward()
-    mr.optim.sgd{ lr = 100 }:bind(model:parameters()):step()
-    check(model:parameters()[1]:totable()[2][1] ~= before[2][1])
-    model:restore(snapshot)
-    equal(model:parameters()[1]:totable(), before)
-  end)
+it("model:snapshot holds parameters that model:restore brings back after training", function()
+  local model = mr.models.mf{ users = 3, items = 5, factors = 2 }
+  local before, snapshot = model:parameters()[1]:totable(), model:snapshot()
+  model(batch):sum():backward()
+  mr.optim.sgd{ lr = 100 }:bind(model:parameters()):step()
+  check(model:parameters()[1]:totable()[2][1] ~= before[2][1])
+  model:restore(snapshot)
+  equal(model:parameters()[1]:totable(), before)
 end)
 
 describe("a model file", function()
@@ -219,16 +214,15 @@ describe("a model file", function()
 
   it("is loaded to the same bits, and the loaded model can be trained", function()
     for _, model in ipairs(models) do
-      with_file(function(path)
-        model:save(path)
-        local again = mr.models.load(path)
-        equal({ again.kind, again.config }, { model.kind, model.config })
-        equal(tostring(again), tostring(model))
-        for i, p in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), p:totable()) end
-        equal(again(batch):totable(), model(batch):totable())
-        again(batch):sum():backward()
-        check(again:parameters()[1].grad)
-      end)
+      local path = files.new_path()
+      model:save(path)
+      local again = mr.models.load(path)
+      equal({ again.kind, again.config }, { model.kind, model.config })
+      equal(tostring(again), tostring(model))
+      for i, p in ipairs(model:parameters()) do equal(again:parameters()[i]:totable(), p:totable()) end
+      equal(again(batch):totable(), model(batch):totable())
+      again(batch):sum():backward()
+      check(again:parameters()[1].grad)
     end
   end)
 
@@ -236,41 +230,40 @@ describe("a model file", function()
   local function file_of(header, bytes) return string.pack("<I8", #header) .. header .. bytes end
 
   it("is refused with its path if it is damaged or cut anywhere", function()
-    with_file(function(path)
-      models[1]:save(path)
-      local whole = read(path)
-      local header = whole:sub(9, 8 + string.unpack("<I8", whole))
-      local data = whole:sub(9 + #header)
-      local function changed(from, to)
-        local text, n = header:gsub('"checksum [^,]*,', ""):gsub(from, to)
-        check(n > 0, "the header has " .. from)
-        return file_of(text, data)
-      end
-      local damaged = {
-        { whole:sub(1, 30), "safetensors" }, { file_of("{}", ""), "model", "'nil'" },
-        { changed('"mf"', '"gp"'),
-          "'gp'", "biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention" },
-        { changed('"items":{', '"other":{'), "'items'", "tensor", "file" },
-        { changed("%[3,4%]", "[4,3]"), "'users'", "{4, 3}", "float32" },
-        { changed('"users":"3"', '"users":"300000000000"'), "mr.uniform", "{300000000000, 4}", "file" },
-        { changed('"users":"3"', '"users":"x"'), "mr.models.mf", "users", "'x'" },
-        { changed('"users":"3"', '"userz":"3"'), "mr.models.mf", "'userz'", "'users'" },
-        { changed('"dtype":"float32"', '"dtype":"float64"'), "{3, 4}", "float64" },
-      }
-      local held = core.held_bytes()
-      for _, case in ipairs(damaged) do
-        write(path, case[1])
-        raises(function() mr.models.load(path) end, path, table.unpack(case, 2))
-      end
-      collectgarbage()
-      collectgarbage()
-      check(core.held_bytes() <= held, "damaged files leave no tensors behind")
-      -- no cut of the file is taken for a model, and none brings the process down
-      for cut = 0, #whole - 1 do
-        write(path, whole:sub(1, cut))
-        check(not pcall(mr.models.load, path), ("the first %d bytes"):format(cut))
-      end
-    end)
+    local path = files.new_path()
+    models[1]:save(path)
+    local whole = read(path)
+    local header = whole:sub(9, 8 + string.unpack("<I8", whole))
+    local data = whole:sub(9 + #header)
+    local function changed(from, to)
+      local text, n = header:gsub('"checksum [^,]*,', ""):gsub(from, to)
+      check(n > 0, "the header has " .. from)
+      return file_of(text, data)
+    end
+    local damaged = {
+      { whole:sub(1, 30), "safetensors" }, { file_of("{}", ""), "model", "'nil'" },
+      { changed('"mf"', '"gp"'),
+        "'gp'", "biased_mf, cml, cnn, direct_ranker, item_knn, mf, mlp, popularity, random, self_attention" },
+      { changed('"items":{', '"other":{'), "'items'", "tensor", "file" },
+      { changed("%[3,4%]", "[4,3]"), "'users'", "{4, 3}", "float32" },
+      { changed('"users":"3"', '"users":"300000000000"'), "mr.uniform", "{300000000000, 4}", "file" },
+      { changed('"users":"3"', '"users":"x"'), "mr.models.mf", "users", "'x'" },
+      { changed('"users":"3"', '"userz":"3"'), "mr.models.mf", "'userz'", "'users'" },
+      { changed('"dtype":"float32"', '"dtype":"float64"'), "{3, 4}", "float64" },
+    }
+    local held = core.held_bytes()
+    for _, case in ipairs(damaged) do
+      write(path, case[1])
+      raises(function() mr.models.load(path) end, path, table.unpack(case, 2))
+    end
+    collectgarbage()
+    collectgarbage()
+    check(core.held_bytes() <= held, "damaged files leave no tensors behind")
+    -- no cut of the file is taken for a model, and none brings the process down
+    for cut = 0, #whole - 1 do
+      write(path, whole:sub(1, cut))
+      check(not pcall(mr.models.load, path), ("the first %d bytes"):format(cut))
+    end
   end)
 
   it("is refused if it is missing or cannot be written, and nothing is left behind", function()
@@ -287,40 +280,38 @@ describe("a model file", function()
   end)
 
   it("is replaced only by a complete file", function()
-    with_file(function(path)
-      models[1]:save(path)
-      local whole = read(path)
-      raises(function()
-        core.save_tensors(path, "moonrank model 1", { "a" }, { models[1]:parameters()[1] }, { "bad" }, { "\xff" })
-      end, "UTF-8")
-      equal(read(path), whole)
-      models[2]:save(path)
-      check(read(path) ~= whole)
-    end)
+    local path = files.new_path()
+    models[1]:save(path)
+    local whole = read(path)
+    raises(function()
+      core.save_tensors(path, "moonrank model 1", { "a" }, { models[1]:parameters()[1] }, { "bad" }, { "\xff" })
+    end, "UTF-8")
+    equal(read(path), whole)
+    models[2]:save(path)
+    check(read(path) ~= whole)
   end)
 
   it("does not replace a file that is not a model, and is not replaced by mr.checkpoint", function()
-    with_file(function(path)
-      local tensors = { scores = mr.ones(2) }
-      mr.checkpoint(path, {}, function() return tensors end)
-      local checkpoint, foreign = read(path), file_of('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', "1234")
-      raises(function() mr.models.load(path) end, "'moonrank checkpoint 1'", "'moonrank model'")
-      for _, text in ipairs{ checkpoint, foreign, "a thesis", "SQLite format 3\0" } do
-        write(path, text)
-        raises(function() models[1]:save(path) end, path, "'moonrank model'")
-        equal(read(path), text)
-      end
-      write(path, "")
-      models[1]:save(path)
-      local model = read(path)
-      raises(function() mr.checkpoint(path, {}, function() return tensors end) end,
-        "holds 'moonrank model 1', expected")
-      raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end,
-        "is not a 'moonrank checkpoint'")
-      equal(read(path), model)
-      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end,
-        "'keys'", "'format'")
-    end)
+    local path = files.new_path()
+    local tensors = { scores = mr.ones(2) }
+    mr.checkpoint(path, {}, function() return tensors end)
+    local checkpoint, foreign = read(path), file_of('{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', "1234")
+    raises(function() mr.models.load(path) end, "'moonrank checkpoint 1'", "'moonrank model'")
+    for _, text in ipairs{ checkpoint, foreign, "a thesis", "SQLite format 3\0" } do
+      write(path, text)
+      raises(function() models[1]:save(path) end, path, "'moonrank model'")
+      equal(read(path), text)
+    end
+    write(path, "")
+    models[1]:save(path)
+    local model = read(path)
+    raises(function() mr.checkpoint(path, {}, function() return tensors end) end,
+      "holds 'moonrank model 1', expected")
+    raises(function() core.save_tensors(path, "moonrank checkpoint 1", {}, {}, {}, {}) end,
+      "is not a 'moonrank checkpoint'")
+    equal(read(path), model)
+    raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "format" }, { "x" }) end,
+      "'keys'", "'format'")
   end)
 
   it("raises an error if it is larger than the system allows", function()
@@ -333,10 +324,9 @@ describe("a model file", function()
   end)
 
   it("is not run as Lua code", function()
-    with_file(function(path)
-      write(path, "os.exit(3)")
-      raises(function() mr.models.load(path) end, "safetensors", "file")
-    end)
+    local path = files.new_path()
+    write(path, "os.exit(3)")
+    raises(function() mr.models.load(path) end, "safetensors", "file")
   end)
 end)
 

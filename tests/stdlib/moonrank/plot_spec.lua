@@ -20,8 +20,7 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
-local output_of, read = files.output, files.read
-local function in_folder(body) body(files.new_folder()) end
+local new_folder, output_of, read = files.new_folder, files.output, files.read
 
 local function files_in(folder)
   local names = {}
@@ -31,8 +30,9 @@ end
 
 -- The SVG of a figure, its words and its lines by colour: each a list of {x, y} in pixels, downwards.
 local function svg_of(figure)
-  local svg
-  in_folder(function(folder) svg = read(figure:save(folder .. "/figure.svg") and folder .. "/figure.svg") end)
+  local path = files.new_path ".svg"
+  figure:save(path)
+  local svg = read(path)
   local words = {}
   for each in svg:gmatch("<text[^>]*>(.-)</text>") do
     each = each:gsub("<[^>]*>", ""):gsub("&lt;", "<"):gsub("&gt;", ">"):gsub("&quot;", '"'):gsub("&amp;", "&")
@@ -77,17 +77,16 @@ describe("texts in a figure's script", function()
   end)
 
   draws("appear unchanged in the figure and run no command", function()
-    in_folder(function(folder)
-      local first = "`touch " .. folder .. "/a` $(touch " .. folder .. "/b) it's \"so\" & <b> \\n"
-      local nasty = { first, "a_b^c {x} @y ~z %d #1 'q' ; system('x')", "expectation_max" }
-      local figure = mr.plot.lines{ series = { { name = nasty[2], y = { 1, 2 } }, { name = nasty[3], y = { 2, 1 } } },
-        title = "one\n" .. nasty[3], caption = nasty[3], xlabel = nasty[1], ylabel = nasty[2],
-        hlines = { { 1.5, nasty[2] } }, vlines = { { 1.5, nasty[1] } }, width = 2000 }
-      local _, words = svg_of(figure)
-      for _, each in ipairs(nasty) do check(words[each], "shows " .. each) end
-      check(words.one, "shows the first line of the title")
-      equal(files_in(folder), {})
-    end)
+    local folder = new_folder()
+    local first = "`touch " .. folder .. "/a` $(touch " .. folder .. "/b) it's \"so\" & <b> \\n"
+    local nasty = { first, "a_b^c {x} @y ~z %d #1 'q' ; system('x')", "expectation_max" }
+    local figure = mr.plot.lines{ series = { { name = nasty[2], y = { 1, 2 } }, { name = nasty[3], y = { 2, 1 } } },
+      title = "one\n" .. nasty[3], caption = nasty[3], xlabel = nasty[1], ylabel = nasty[2],
+      hlines = { { 1.5, nasty[2] } }, vlines = { { 1.5, nasty[1] } }, width = 2000 }
+    local _, words = svg_of(figure)
+    for _, each in ipairs(nasty) do check(words[each], "shows " .. each) end
+    check(words.one, "shows the first line of the title")
+    equal(files_in(folder), {})
   end)
 end)
 
@@ -152,16 +151,14 @@ describe("mr.plot.lines", function()
   end)
 end)
 
-describe("mr.plot.scatter", function()
-  draws("draws one mark per point that is not NaN or infinite, and a diagonal", function()
-    local svg = svg_of(mr.plot.scatter{ series = { { name = "a", x = { 1, 2, nan, 4 }, y = { 1, 5, 3, inf } },
-      { name = "b", x = { 3 }, y = { 2 } } }, legend = "none", diagonal = true })
-    local _, circles = svg:gsub("<use xlink:href='#gpPt6'", "")
-    local _, triangles = svg:gsub("<use xlink:href='#gpPt8'", "")
-    equal({ circles, triangles }, { 2, 1 })
-    local diagonal = lines_of(svg, "#888888")
-    equal(#diagonal, 1)
-  end)
+draws("mr.plot.scatter draws one mark per point that is not NaN or infinite, and a diagonal", function()
+  local svg = svg_of(mr.plot.scatter{ series = { { name = "a", x = { 1, 2, nan, 4 }, y = { 1, 5, 3, inf } },
+    { name = "b", x = { 3 }, y = { 2 } } }, legend = "none", diagonal = true })
+  local _, circles = svg:gsub("<use xlink:href='#gpPt6'", "")
+  local _, triangles = svg:gsub("<use xlink:href='#gpPt8'", "")
+  equal({ circles, triangles }, { 2, 1 })
+  local diagonal = lines_of(svg, "#888888")
+  equal(#diagonal, 1)
 end)
 
 describe("mr.plot.ecdf", function()
@@ -283,23 +280,21 @@ describe("mr.plot.heatmap", function()
   end)
 end)
 
-describe("mr.plot.facets", function()
-  draws("draws panels in rows with one shared legend", function()
-    local function figure(i)
-      return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } },
-        title = "panel " .. i, xlabel = "x" }
-    end
-    local f = mr.plot.facets{ figure(1), figure(2), figure(3), columns = 2, title = "all of them",
-      width = 700, height = 500 }
-    equal(tostring(f), "mr.Figure facets: 3 panels, 'all of them'")
-    local svg, words = svg_of(f)
-    local shared = 0
-    for _, word in ipairs(words) do shared = shared + (word == "shared" and 1 or 0) end
-    equal(shared, 1)
-    for i = 1, 3 do check(words["panel " .. i], "title of panel " .. i) end
-    check(svg:find('viewBox="0 0 700 500"', 1, true), "its size")
-    equal(#lines_of(svg, blue), 4)
-  end)
+draws("mr.plot.facets draws panels in rows with one shared legend", function()
+  local function figure(i)
+    return mr.plot.lines{ series = { { name = "shared", y = { i, 2 } }, { name = "other", y = { 1, i } } },
+      title = "panel " .. i, xlabel = "x" }
+  end
+  local f = mr.plot.facets{ figure(1), figure(2), figure(3), columns = 2, title = "all of them",
+    width = 700, height = 500 }
+  equal(tostring(f), "mr.Figure facets: 3 panels, 'all of them'")
+  local svg, words = svg_of(f)
+  local shared = 0
+  for _, word in ipairs(words) do shared = shared + (word == "shared" and 1 or 0) end
+  equal(shared, 1)
+  for i = 1, 3 do check(words["panel " .. i], "title of panel " .. i) end
+  check(svg:find('viewBox="0 0 700 500"', 1, true), "its size")
+  equal(#lines_of(svg, blue), 4)
 end)
 
 describe("mr.Figure", function()
@@ -317,41 +312,38 @@ describe("mr.Figure", function()
   end)
 
   draws("saves SVG, PNG and PDF", function()
-    in_folder(function(folder)
-      local f = mr.plot.lines{ y = { 1, 2 }, width = 300, height = 200 }
-      for extension, start in pairs{ svg = "<?xml", png = "\x89PNG\r\n\x1a\n", PDF = "%PDF-" } do
-        local path = folder .. "/it's a figure." .. extension
-        equal(f:save(path) == f, true)
-        equal(read(path):sub(1, #start), start)
-      end
-      local png = read(folder .. "/it's a figure.png")
-      local wide, high = (">I4I4"):unpack(png, 17)
-      equal({ wide, high }, { 300, 200 })
-      equal(#files_in(folder), 3)
-    end)
+    local folder = new_folder()
+    local f = mr.plot.lines{ y = { 1, 2 }, width = 300, height = 200 }
+    for extension, start in pairs{ svg = "<?xml", png = "\x89PNG\r\n\x1a\n", PDF = "%PDF-" } do
+      local path = folder .. "/it's a figure." .. extension
+      equal(f:save(path) == f, true)
+      equal(read(path):sub(1, #start), start)
+    end
+    local png = read(folder .. "/it's a figure.png")
+    local wide, high = (">I4I4"):unpack(png, 17)
+    equal({ wide, high }, { 300, 200 })
+    equal(#files_in(folder), 3)
   end)
 
   draws("saves into missing folders, and refuses a path below a file", function()
-    in_folder(function(folder)
-      local f = mr.plot.lines{ y = { 1, 2 } }
-      f:save(folder .. "/missing/deep/a.svg")
-      check(io.open(folder .. "/missing/deep/a.svg"):close(), "the file is there")
-      raises(function() f:save(folder .. "/missing/deep/a.svg/b.svg") end, folder .. "/missing/deep/a.svg")
-    end)
+    local folder = new_folder()
+    local f = mr.plot.lines{ y = { 1, 2 } }
+    f:save(folder .. "/missing/deep/a.svg")
+    check(io.open(folder .. "/missing/deep/a.svg"):close(), "the file is there")
+    raises(function() f:save(folder .. "/missing/deep/a.svg/b.svg") end, folder .. "/missing/deep/a.svg")
   end)
 
   draws("leaves nothing behind if it cannot be saved", function()
-    in_folder(function(folder)
-      local f = mr.plot.lines{ y = { 1, 2 } }
-      raises(function() f:save(folder .. "/a.gif") end, "extension", "'gif'")
-      raises(function() f:save(folder .. "/plain") end, "extension")
-      os.execute("mkdir " .. quoted(folder .. "/taken.svg"))
-      raises(function() f:save(folder .. "/taken.svg") end, "save", "folder")
-      equal(files_in(folder), { "taken.svg" })
-      os.execute("mkfifo " .. quoted(folder .. "/pipe.svg"))
-      raises(function() f:save(folder .. "/pipe.svg") end, "pipe.svg", "file")
-      equal(files_in(folder), { "pipe.svg", "taken.svg" })
-    end)
+    local folder = new_folder()
+    local f = mr.plot.lines{ y = { 1, 2 } }
+    raises(function() f:save(folder .. "/a.gif") end, "extension", "'gif'")
+    raises(function() f:save(folder .. "/plain") end, "extension")
+    os.execute("mkdir " .. quoted(folder .. "/taken.svg"))
+    raises(function() f:save(folder .. "/taken.svg") end, "save", "folder")
+    equal(files_in(folder), { "taken.svg" })
+    os.execute("mkfifo " .. quoted(folder .. "/pipe.svg"))
+    raises(function() f:save(folder .. "/pipe.svg") end, "pipe.svg", "file")
+    equal(files_in(folder), { "pipe.svg", "taken.svg" })
   end)
 
   draws("shows itself as text within the terminal's width", function()
@@ -435,22 +427,18 @@ describe("mr.plot with wrong options", function()
   mistake("facets", { 3 }, "1", "3")
 end)
 
-describe("points behind mr.plot.lines", function()
-  draws("widen the axes, and are not drawn outside given ranges", function()
-    local fit = { x = { 1, 2 }, y = { 0, 0 } }
-    local free, bounded = mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } } },
-      mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } }, yrange = { -2, 2 } }
-    equal(select(2, svg_of(free):gsub("#gpPt6", "")), 3)
-    equal(select(2, svg_of(bounded):gsub("#gpPt6", "")), 2)
-  end)
+draws("points behind mr.plot.lines widen the axes, and are not drawn outside given ranges", function()
+  local fit = { x = { 1, 2 }, y = { 0, 0 } }
+  local free, bounded = mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } } },
+    mr.plot.lines{ series = { fit }, points = { x = { 1, 1.5, 4 }, y = { 3, -1, 0 } }, yrange = { -2, 2 } }
+  equal(select(2, svg_of(free):gsub("#gpPt6", "")), 3)
+  equal(select(2, svg_of(bounded):gsub("#gpPt6", "")), 2)
 end)
 
-describe("extreme numbers in mr.plot.lines", function()
-  draws("give a complete picture", function()
-    for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 },
-      { 1, 1e308 }, { 3 } } do
-      local svg = svg_of(mr.plot.lines{ y = y, ylog = y[2] == 1e100 })
-      check(svg:find("</svg>", 1, true), "a whole picture")
-    end
-  end)
+draws("extreme numbers in mr.plot.lines give a complete picture", function()
+  for _, y in ipairs{ { 5e-324, 1e-323 }, { 1, 1 + 1e-15 }, { math.maxinteger, 1 }, { 1e-100, 1e100 },
+    { 1, 1e308 }, { 3 } } do
+    local svg = svg_of(mr.plot.lines{ y = y, ylog = y[2] == 1e100 })
+    check(svg:find("</svg>", 1, true), "a whole picture")
+  end
 end)

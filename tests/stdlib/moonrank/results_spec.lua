@@ -342,20 +342,18 @@ describe("results:compare", function()
   end)
 end)
 
-describe("plots of mr.results", function()
-  it("are drawn by marginal, curves and parallel", function()
-    local figures = { loss = r:marginal "loss", lr = r:marginal("lr", { value = "test" }), best = r:curves(),
-      parallel = r:parallel(), curves = r:curves{ by = "loss", value = "loss" } }
-    for name, figure in pairs(figures) do
-      figure:save(("%s/%s.svg"):format(folder, name))
-      check(#sweeps.read(("%s/%s.svg"):format(folder, name)) > 2000, name)
-    end
-    equal(tostring(r:marginal "loss"), "mr.Figure bars: 1 series, 's'")
-    equal(tostring(r:marginal "lr"), "mr.Figure scatter: 1 series, 's'")
-    equal(tostring(r:curves{ by = "fold" }), "mr.Figure lines: 4 series, 's'")
-    raises(function() r:marginal "lrr" end, "lrr")
-    raises(function() r:curves{ value = "nothing" } end, "'nothing'", "trial")
-  end)
+it("plots of mr.results are drawn by marginal, curves and parallel", function()
+  local figures = { loss = r:marginal "loss", lr = r:marginal("lr", { value = "test" }), best = r:curves(),
+    parallel = r:parallel(), curves = r:curves{ by = "loss", value = "loss" } }
+  for name, figure in pairs(figures) do
+    figure:save(("%s/%s.svg"):format(folder, name))
+    check(#sweeps.read(("%s/%s.svg"):format(folder, name)) > 2000, name)
+  end
+  equal(tostring(r:marginal "loss"), "mr.Figure bars: 1 series, 's'")
+  equal(tostring(r:marginal "lr"), "mr.Figure scatter: 1 series, 's'")
+  equal(tostring(r:curves{ by = "fold" }), "mr.Figure lines: 4 series, 's'")
+  raises(function() r:marginal "lrr" end, "lrr")
+  raises(function() r:curves{ value = "nothing" } end, "'nothing'", "trial")
 end)
 
 describe("mr.results", function()
@@ -384,17 +382,15 @@ describe("mr.results", function()
   end)
 end)
 
-describe("results:refresh", function()
-  it("reads the store while a sweep runs", function()
-    local seen = {}
-    local live
-    study("live", { space = { a = mr.range(1, 3) }, metric = "a", run = function(trial)
-      live = live or mr.results(folder .. "/r.db", "live")
-      seen[#seen + 1] = live:refresh():counts().done or 0
-      return { a = trial.a }
-    end })
-    equal(seen, { 0, 1, 2 })
-  end)
+it("results:refresh reads the store while a sweep runs", function()
+  local seen = {}
+  local live
+  study("live", { space = { a = mr.range(1, 3) }, metric = "a", run = function(trial)
+    live = live or mr.results(folder .. "/r.db", "live")
+    seen[#seen + 1] = live:refresh():counts().done or 0
+    return { a = trial.a }
+  end })
+  equal(seen, { 0, 1, 2 })
 end)
 
 it("the stores of this spec are still in their folder at its end", function()
@@ -404,37 +400,36 @@ it("the stores of this spec are still in their folder at its end", function()
 end)
 
 it("mr.results skips damaged trials, and names file and trial", function()
-  sweeps.in_folder(function(place)
-    local path = place .. "/typed.db"
-    local function swept(name)
-      return mr.sweep{ name = name, store = path, workers = 0, progress = false, metric = "ap",
-        space = { i = mr.range(1, 5) }, run = function(trial) return { ap = trial.i } end }
-    end
-    swept "typed"
-    sweeps.write(place .. "/look.lua", [[
+  local place = sweeps.new_folder()
+  local path = place .. "/typed.db"
+  local function swept(name)
+    return mr.sweep{ name = name, store = path, workers = 0, progress = false, metric = "ap",
+      space = { i = mr.range(1, 5) }, run = function(trial) return { ap = trial.i } end }
+  end
+  swept "typed"
+  sweeps.write(place .. "/look.lua", [[
       local results = require "moonrank".results(arg[1])
       for _, row in ipairs(results:trials{ columns = { "number", "ap" } }.rows) do print(row[1], row[2]) end]])
-    local function damage(statement)
-      local database = core.open_database(path, "write")
-      database:run(statement, {}, 0)
-      database:close()
-      local status, out, err = sweeps.run(place, "look.lua", "typed.db")
-      check(status == 0, err)
-      return out, err
-    end
-    local out, err = damage "UPDATE trials SET params = '{\"i\":0,5}' WHERE number = 2"
-    equal(out, "1\t1.0\n3\t3.0\n4\t4.0\n5\t5.0\n")
-    check(err:find("typed.db", 1, true) and err:find("trial 2 ", 1, true), err)
-    raises(function() swept "typed" end, path, "trial 2")
-    out, err = damage "UPDATE trials SET value = 'abc' WHERE number = 4"
-    equal(out, "1\t1.0\n3\t3.0\n5\t5.0\n")
-    check(err:find("trial 4 ", 1, true) and err:find("trials.value", 1, true), err)
-    out, err = damage "UPDATE trials SET params = CAST(x'7B2261223A22DC227D' AS TEXT) WHERE number = 5"
-    equal(out, "1\t1.0\n3\t3.0\n")
-    check(err:find("trial 5 ", 1, true), err)
-    raises(function() swept "other" end, "trials.value")
-    check(not core.file_exists(path .. ".files/other"), "nothing is made beside it")
-  end)
+  local function damage(statement)
+    local database = core.open_database(path, "write")
+    database:run(statement, {}, 0)
+    database:close()
+    local status, out, err = sweeps.run(place, "look.lua", "typed.db")
+    check(status == 0, err)
+    return out, err
+  end
+  local out, err = damage "UPDATE trials SET params = '{\"i\":0,5}' WHERE number = 2"
+  equal(out, "1\t1.0\n3\t3.0\n4\t4.0\n5\t5.0\n")
+  check(err:find("typed.db", 1, true) and err:find("trial 2 ", 1, true), err)
+  raises(function() swept "typed" end, path, "trial 2")
+  out, err = damage "UPDATE trials SET value = 'abc' WHERE number = 4"
+  equal(out, "1\t1.0\n3\t3.0\n5\t5.0\n")
+  check(err:find("trial 4 ", 1, true) and err:find("trials.value", 1, true), err)
+  out, err = damage "UPDATE trials SET params = CAST(x'7B2261223A22DC227D' AS TEXT) WHERE number = 5"
+  equal(out, "1\t1.0\n3\t3.0\n")
+  check(err:find("trial 5 ", 1, true), err)
+  raises(function() swept "other" end, "trials.value")
+  check(not core.file_exists(path .. ".files/other"), "nothing is made beside it")
 end)
 
 it("tables of mr.results note failed trials and cells with unequal numbers of trials", function()

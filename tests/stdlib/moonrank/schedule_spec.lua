@@ -216,8 +216,7 @@ describe("mr.fit with a schedule or clip", function()
     raises(function() fit{ clip = "1" } end, "clip", "'1'")
     raises(function() fit{ clip = 0 } end, "clip", "0")
     local function never() error "training began" end
-    raises(function() fit{ schedule = mr.schedule.plateau(), each_epoch = never } end,
-      "mr.fit", "valid")
+    raises(function() fit{ schedule = mr.schedule.plateau(), each_epoch = never } end, "mr.fit", "valid")
     check(pcall(fit, { schedule = mr.schedule.plateau{ patience = 0 }, valid = queries }))
   end)
 end)

@@ -15,28 +15,27 @@ end
 -- Calls `body` with the port of a server of a store with three trials, a function that asks it through curl, and the
 -- folder. The server must end with status 130 within two seconds of Ctrl-C, which is one second on an idle machine.
 local function serving(body, options)
-  sweeps.in_folder(function(folder)
-    sweep(folder .. "/r.db", 3)
-    local id = sweeps.start(folder, "serve", "r.db --port 0 " .. (options or ""))
-    local port
-    for _ = 1, 1000 do
-      port = sweeps.read(folder .. "/out"):match ":(%d+)/"
-      if port then break end
-      sweeps.wait(0.01)
-    end
-    test.check(port, sweeps.read(folder .. "/err"))
-    local function ask(where, more)
-      return select(2, program.run(("curl -s -i --max-time 10 --path-as-is %s 'http://127.0.0.1:%s%s'"):format(
-        more or "", port, where)))
-    end
-    local ok, why = xpcall(body, debug.traceback, port, ask, folder)
-    local began = core.clock()
-    sweeps.signal(id, "INT")
-    local status = sweeps.finish(folder)
-    if not ok then error(why, 0) end
-    test.equal(status, 130)
-    test.check(core.clock() - began < 2)
-  end)
+  local folder = sweeps.new_folder()
+  sweep(folder .. "/r.db", 3)
+  local id = sweeps.start(folder, "serve", "r.db --port 0 " .. (options or ""))
+  local port
+  for _ = 1, 1000 do
+    port = sweeps.read(folder .. "/out"):match ":(%d+)/"
+    if port then break end
+    sweeps.wait(0.01)
+  end
+  test.check(port, sweeps.read(folder .. "/err"))
+  local function ask(where, more)
+    return select(2, program.run(("curl -s -i --max-time 10 --path-as-is %s 'http://127.0.0.1:%s%s'"):format(
+      more or "", port, where)))
+  end
+  local ok, why = xpcall(body, debug.traceback, port, ask, folder)
+  local began = core.clock()
+  sweeps.signal(id, "INT")
+  local status = sweeps.finish(folder)
+  if not ok then error(why, 0) end
+  test.equal(status, 130)
+  test.check(core.clock() - began < 2)
 end
 
 local function raw(port, text, seconds)
@@ -113,7 +112,7 @@ describe("moonrank serve", function()
         test.check(not ok)
         return text
       end
-      says(refused "", "expected the name of one store")
+      says(refused "", "serve", "one store")
       says(refused "none.db", "none.db", "no store")
       says(refused "status", "status")
       says(refused("r.db --port " .. port), port, "--port 0")

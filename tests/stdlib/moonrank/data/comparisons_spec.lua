@@ -4,7 +4,6 @@ local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
-local function with_file(text, body) body(files.written(text)) end
 local function comparisons(text, options) return mr.data.comparisons(files.written(text), options) end
 local function features(text, options) return mr.data.item_features(files.written(text), options) end
 
@@ -62,16 +61,15 @@ describe("mr.data.item_features", function()
   end)
 
   it("joins interactions by the item ids of their file", function()
-    with_file("user,item\nu,b\nu,a\nv,c\nv,a\nu,c\nv,b\n", function(path)
-      local fold = mr.data.interactions(path):binarize(1):folds{ k = 2, seed = 1, nsr = 1 }[1]
-      local joined = features "a,1\nb,2\nc,3\nunused,4\n":join(fold.train)
-      local ids = fold.train.ids.items
-      for row, item in ipairs(fold.train.items:totable()) do
-        equal(joined.features[row]:item(), ({ a = 1.0, b = 2.0, c = 3.0 })[ids[item]])
-      end
-      equal(joined.items:totable(), fold.train.items:totable())
-      raises(function() features "a,1\n":join(fold.train) end, "features", "first")
-    end)
+    local path = files.written("user,item\nu,b\nu,a\nv,c\nv,a\nu,c\nv,b\n")
+    local fold = mr.data.interactions(path):binarize(1):folds{ k = 2, seed = 1, nsr = 1 }[1]
+    local joined = features "a,1\nb,2\nc,3\nunused,4\n":join(fold.train)
+    local ids = fold.train.ids.items
+    for row, item in ipairs(fold.train.items:totable()) do
+      equal(joined.features[row]:item(), ({ a = 1.0, b = 2.0, c = 3.0 })[ids[item]])
+    end
+    equal(joined.items:totable(), fold.train.items:totable())
+    raises(function() features "a,1\n":join(fold.train) end, "features", "first")
   end)
 
   it("names the line and the value of a mistake", function()

@@ -80,26 +80,25 @@ describe("data fingerprints", function()
   end)
 
   it("of ratings depend on values, ids and filters, not on file name or compression", function()
-    sweeps.in_folder(function(folder)
-      local function read(name, text)
-        sweeps.write(folder .. "/" .. name, text)
-        return mr.data.interactions(folder .. "/" .. name)
-      end
-      local text = "user,item,rating\n1,10,5\n1,11,2\n2,10,4\n"
-      local first = read("a.csv", text)
-      equal(first.fingerprint, read("b.csv", text).fingerprint)
-      os.execute("gzip -k " .. folder .. "/a.csv")
-      equal(first.fingerprint, mr.data.interactions(folder .. "/a.csv.gz").fingerprint)
-      local seen = { [first.fingerprint] = true, [first:min_relevant(2).fingerprint] = true,
-        [first:binarize(4).fingerprint] = true }
-      local texts = { text:gsub("11,2", "11,3"), text:gsub("11", "12"), text:gsub("2,10,4\n", ""),
-        text:gsub("\n2,", "\n3,") }
-      for _, other in ipairs(texts) do
-        local found = type(other) == "string" and read("c.csv", other).fingerprint
-        check(not found or not seen[found], tostring(other))
-        if found then seen[found] = true end
-      end
-    end)
+    local folder = sweeps.new_folder()
+    local function read(name, text)
+      sweeps.write(folder .. "/" .. name, text)
+      return mr.data.interactions(folder .. "/" .. name)
+    end
+    local text = "user,item,rating\n1,10,5\n1,11,2\n2,10,4\n"
+    local first = read("a.csv", text)
+    equal(first.fingerprint, read("b.csv", text).fingerprint)
+    os.execute("gzip -k " .. folder .. "/a.csv")
+    equal(first.fingerprint, mr.data.interactions(folder .. "/a.csv.gz").fingerprint)
+    local seen = { [first.fingerprint] = true, [first:min_relevant(2).fingerprint] = true,
+      [first:binarize(4).fingerprint] = true }
+    local texts = { text:gsub("11,2", "11,3"), text:gsub("11", "12"), text:gsub("2,10,4\n", ""),
+      text:gsub("\n2,", "\n3,") }
+    for _, other in ipairs(texts) do
+      local found = type(other) == "string" and read("c.csv", other).fingerprint
+      check(not found or not seen[found], tostring(other))
+      if found then seen[found] = true end
+    end
   end)
 
   it("of datasets depend on lists, ids, features and transforms, not on name or device", function()

@@ -53,26 +53,24 @@ describe("core.read_images", function()
   end)
 
   it("reads back what core.encode_png wrote, rounded to 256 levels", function()
-    sweeps.in_folder(function(place)
-      write(place .. "/a.png", core.encode_png(mr.tensor{ { 0.0, 0.2999, 1.5 }, { -1.0, 0.5, 1.0 } }))
-      local x = core.read_images({ place .. "/a.png" }, 2, 3, true)
-      near((x[1][1] * 255 - mr.tensor{ { 0, 76, 255 }, { 0, 128, 255 } }):abs():max():item(), 0, 1e-4)
-      raises(function() core.encode_png(mr.zeros(2, 4, 4)) end, "'x'", "'encode_png'", "{2, 4, 4}")
-      raises(function() core.encode_png(mr.tensor{ { 0 / 0 } }) end, "NaN")
-      raises(function() core.encode_png(mr.zeros(0, 4)) end, "'x'", "encode_png", "side")
-    end)
+    local place = sweeps.new_folder()
+    write(place .. "/a.png", core.encode_png(mr.tensor{ { 0.0, 0.2999, 1.5 }, { -1.0, 0.5, 1.0 } }))
+    local x = core.read_images({ place .. "/a.png" }, 2, 3, true)
+    near((x[1][1] * 255 - mr.tensor{ { 0, 76, 255 }, { 0, 128, 255 } }):abs():max():item(), 0, 1e-4)
+    raises(function() core.encode_png(mr.zeros(2, 4, 4)) end, "'x'", "'encode_png'", "{2, 4, 4}")
+    raises(function() core.encode_png(mr.tensor{ { 0 / 0 } }) end, "NaN")
+    raises(function() core.encode_png(mr.zeros(0, 4)) end, "'x'", "encode_png", "side")
   end)
 end)
 
 -- A folder with these labels and two pictures, a.png and b.png.
 local function with_labels(labels, body)
-  sweeps.in_folder(function(place)
-    for i, name in ipairs{ "a", "b" } do
-      write(("%s/%s.png"):format(place, name), core.encode_png(mr.full({ 3, 4, 4 }, i / 5)))
-    end
-    if labels then write(place .. "/labels.csv", labels) end
-    body(place)
-  end)
+  local place = sweeps.new_folder()
+  for i, name in ipairs{ "a", "b" } do
+    write(("%s/%s.png"):format(place, name), core.encode_png(mr.full({ 3, 4, 4 }, i / 5)))
+  end
+  if labels then write(place .. "/labels.csv", labels) end
+  body(place)
 end
 
 describe("mr.data.images", function()
@@ -128,36 +126,34 @@ describe("mr.data.images", function()
   end)
 
   it("reads back what images:save wrote", function()
-    sweeps.in_folder(function(place)
-      local drawn = mr.data.drawn_faces{ count = 7, size = 16 }
-      drawn:save(place .. "/faces")
-      for _, name in ipairs{ false, "", 3 } do raises(function() drawn:save(name or nil) end, "save", "folder") end
-      local read = mr.data.images(place .. "/faces", { size = 16 })
-      equal(read.labels:totable(), drawn.labels:totable())
-      check((read.images - drawn.images):abs():max():item() <= 0.5 / 255 + 1e-6)
-      equal(read.files, drawn.files)
-    end)
+    local place = sweeps.new_folder()
+    local drawn = mr.data.drawn_faces{ count = 7, size = 16 }
+    drawn:save(place .. "/faces")
+    for _, name in ipairs{ false, "", 3 } do raises(function() drawn:save(name or nil) end, "save", "folder") end
+    local read = mr.data.images(place .. "/faces", { size = 16 })
+    equal(read.labels:totable(), drawn.labels:totable())
+    check((read.images - drawn.images):abs():max():item() <= 0.5 / 255 + 1e-6)
+    equal(read.files, drawn.files)
   end)
 end)
 
 describe("mr.data.drawn_faces", function()
   it("saves images under unusual file names and rejects equal names", function()
-    sweeps.in_folder(function(place)
-      local one = mr.data.drawn_faces{ count = 2, size = 4 }
-      local function named(...)
-        local images = one:select{ 1, 2 }
-        images.files = { ... }
-        return images
-      end
-      raises(function() named("a/x.png", "b/x.png"):save(place .. "/two") end, "'a/x.png'", "'b/x.png'", "x.png")
-      raises(function() named("x.png", "x.jpg"):save(place .. "/two") end, "save", "x.png")
-      check(not core.is_file(place .. "/two/x.png"), "nothing is written")
-      named("a, b.png", 'say "c".png'):save(place .. "/comma")
-      equal(mr.data.images(place .. "/comma", { size = 4 }).files, { "a, b.png", 'say "c".png' })
-      named("=a.png", "-b.png"):save(place .. "/formula")
-      check(sweeps.read(place .. "/formula/labels.csv"):find("\n'=a.png,", 1, true), "a spreadsheet does not run it")
-      equal(mr.data.images(place .. "/formula", { size = 4 }).files, { "=a.png", "-b.png" })
-    end)
+    local place = sweeps.new_folder()
+    local one = mr.data.drawn_faces{ count = 2, size = 4 }
+    local function named(...)
+      local images = one:select{ 1, 2 }
+      images.files = { ... }
+      return images
+    end
+    raises(function() named("a/x.png", "b/x.png"):save(place .. "/two") end, "'a/x.png'", "'b/x.png'", "x.png")
+    raises(function() named("x.png", "x.jpg"):save(place .. "/two") end, "save", "x.png")
+    check(not core.is_file(place .. "/two/x.png"), "nothing is written")
+    named("a, b.png", 'say "c".png'):save(place .. "/comma")
+    equal(mr.data.images(place .. "/comma", { size = 4 }).files, { "a, b.png", 'say "c".png' })
+    named("=a.png", "-b.png"):save(place .. "/formula")
+    check(sweeps.read(place .. "/formula/labels.csv"):find("\n'=a.png,", 1, true), "a spreadsheet does not run it")
+    equal(mr.data.images(place .. "/formula", { size = 4 }).files, { "=a.png", "-b.png" })
   end)
 
   it("draws faces that depend on seed and index only, with ages from 2 to 80", function()

@@ -4,8 +4,6 @@ local files = require "tests.support.files"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
-local function with_file(text, body) body(files.written(text or "")) end
-
 local function named(sizes, grades, ids, documents)
   return require("moonrank.core").lists(sizes, mr.tensor(grades), ids, documents)
 end
@@ -21,34 +19,31 @@ describe("names in run files", function()
   local scored = mr.data.scored(mr.arange(1, #grades), lists)
 
   it("with blanks raise an error before a file is written, unless escape = true", function()
-    with_file("kept", function(path)
-      raises(function() scored:to_trec_run(path) end, "escape = true")
-      equal(files.read(path), "kept")
-    end)
+    local path = files.written "kept"
+    raises(function() scored:to_trec_run(path) end, "escape = true")
+    equal(files.read(path), "kept")
   end)
 
   it("are read back unchanged if they were written with escape = true", function()
-    with_file(nil, function(path)
-      scored:to_trec_run(path, { escape = true })
-      for line in io.lines(path) do equal(select(2, line:gsub("%S+", "")), 6, line) end
-      local run = mr.data.trec_run(path)
-      equal(run.lists.ids, ids)
-      local back = { table.unpack(run.lists.documents) }
-      local expected = { table.unpack(documents) }
-      table.sort(back)
-      table.sort(expected)
-      equal(back, expected)
-      equal(run:evaluate(lists, { "ap" }).ap:totable(), scored:evaluate(lists, { "ap" }).ap:totable())
-    end)
+    local path = files.new_path()
+    scored:to_trec_run(path, { escape = true })
+    for line in io.lines(path) do equal(select(2, line:gsub("%S+", "")), 6, line) end
+    local run = mr.data.trec_run(path)
+    equal(run.lists.ids, ids)
+    local back = { table.unpack(run.lists.documents) }
+    local expected = { table.unpack(documents) }
+    table.sort(back)
+    table.sort(expected)
+    equal(back, expected)
+    equal(run:evaluate(lists, { "ap" }).ap:totable(), scored:evaluate(lists, { "ap" }).ap:totable())
   end)
 
   it("from other programs are not unescaped", function()
     local odd = { "%", "%%", "%%x", "%20", "%%a%2", "%%a%20b%zz", "100%25", "%%a%2fb" }
     local text = {}
     for _, name in ipairs(odd) do text[#text + 1] = ("q Q0 %s 1 %d t\n"):format(name, #text) end
-    with_file(table.concat(text), function(path)
-      equal(mr.data.trec_run(path).lists.documents, odd)
-    end)
+    local path = files.written(table.concat(text))
+    equal(mr.data.trec_run(path).lists.documents, odd)
   end)
 end)
 
@@ -101,17 +96,15 @@ describe("run:evaluate with bounds", function()
   end)
 end)
 
-describe("mr.evaluate of a run", function()
-  it("equals run:evaluate", function()
-    local lists = mr.lists{ { 1, 0, 2 }, { 0, 1 } }
-    local run = mr.data.scored(mr.tensor{ 3, 2, 1, 0, 1 }, lists)
-    for _, metrics in ipairs{ { "map", "ndcg@2" }, { { "ap", bound = "minmax" } } } do
-      local own = run:evaluate(lists, metrics, { relevant = 2 })
-      local by_name = mr.evaluate(run, lists, metrics, { relevant = 2 })
-      equal(by_name.names, own.names)
-      for _, name in ipairs(own.names) do equal(tostring(by_name[name]), tostring(own[name])) end
-    end
-  end)
+it("mr.evaluate of a run equals run:evaluate", function()
+  local lists = mr.lists{ { 1, 0, 2 }, { 0, 1 } }
+  local run = mr.data.scored(mr.tensor{ 3, 2, 1, 0, 1 }, lists)
+  for _, metrics in ipairs{ { "map", "ndcg@2" }, { { "ap", bound = "minmax" } } } do
+    local own = run:evaluate(lists, metrics, { relevant = 2 })
+    local by_name = mr.evaluate(run, lists, metrics, { relevant = 2 })
+    equal(by_name.names, own.names)
+    for _, name in ipairs(own.names) do equal(tostring(by_name[name]), tostring(own[name])) end
+  end
 end)
 
 it("run:evaluate counts queries that only the run or only the judgments have below its table", function()

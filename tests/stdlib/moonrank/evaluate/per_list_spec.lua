@@ -34,8 +34,7 @@ end
 it("has a row for each list with its number, N, P and every metric, by hand", function()
   local scores, lists = mr.tensor{ 3, 2, 1, 9, 8, 7, 6 }, mr.lists{ { 0, 1, 0 }, { 0, 0 }, { 2, 1 } }
   local found = mr.evaluate(scores, lists, { "rr", "precision@1" })
-  equal(found:to_csv{ lists = true },
-    "list,N,P,rr,precision@1\n1,3,1,0.5,0\n2,2,0,nan,nan\n3,2,2,1,1\n")
+  equal(found:to_csv{ lists = true }, "list,N,P,rr,precision@1\n1,3,1,0.5,0\n2,2,0,nan,nan\n3,2,2,1,1\n")
   local means = "metric,mean,lists,skipped\nrr,0.75,2,1\nprecision@1,0.5,2,1\n"
   equal({ found:to_csv(), found:to_csv{}, found:to_csv{ lists = false } }, { means, means, means })
 end)

@@ -159,11 +159,10 @@ end
 local mpirun, why = sweeps.mpirun(2)
 if sweeps.is_skipped("parallel training", why) then return end
 
-local function in_folder(body)
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/train.lua", script)
-    body(folder)
-  end)
+local function new_folder()
+  local folder = sweeps.new_folder()
+  sweeps.write(folder .. "/train.lua", script)
+  return folder
 end
 
 -- some cases have batches with fewer lists than processes
@@ -171,61 +170,58 @@ for _, arguments in ipairs{ "--kind mf --adam", "--kind mlp --adam", "--kind mf 
   "--kind mlp --dtype float32", "--kind mf --batch 2 --epochs 2", "--kind mlp --reduction sum", "--kind mf --rows 100",
   "--kind mf --loss bpr --epochs 2", "--kind mlp --loss warp --epochs 2", "--kind mf --loss lambdafm --epochs 2" } do
   it("mr.fit trains the same model with 1, 2 and 3 processes: " .. arguments, function()
-    in_folder(function(folder)
-      local alone = train_as(folder, 1, arguments)
-      for count = 2, 3 do
-        local out = train_as(folder, count, arguments)
-        equal(select(2, out:gsub("\n", "")), 1)
-        local single = arguments:find "float32" ~= nil
-        check(math.abs(tonumber(out:match "%S+") - tonumber(alone:match "%S+")) < (single and 1e-5 or 1e-10), out)
-        local first = parameters_of(folder, ("m%d_0"):format(count))
-        for rank = 1, count - 1 do
-          equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
-        end
-        local worst = worst_difference(parameters_of(folder, "m1_0"), first)
-        check(worst < (single and 1e-5 or 1e-10), ("%d processes: %g"):format(count, worst))
+    local folder = new_folder()
+    local alone = train_as(folder, 1, arguments)
+    for count = 2, 3 do
+      local out = train_as(folder, count, arguments)
+      equal(select(2, out:gsub("\n", "")), 1)
+      local single = arguments:find "float32" ~= nil
+      check(math.abs(tonumber(out:match "%S+") - tonumber(alone:match "%S+")) < (single and 1e-5 or 1e-10), out)
+      local first = parameters_of(folder, ("m%d_0"):format(count))
+      for rank = 1, count - 1 do
+        equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
       end
-    end)
+      local worst = worst_difference(parameters_of(folder, "m1_0"), first)
+      check(worst < (single and 1e-5 or 1e-10), ("%d processes: %g"):format(count, worst))
+    end
   end)
 end
 
 for _, arguments in ipairs{ "--kind mf --adam", "--kind mf" } do
   it("mr.fit with deferred updates gives the same model with 1, 2 and 3 processes: " .. arguments, function()
-    in_folder(function(folder)
-      train_as(folder, 1, arguments)
-      local taken = parameters_of(folder, "m1_0")
-      train_as(folder, 1, arguments .. " --put_off")
-      local alone = parameters_of(folder, "m1_0")
-      check(worst_difference(alone, taken) > 0, "no rounding tells one from the other: was anything put off?")
-      for count = 2, 3 do
-        train_as(folder, count, arguments .. " --put_off")
-        local first = parameters_of(folder, ("m%d_0"):format(count))
-        for rank = 1, count - 1 do
-          equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
-        end
-        for name, one in pairs{ ["put off"] = alone, ["not put off"] = taken } do
-          local worst = worst_difference(one, first)
-          check(worst < 1e-10, ("%d processes against one, %s: %g"):format(count, name, worst))
-        end
+    local folder = new_folder()
+    train_as(folder, 1, arguments)
+    local taken = parameters_of(folder, "m1_0")
+    train_as(folder, 1, arguments .. " --put_off")
+    local alone = parameters_of(folder, "m1_0")
+    check(worst_difference(alone, taken) > 0, "no rounding tells one from the other: was anything put off?")
+    for count = 2, 3 do
+      train_as(folder, count, arguments .. " --put_off")
+      local first = parameters_of(folder, ("m%d_0"):format(count))
+      for rank = 1, count - 1 do
+        equal(worst_difference(parameters_of(folder, ("m%d_%d"):format(count, rank)), first), 0)
       end
-    end)
+      for name, one in pairs{ ["put off"] = alone, ["not put off"] = taken } do
+        local worst = worst_difference(one, first)
+        check(worst < 1e-10, ("%d processes against one, %s: %g"):format(count, name, worst))
+      end
+    end
   end)
 end
 
 it("a signal to one process of a parallel mr.fit stops all after the same batch", function()
-  in_folder(function(folder)
-    local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
-    sweeps.wait(2)
-    -- signals one process only, as if only one node got the signal
-    sweeps.signal(sweeps.children(id)[2], "TERM")
-    sweeps.finish(folder)
-    equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)
-  end)
+  local folder = new_folder()
+  local id = sweeps.start(folder, "train.lua", "--kind mlp --epochs 100000 --slow", mpirun)
+  sweeps.wait(2)
+  -- signals one process only, as if only one node got the signal
+  sweeps.signal(sweeps.children(id)[2], "TERM")
+  sweeps.finish(folder)
+  equal(worst_difference(parameters_of(folder, "model_0"), parameters_of(folder, "model_1")), 0)
 end)
 
 it("Ctrl-C in one process ends the others while they wait to join", function()
-  in_folder(function(folder)
-    sweeps.write(folder .. "/train.lua", script .. [[
+  local folder = new_folder()
+  sweeps.write(folder .. "/train.lua", script .. [[
 if core.launched() == 1 then
   os.execute "(sleep 0.2; kill -INT $PPID) &"
   core.wait_for({}, 60)
@@ -234,39 +230,35 @@ end
 require("moonrank.fit.data_parallel").join(model:parameters())
 print "all together"
 ]])
-    local status, out = sweeps.run(folder, "train.lua", "", "timeout 100 " .. mpirun:gsub("^OMPI", "env OMPI"))
-    equal(status, 130)
-    check(not out:find "all together", out)
-  end)
+  local status, out = sweeps.run(folder, "train.lua", "", "timeout 100 " .. mpirun:gsub("^OMPI", "env OMPI"))
+  equal(status, 130)
+  check(not out:find "all together", out)
 end)
 
 it("parallel mr.fit raises an error if the processes find different checkpoints", function()
-  in_folder(function(folder)
-    local words = "--kind mf --checkpoint fit.safetensors --apart"
-    check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
-    local status, _, err = sweeps.run(folder, "train.lua", words, mpirun)
-    check(status ~= 0)
-    check(err:find("fit.safetensors1", 1, true) and err:find("epoch 0", 1, true) and err:find("epoch 2", 1, true), err)
-  end)
+  local folder = new_folder()
+  local words = "--kind mf --checkpoint fit.safetensors --apart"
+  check(sweeps.run(folder, "train.lua", words .. " --stop 3", mpirun) ~= 0)
+  local status, _, err = sweeps.run(folder, "train.lua", words, mpirun)
+  check(status ~= 0)
+  check(err:find("fit.safetensors1", 1, true) and err:find("epoch 0", 1, true) and err:find("epoch 2", 1, true), err)
 end)
 
 it("parallel mr.fit resumes from a checkpoint to the same bits", function()
-  in_folder(function(folder)
-    train_as(folder, 2, "--kind mf --adam")
-    local whole = parameters_of(folder, "m2_0")
-    local status = sweeps.run(folder, "train.lua", "--kind mf --adam --checkpoint fit.safetensors --stop 3", mpirun)
-    equal(status, 1)
-    train_as(folder, 2, "--kind mf --adam --checkpoint fit.safetensors")
-    for rank = 0, 1 do equal(worst_difference(parameters_of(folder, "m2_" .. rank), whole), 0) end
-  end)
+  local folder = new_folder()
+  train_as(folder, 2, "--kind mf --adam")
+  local whole = parameters_of(folder, "m2_0")
+  local status = sweeps.run(folder, "train.lua", "--kind mf --adam --checkpoint fit.safetensors --stop 3", mpirun)
+  equal(status, 1)
+  train_as(folder, 2, "--kind mf --adam --checkpoint fit.safetensors")
+  for rank = 0, 1 do equal(worst_difference(parameters_of(folder, "m2_" .. rank), whole), 0) end
 end)
 
 it("an error in one process of a parallel mr.fit ends all processes", function()
-  in_folder(function(folder)
-    local failing = script:gsub("if args.slow", "if core.launched() == 1 then error 'no more' end\n  if args.slow")
-    sweeps.write(folder .. "/train.lua", failing)
-    local status, _, err = sweeps.run(folder, "train.lua", "", mpirun)
-    equal(status, 1)
-    check(err:find("train.lua:%d+: no more"), err)
-  end)
+  local folder = new_folder()
+  local failing = script:gsub("if args.slow", "if core.launched() == 1 then error 'no more' end\n  if args.slow")
+  sweeps.write(folder .. "/train.lua", failing)
+  local status, _, err = sweeps.run(folder, "train.lua", "", mpirun)
+  equal(status, 1)
+  check(err:find("train.lua:%d+: no more"), err)
 end)

@@ -26,26 +26,24 @@ end)
 
 it("without gnuplot the page says so in one line, and `moonrank doc --html` still works", function()
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-  sweeps.in_folder(function(folder)
-    local ok, said = program.run(("PATH=/nonexistent %s doc --html %s/pages"):format(program.moonrank, folder))
-    check(ok, said)
-    local page = sweeps.read(folder .. "/pages/guide_losses_and_bounds.html")
-    local line = page:match '<p class="missing">([^\n]*)</p>'
-    check(line and line:find("gnuplot", 1, true), "the line")
-    equal(select(2, page:gsub("<figure", "")), 0)
-  end)
+  local folder = sweeps.new_folder()
+  local ok, said = program.run(("PATH=/nonexistent %s doc --html %s/pages"):format(program.moonrank, folder))
+  check(ok, said)
+  local page = sweeps.read(folder .. "/pages/guide_losses_and_bounds.html")
+  local line = page:match '<p class="missing">([^\n]*)</p>'
+  check(line and line:find("gnuplot", 1, true), "the line")
+  equal(select(2, page:gsub("<figure", "")), 0)
 end)
 
 it("every figure of the manual is drawn", function()
   if not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    require("moonrank.manual").write(folder .. "/pages")
-    local count = 0
-    for _, name in ipairs(core.list_folder(folder .. "/pages")) do
-      local page = sweeps.read(folder .. "/pages/" .. name)
-      check(not page:find('class="missing"', 1, true), name)
-      count = count + select(2, page:gsub("<figure", ""))
-    end
-    check(count >= 12, count .. " figures")
-  end)
+  local folder = sweeps.new_folder()
+  require("moonrank.manual").write(folder .. "/pages")
+  local count = 0
+  for _, name in ipairs(core.list_folder(folder .. "/pages")) do
+    local page = sweeps.read(folder .. "/pages/" .. name)
+    check(not page:find('class="missing"', 1, true), name)
+    count = count + select(2, page:gsub("<figure", ""))
+  end
+  check(count >= 12, count .. " figures")
 end)

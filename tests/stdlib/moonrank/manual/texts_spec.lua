@@ -33,13 +33,12 @@ end
 local function runs(name, script, expected)
   if not program.moonrank then return test.skip "MOONRANK does not name the program" end
   if script:find(":save \"%w+%.svg\"") and not program.has_gnuplot() then return test.skip "no gnuplot" end
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/recipe.lua", script)
-    local status, out, err = sweeps.run(folder, "recipe.lua", "", "MOONRANK_DEVICE=cpu")
-    equal(status, 0, err)
-    equal((err:gsub("[^\n]+  %d+/%d+ trials[^\n]*\n", "")), "")  -- apart from the progress of sweeps
-    same(out, expected, name)
-  end)
+  local folder = sweeps.new_folder()
+  sweeps.write(folder .. "/recipe.lua", script)
+  local status, out, err = sweeps.run(folder, "recipe.lua", "", "MOONRANK_DEVICE=cpu")
+  equal(status, 0, err)
+  equal((err:gsub("[^\n]+  %d+/%d+ trials[^\n]*\n", "")), "")  -- apart from the progress of sweeps
+  same(out, expected, name)
 end
 
 local function on_disk(folder, ending)

@@ -21,8 +21,6 @@ local function same(a, b)
   for i, p in ipairs(a:parameters()) do equal(b:parameters()[i]:totable(), p:totable()) end
 end
 
-local function with_file(body) body(files.new_path()) end
-
 local function two_towers(o)
   local function tower() return mr.normal({ o.width, o.width }, { sd = 0.3, dtype = o.dtype }) end
   return {
@@ -105,49 +103,45 @@ describe("a model from mr.models.define", function()
 
   it("loads from a file if it is defined, and trains on to the same bits", function()
     local make = mr.models.define("towers", definition)
-    with_file(function(path)
-      local model = trained(make{ users = ratings.users, items = ratings.items, width = 3 }, fold.train)
-      model:save(path)
-      local again = mr.models.load(path)
-      equal({ again.kind, again.config }, { "towers", model.config })
-      same(model, again)
-      same(trained(model, fold.train), trained(again, fold.train))
-    end)
+    local model, path = trained(make{ users = ratings.users, items = ratings.items, width = 3 }, fold.train),
+      files.new_path()
+    model:save(path)
+    local again = mr.models.load(path)
+    equal({ again.kind, again.config }, { "towers", model.config })
+    same(model, again)
+    same(trained(model, fold.train), trained(again, fold.train))
     local program = dofile("tests/support/program.lua").moonrank
     if not program then return test.skip "MOONRANK does not name the program" end
-    with_file(function(path)
-      make{ users = 3, items = 5 }:save(path)
-      local said = files.output(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
-      check(said:find("'towers'", 1, true) and said:find("mlp, popularity, random", 1, true), said)
-    end)
+    make{ users = 3, items = 5 }:save(path)
+    local said = files.output(("%s -e 'require(\"moonrank\").models.load(\"%s\")' 2>&1"):format(program, path))
+    check(said:find("'towers'", 1, true) and said:find("mlp, popularity, random", 1, true), said)
   end)
 
   it("rejects files with wrong options and allocates no more than the file holds", function()
     local make = mr.models.define("towers", definition)
-    with_file(function(path)
-      local names, values = make{ users = 3, items = 5 }:state()
-      local function file(key, text)
-        local keys = { "kind", "users", "items", "width", "seed", "dtype" }
-        local texts = { "towers", "3", "5", "4", "1", "float32" }
-        for i, each in ipairs(keys) do if each == key then texts[i] = text end end
-        core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
-      end
-      local held = core.held_bytes()
-      for _, case in ipairs{
-        { "users", "300000000000", "mr.normal", "{300000000000, 4}", "file" },
-        { "width", "4000000", "mr.normal", "file", "{3, 4000000}" },
-        { "width", "5", "'item'", "{5, 4}", "float32" },
-        { "users", "os.exit(3)", "users", "'os.exit(3)'" },
-        { "width", "x", "width", "'x'" }, { "seed", "x", "seed", "'x'" },
-        { "dtype", "int64", "mr.models.towers", "dtype", "'int64'" },
-      } do
-        file(case[1], case[2])
-        raises(function() mr.models.load(path) end, table.unpack(case, 3))
-      end
-      collectgarbage()
-      collectgarbage()
-      check(core.held_bytes() <= held, "nothing stays of them")
-    end)
+    local path = files.new_path()
+    local names, values = make{ users = 3, items = 5 }:state()
+    local function file(key, text)
+      local keys = { "kind", "users", "items", "width", "seed", "dtype" }
+      local texts = { "towers", "3", "5", "4", "1", "float32" }
+      for i, each in ipairs(keys) do if each == key then texts[i] = text end end
+      core.save_tensors(path, "moonrank model 1", names, values, keys, texts)
+    end
+    local held = core.held_bytes()
+    for _, case in ipairs{
+      { "users", "300000000000", "mr.normal", "{300000000000, 4}", "file" },
+      { "width", "4000000", "mr.normal", "file", "{3, 4000000}" },
+      { "width", "5", "'item'", "{5, 4}", "float32" },
+      { "users", "os.exit(3)", "users", "'os.exit(3)'" },
+      { "width", "x", "width", "'x'" }, { "seed", "x", "seed", "'x'" },
+      { "dtype", "int64", "mr.models.towers", "dtype", "'int64'" },
+    } do
+      file(case[1], case[2])
+      raises(function() mr.models.load(path) end, table.unpack(case, 3))
+    end
+    collectgarbage()
+    collectgarbage()
+    check(core.held_bytes() <= held, "nothing stays of them")
   end)
 end)
 
@@ -186,10 +180,9 @@ describe("buffers of mr.models.define", function()
     near(mr.tensor(mean), expected:totable(), 1e-6)
     mr.evaluate(model{ lists = queries.lists, features = queries.features:to(mr.device()) }, queries.lists, { "ndcg" })
     equal({ kept(model) }, { mean, steps })
-    with_file(function(path)
-      model:save(path)
-      equal({ kept(mr.models.load(path)) }, { mean, steps })
-    end)
+    local path = files.new_path()
+    model:save(path)
+    equal({ kept(mr.models.load(path)) }, { mean, steps })
     model:restore(before)
     equal({ kept(model) }, { { 0, 0, 0, 0 }, 0 })
   end)
@@ -295,46 +288,42 @@ describe("mr.models.define raises an error", function()
   end)
 end)
 
-describe("mr.models.define with option dtype", function()
-  it("raises an error if parameters or buffers ignore dtype", function()
-    local function forward(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end
-    local make = mr.models.define("ignores_dtype", { required = { inputs = "integer" }, forward = forward,
-      parameters = function(o) return { w = mr.zeros(o.inputs, 1) } end })
-    equal(make{ inputs = 2 }:parameters()[1].dtype, "float32")
-    raises(function() make{ inputs = 2, dtype = "float64" } end, "'w'", "float32")
-    raises(function() make{ inputs = 2, dtype = "float64" } end, "dtype", "float64")
-    local buffered = mr.models.define("ignores_dtype_of_buffers", {
-      required = { inputs = "integer" }, forward = forward,
-      parameters = function(o) return { w = mr.zeros({ o.inputs, 1 }, { dtype = o.dtype }) } end,
-      buffers = function() return { count = mr.zeros(1, { dtype = "int64" }), mean = mr.zeros(1) } end,
-    })
-    raises(function() buffered{ inputs = 2, dtype = "float64" } end, "'mean'", "float32")
-  end)
+it("mr.models.define with option dtype raises an error if parameters or buffers ignore dtype", function()
+  local function forward(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end
+  local make = mr.models.define("ignores_dtype", { required = { inputs = "integer" }, forward = forward,
+    parameters = function(o) return { w = mr.zeros(o.inputs, 1) } end })
+  equal(make{ inputs = 2 }:parameters()[1].dtype, "float32")
+  raises(function() make{ inputs = 2, dtype = "float64" } end, "'w'", "float32")
+  raises(function() make{ inputs = 2, dtype = "float64" } end, "dtype", "float64")
+  local buffered = mr.models.define("ignores_dtype_of_buffers", {
+    required = { inputs = "integer" }, forward = forward,
+    parameters = function(o) return { w = mr.zeros({ o.inputs, 1 }, { dtype = o.dtype }) } end,
+    buffers = function() return { count = mr.zeros(1, { dtype = "int64" }), mean = mr.zeros(1) } end,
+  })
+  raises(function() buffered{ inputs = 2, dtype = "float64" } end, "'mean'", "float32")
 end)
 
-describe("mr.fit with an unused parameter", function()
-  it("warns about it once, after the first backward pass", function()
-    local check_module = require "moonrank.check"
-    local make = mr.models.define("has_unused", { required = { inputs = "integer" }, parameters = function(o)
-        return { w = mr.ones({ o.inputs, 1 }, { dtype = o.dtype }), forgotten = mr.zeros({ 3 }, { dtype = o.dtype }) }
-      end,
-      forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end })
-    local warn, found = check_module.warn, {}
-    check_module.warn = function(text) found[#found + 1] = text end
-    local lists = mr.lists{ { 0, 1 }, { 1, 0 }, { 0, 1 } }
-    local data = mr.data.dataset{ lists = lists, features = mr.normal({ 6, 2 }, { seed = 1 }) }
-    local function fit(model)
-      return pcall(mr.fit, { model = model, loss = mr.losses.ranknet{}, train = data, batch = 1, epochs = 2,
-        progress = false })
-    end
-    local ok, message = fit(make{ inputs = 2 })
-    local ok_all, message_all = fit(mr.models.mlp{ inputs = 2, hidden = { 2 } })
-    check_module.warn = warn
-    check(ok, message)
-    check(ok_all, message_all)
-    equal(#found, 1)
-    check(found[1]:find("'forgotten'", 1, true) and found[1]:find("has_unused", 1, true), found[1])
-  end)
+it("mr.fit with an unused parameter warns about it once, after the first backward pass", function()
+  local check_module = require "moonrank.check"
+  local make = mr.models.define("has_unused", { required = { inputs = "integer" }, parameters = function(o)
+      return { w = mr.ones({ o.inputs, 1 }, { dtype = o.dtype }), forgotten = mr.zeros({ 3 }, { dtype = o.dtype }) }
+    end,
+    forward = function(self, batch) return batch.features:matmul(self.w):reshape(batch.lists.rows) end })
+  local warn, found = check_module.warn, {}
+  check_module.warn = function(text) found[#found + 1] = text end
+  local lists = mr.lists{ { 0, 1 }, { 1, 0 }, { 0, 1 } }
+  local data = mr.data.dataset{ lists = lists, features = mr.normal({ 6, 2 }, { seed = 1 }) }
+  local function fit(model)
+    return pcall(mr.fit, { model = model, loss = mr.losses.ranknet{}, train = data, batch = 1, epochs = 2,
+      progress = false })
+  end
+  local ok, message = fit(make{ inputs = 2 })
+  local ok_all, message_all = fit(mr.models.mlp{ inputs = 2, hidden = { 2 } })
+  check_module.warn = warn
+  check(ok, message)
+  check(ok_all, message_all)
+  equal(#found, 1)
+  check(found[1]:find("'forgotten'", 1, true) and found[1]:find("has_unused", 1, true), found[1])
 end)
 
 describe("random numbers without a seed", function()

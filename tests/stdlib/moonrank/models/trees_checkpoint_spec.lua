@@ -4,18 +4,12 @@ local core = require "moonrank.core"
 local files = require "tests.support.files"
 local test = require "moonrank.test"
 local trees = dofile "tests/support/trees.lua"
-local describe, it, equal, check, raises = test.describe, test.it, test.equal, test.check, test.raises
+local describe, equal, check, raises = test.describe, test.equal, test.check, test.raises
 
 local folder = files.new_folder()
 local function path_of(name) return ("%s/%s.safetensors"):format(folder, name) end
 
-local function it_grows(what, body)
-  it(what, function()
-    local why = trees.missing()
-    if why then return test.skip(why) end
-    body()
-  end)
-end
+local it_grows = trees.it
 
 local cases = {
   { "a loss", {}, mr.losses.lambdarank{} },

@@ -4,14 +4,9 @@ local mr = require "moonrank"
 local find = require "moonrank.data.find"
 local test = require "moonrank.test"
 local trees = dofile("tests/support/trees.lua")
-local describe, it, near, equal, check = test.describe, test.it, test.near, test.equal, test.check
+local describe, near, equal, check = test.describe, test.near, test.equal, test.check
 
-local function it_grows(name, body)
-  it(name, function()
-    if trees.missing() then return test.skip(trees.missing()) end
-    body()
-  end)
-end
+local it_grows = trees.it
 
 local losses = { lambdarank = mr.losses.lambdarank{}, ranknet = mr.losses.ranknet{} }
 

@@ -9,12 +9,7 @@ local trees = dofile("tests/support/trees.lua")
 local sweeps = dofile("tests/support/sweeps.lua")
 local describe, it, near, equal, check, raises = test.describe, test.it, test.near, test.equal, test.check, test.raises
 
-local function it_grows(name, body)
-  it(name, function()
-    if trees.missing() then return test.skip(trees.missing()) end
-    body()
-  end)
-end
+local it_grows = trees.it
 
 local function fit(options)
   options.progress = false
@@ -186,37 +181,34 @@ describe("mr.fit with trees", function()
   end)
 
   it_grows("works in mr.sweep", function()
-    sweeps.in_folder(function(folder)
-      local train, valid = trees.part "train", trees.part "valid"
-      local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", progress = false,
-        space = { depth = mr.range(1, 3) }, run = function(trial)
-          return mr.fit{ model = mr.models.trees{ depth = trial.depth, rounds = 5 }, loss = mr.losses.ndcg{},
-            train = train, valid = valid, metrics = { "ndcg" }, progress = false, trial = trial }
-        end }
-      equal(study:counts().done, 3)
-    end)
+    local folder = sweeps.new_folder()
+    local train, valid = trees.part "train", trees.part "valid"
+    local study = mr.sweep{ name = "trees", store = folder .. "/r.db", metric = "valid_ndcg", progress = false,
+      space = { depth = mr.range(1, 3) }, run = function(trial)
+        return mr.fit{ model = mr.models.trees{ depth = trial.depth, rounds = 5 }, loss = mr.losses.ndcg{},
+          train = train, valid = valid, metrics = { "ndcg" }, progress = false, trial = trial }
+      end }
+    equal(study:counts().done, 3)
   end)
 end)
 
-describe("Ctrl-C during mr.fit with trees", function()
-  it_grows("stops within a round and keeps nothing of that round", function()
-    local program = dofile "tests/support/program.lua"
-    if not program.moonrank then return test.skip "MOONRANK does not name the program" end
-    local code = [[local mr = require("moonrank")
+it_grows("Ctrl-C during mr.fit with trees stops within a round and keeps nothing of that round", function()
+  local program = dofile "tests/support/program.lua"
+  if not program.moonrank then return test.skip "MOONRANK does not name the program" end
+  local code = [[local mr = require("moonrank")
       local q = mr.data.synthetic{kind = "queries", queries = 300, features = 20, seed = 1}
       local model = mr.models.trees{objective = "reg:squarederror", rounds = 1, trees = 100000, depth = 10}
       local run = mr.fit{model = model, train = q, valid = q, test = q, metrics = {"ndcg"}, progress = false}
       print(run.interrupted, #run.history, model.rounds)]]
-    local text  -- --foreground: else timeout signals twice, the program and its group, and the second ends it
-    for _, seconds in ipairs{ 2, 10 } do  -- on a busy machine training has not begun after two seconds
-      local before = core.clock()
-      local command = "timeout --foreground -s INT -k 60 %d %s -e '%s'"
-      text = select(2, program.run(command:format(seconds, program.moonrank, (code:gsub("\n", " ")))))
-      check(core.clock() - before < seconds + 18, "it took " .. core.clock() - before)
-      if text ~= "" then break end
-    end
-    check(text:find("true\t0\t0", 1, true), text)
-  end)
+  local text  -- --foreground: else timeout signals twice, the program and its group, and the second ends it
+  for _, seconds in ipairs{ 2, 10 } do  -- on a busy machine training has not begun after two seconds
+    local before = core.clock()
+    local command = "timeout --foreground -s INT -k 60 %d %s -e '%s'"
+    text = select(2, program.run(command:format(seconds, program.moonrank, (code:gsub("\n", " ")))))
+    check(core.clock() - before < seconds + 18, "it took " .. core.clock() - before)
+    if text ~= "" then break end
+  end
+  check(text:find("true\t0\t0", 1, true), text)
 end)
 
 describe("second derivatives", function()
@@ -295,67 +287,63 @@ end)
 
 describe("a trees file", function()
   -- The program's text of a file, written to another.
-  local function with_file(body) body(files.new_path()) end
-
   it_grows("loads with the same scores and importances", function()
     local data = trees.part "train"
     for _, case in ipairs{ { loss = mr.losses.lambdarank{} }, { objective = "rank:ndcg" },
       { objective = "multi:softprob" }, { objective = "reg:squarederror", method = "exact", gamma = 3.0 } } do
-      with_file(function(path)
-        local model = mr.models.trees{ rounds = 6, eta = 0.7, objective = case.objective, method = case.method,
-          gamma = case.gamma }
-        fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "rr" } }
-        model:save(path)
-        local read = mr.models.load(path)
-        same_scores(model, read, data)
-        equal(tostring(read):match ", (%d+ trees in %d+ rounds)$", tostring(model):match ", (%d+ trees in %d+ rounds)$")
-        equal(read:importances():to_csv(), model:importances():to_csv())
-        read:save(path)
-        same_scores(model, mr.models.load(path), data)
-      end)
+      local path = files.new_path()
+      local model = mr.models.trees{ rounds = 6, eta = 0.7, objective = case.objective, method = case.method,
+        gamma = case.gamma }
+      fit{ model = model, loss = case.loss, train = data, valid = data, metrics = { "rr" } }
+      model:save(path)
+      local read = mr.models.load(path)
+      same_scores(model, read, data)
+      equal(tostring(read):match ", (%d+ trees in %d+ rounds)$", tostring(model):match ", (%d+ trees in %d+ rounds)$")
+      equal(read:importances():to_csv(), model:importances():to_csv())
+      read:save(path)
+      same_scores(model, mr.models.load(path), data)
     end
   end)
 
   it_grows("raises an error if it is damaged or inconsistent", function()
-    with_file(function(path)
-      local model = mr.models.trees{ rounds = 2, depth = 2 }
-      fit{ model = model, loss = mr.losses.ndcg{}, train = trees.part "train" }
-      model:save(path)
-      local _, values, keys, texts = core.load_tensors(path, "moonrank model")
-      local function refused(words_said, change, tensors)
-        local k, t = {}, {}
-        for i, key in ipairs(keys) do
-          local text = texts[i]
-          if change and change[key] ~= nil then text = change[key] end
-          if key ~= "numerics" and text then k[#k + 1], t[#t + 1] = key, text end
-        end
-        for key, text in pairs(change and change.more or {}) do k[#k + 1], t[#t + 1] = key, text end
-        local written = tensors or { { "trees" }, values }
-        core.save_tensors(path, "moonrank model 1", written[1], written[2], k, t)
-        raises(function() mr.models.load(path) end, table.unpack(words_said))
+    local path = files.new_path()
+    local model = mr.models.trees{ rounds = 2, depth = 2 }
+    fit{ model = model, loss = mr.losses.ndcg{}, train = trees.part "train" }
+    model:save(path)
+    local _, values, keys, texts = core.load_tensors(path, "moonrank model")
+    local function refused(words_said, change, tensors)
+      local k, t = {}, {}
+      for i, key in ipairs(keys) do
+        local text = texts[i]
+        if change and change[key] ~= nil then text = change[key] end
+        if key ~= "numerics" and text then k[#k + 1], t[#t + 1] = key, text end
       end
-      local words, count = values[1], #values[1]
-      -- the vector with one entry replaced
-      local function vector(at, entry)
-        local after = at < count and words:narrow(1, at + 1, count - at) or nil
-        local parts = { core.tensor({ entry }, "int64", "cpu"), after }
-        if at > 1 then table.insert(parts, 1, words:narrow(1, 1, at - 1)) end
-        return { { "trees" }, { core.cat(parts, 1) } }
-      end
-      refused({ "trees" }, nil, vector(9, 1))
-      refused({ "trees" }, nil, vector(2, 1))
-      refused({ "trees" }, nil, { { "trees" }, { words:narrow(1, 1, count - 1) } })
-      refused({ "trees" }, nil, { { "trees" }, { words:narrow(1, 1, 1) } })
-      for _, bytes in ipairs{ -1, -2 ^ 53 | 0, 2 ^ 53 | 0, 0 } do refused({ "trees" }, nil, vector(1, bytes)) end
-      refused({ "trees", "int64" }, nil, { { "trees" }, { mr.zeros{ 3 } } })
-      refused({ "'trees'", "tensor" }, nil, { { "tree" }, values })
-      refused({ "'num_feature'", "4" }, { features = "5" })
-      refused({ "features" }, { features = false })
-      refused({ "depth", "'ten'" }, { depth = "ten" })
-      refused({ "eta" }, { eta = "nan" })
-      refused({ "mr.models.trees", "objective", "'system'" }, { objective = "system" })
-      refused({ "'os'" }, { more = { os = "1" } })
-      refused({ "'num_class'", "0" }, { objective = "multi:softprob", more = { classes = "3" } })
-    end)
+      for key, text in pairs(change and change.more or {}) do k[#k + 1], t[#t + 1] = key, text end
+      local written = tensors or { { "trees" }, values }
+      core.save_tensors(path, "moonrank model 1", written[1], written[2], k, t)
+      raises(function() mr.models.load(path) end, table.unpack(words_said))
+    end
+    local words, count = values[1], #values[1]
+    -- the vector with one entry replaced
+    local function vector(at, entry)
+      local after = at < count and words:narrow(1, at + 1, count - at) or nil
+      local parts = { core.tensor({ entry }, "int64", "cpu"), after }
+      if at > 1 then table.insert(parts, 1, words:narrow(1, 1, at - 1)) end
+      return { { "trees" }, { core.cat(parts, 1) } }
+    end
+    refused({ "trees" }, nil, vector(9, 1))
+    refused({ "trees" }, nil, vector(2, 1))
+    refused({ "trees" }, nil, { { "trees" }, { words:narrow(1, 1, count - 1) } })
+    refused({ "trees" }, nil, { { "trees" }, { words:narrow(1, 1, 1) } })
+    for _, bytes in ipairs{ -1, -2 ^ 53 | 0, 2 ^ 53 | 0, 0 } do refused({ "trees" }, nil, vector(1, bytes)) end
+    refused({ "trees", "int64" }, nil, { { "trees" }, { mr.zeros{ 3 } } })
+    refused({ "'trees'", "tensor" }, nil, { { "tree" }, values })
+    refused({ "'num_feature'", "4" }, { features = "5" })
+    refused({ "features" }, { features = false })
+    refused({ "depth", "'ten'" }, { depth = "ten" })
+    refused({ "eta" }, { eta = "nan" })
+    refused({ "mr.models.trees", "objective", "'system'" }, { objective = "system" })
+    refused({ "'os'" }, { more = { os = "1" } })
+    refused({ "'num_class'", "0" }, { objective = "multi:softprob", more = { classes = "3" } })
   end)
 end)

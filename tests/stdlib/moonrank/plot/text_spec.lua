@@ -11,7 +11,7 @@ local function draws(name, body)
     if select(2, pcall(core.gnuplot, "")):find("not installed", 1, true) then
       return test.skip("gnuplot is not installed: " .. name)
     end
-    sweeps.in_folder(body)
+    body(sweeps.new_folder())
   end)
 end
 

@@ -4,6 +4,7 @@ local forest = require "moonrank.results.forest"
 local importance = require "moonrank.results.importance"
 local sweeps = dofile "tests/support/sweeps.lua"
 local files = require "tests.support.files"
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local describe, it, equal, near, check, raises = test.describe, test.it, test.equal, test.near, test.check, test.raises
 
@@ -251,9 +252,7 @@ describe("results:importance", function()
     local space = { a = mr.uniform(0, 1), b_x = mr.uniform(0, 1) }
     local found = study("out", space, function(t) return { m = t.a * t.b_x, o = t.a } end):importance{}
     local text = tostring(found)
-    for _, each in ipairs{ "mr.Importance of m", "32 trees", "400 trials", "a × b_x", "three and more" } do
-      check(text:find(each, 1, true), each)
-    end
+    says(text, "mr.Importance of m", "32 trees", "400 trials", "a × b_x", "three and more")
     equal(select(2, found:to_csv():gsub("\n", "")), 4)
     check(found:to_latex():find("b\\_x", 1, true), "LaTeX")
     check(found:to_markdown():find("| a × b_x |", 1, true), "Markdown")

@@ -17,17 +17,16 @@ end
 
 -- A store with a study of 12 trials, one of which fails, and texts that are HTML.
 local function in_store(body)
-  sweeps.in_folder(function(folder)
-    local path = folder .. "/r.db"
-    mr.sweep{ name = "a " .. bad, store = path, workers = 0, progress = false, metric = "ndcg", direction = "maximize",
-      space = { loss = mr.choice{ "ap", bad }, lr = mr.choice{ 0.1, 0.01, 0.001 }, fold = mr.range(1, 2) },
-      run = function(trial)
-        for step = 1, 3 do trial:report(step, { ndcg = trial.lr * step }) end
-        if trial.number == 5 then error("no luck with " .. bad) end
-        return { ndcg = trial.lr * trial.fold, [bad] = 0.25 }
-      end }
-    body(path, folder)
-  end)
+  local folder = sweeps.new_folder()
+  local path = folder .. "/r.db"
+  mr.sweep{ name = "a " .. bad, store = path, workers = 0, progress = false, metric = "ndcg", direction = "maximize",
+    space = { loss = mr.choice{ "ap", bad }, lr = mr.choice{ 0.1, 0.01, 0.001 }, fold = mr.range(1, 2) },
+    run = function(trial)
+      for step = 1, 3 do trial:report(step, { ndcg = trial.lr * step }) end
+      if trial.number == 5 then error("no luck with " .. bad) end
+      return { ndcg = trial.lr * trial.fold, [bad] = 0.25 }
+    end }
+  body(path, folder)
 end
 
 local function target(path, ...)
@@ -84,19 +83,18 @@ describe("moonrank serve's pages", function()
   end)
 
   it("show the curve of a trial while it runs", function()
-    sweeps.in_folder(function(folder)
-      local path, seen = folder .. "/r.db", nil
-      mr.sweep{ name = "s", store = path, workers = 0, progress = false, space = { x = mr.range(1, 1) },
-        run = function(trial)
-          trial:report(1, { error = 0.75 })
-          sweeps.wait(1.1)
-          trial:report(2, { error = 0.5 })
-          seen = select(3, ask(path, target("/trial", { "study", "s" }, { "number", 1 })))
-          return 0.25
-        end }
-      says(seen, "running", "0.75", "0.5", "2 steps", "data-live")
-      test.equal(mr.results(path):reports(1).error, { steps = { 1, 2 }, values = { 0.75, 0.5 } })
-    end)
+    local folder = sweeps.new_folder()
+    local path, seen = folder .. "/r.db", nil
+    mr.sweep{ name = "s", store = path, workers = 0, progress = false, space = { x = mr.range(1, 1) },
+      run = function(trial)
+        trial:report(1, { error = 0.75 })
+        sweeps.wait(1.1)
+        trial:report(2, { error = 0.5 })
+        seen = select(3, ask(path, target("/trial", { "study", "s" }, { "number", 1 })))
+        return 0.25
+      end }
+    says(seen, "running", "0.75", "0.5", "2 steps", "data-live")
+    test.equal(mr.results(path):reports(1).error, { steps = { 1, 2 }, values = { 0.75, 0.5 } })
   end)
 
   it("say what is wrong with an address or a store, and never fail", function()

@@ -23,10 +23,9 @@ end
 it("mr.stats functions return or raise a readable error for extreme inputs", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
   -- runs in its own process, which can be killed: ranking of equal infinities once did not end
-  sweeps.in_folder(function(folder)
-    local status, out, err = sweeps.run(folder, here .. "/stats_inputs.lua", "", "timeout 200")
-    equal({ status, out, err }, { 0, "ended\n", "" })
-  end)
+  local folder = sweeps.new_folder()
+  local status, out, err = sweeps.run(folder, here .. "/stats_inputs.lua", "", "timeout 200")
+  equal({ status, out, err }, { 0, "ended\n", "" })
 end)
 
 it("mr.stats.wilcoxon ranks infinite differences highest and drops equal infinities", function()
@@ -163,19 +162,18 @@ it("Ctrl-C ends long mr.stats operations", function()
   if not sweeps.moonrank then return test.skip "MOONRANK is not set" end
   -- has so many values that a single draw or point takes long
   for _, operation in ipairs{ "permutation", "bootstrap", "median", "kde", "lscv", "regression" } do
-    sweeps.in_folder(function(folder)
-      local id = sweeps.start(folder, here .. "/stats_for_ever.lua", operation)
-      for _ = 1, 6000 do
-        if sweeps.read(folder .. "/out"):find "begins" then break end
-        sweeps.wait(0.01)
-      end
-      sweeps.wait(0.3)
-      local began = core.clock()
-      sweeps.signal(id, "INT")
-      local status = sweeps.finish(folder)
-      equal(status, 130, operation)
-      -- the documentation promises one second; a busy machine and sanitizers need more
-      check(core.clock() - began < 15, ("%s takes %.1f s to end"):format(operation, core.clock() - began))
-    end)
+    local folder = sweeps.new_folder()
+    local id = sweeps.start(folder, here .. "/stats_for_ever.lua", operation)
+    for _ = 1, 6000 do
+      if sweeps.read(folder .. "/out"):find "begins" then break end
+      sweeps.wait(0.01)
+    end
+    sweeps.wait(0.3)
+    local began = core.clock()
+    sweeps.signal(id, "INT")
+    local status = sweeps.finish(folder)
+    equal(status, 130, operation)
+    -- the documentation promises one second; a busy machine and sanitizers need more
+    check(core.clock() - began < 15, ("%s takes %.1f s to end"):format(operation, core.clock() - began))
   end
 end)

@@ -201,18 +201,17 @@ describe("the code fingerprint of a study", function()
   end)
 
   it("contains the trials of captured results", function()
-    sweeps.in_folder(function(folder)
-      local function results(factor)
-        os.remove(folder .. "/r.db")
-        return mr.sweep{ name = "first", store = folder .. "/r.db", workers = 0, progress = false, metric = "valid",
-          direction = "maximize", space = { x = mr.range(1, 2) },
-          run = function(trial) return { valid = factor * trial.x } end }
-      end
-      local function text_of(first) return code.of(function() return first end) end
-      local was, same, other = text_of(results(1)), text_of(results(1)), text_of(results(2))
-      equal(same, was)
-      check(code.changes(was, other):find("run.first", 1, true))
-    end)
+    local folder = sweeps.new_folder()
+    local function results(factor)
+      os.remove(folder .. "/r.db")
+      return mr.sweep{ name = "first", store = folder .. "/r.db", workers = 0, progress = false, metric = "valid",
+        direction = "maximize", space = { x = mr.range(1, 2) },
+        run = function(trial) return { valid = factor * trial.x } end }
+    end
+    local function text_of(first) return code.of(function() return first end) end
+    local was, same, other = text_of(results(1)), text_of(results(1)), text_of(results(2))
+    equal(same, was)
+    check(code.changes(was, other):find("run.first", 1, true))
   end)
 
   it("contains a function without the rest of its line", function()
@@ -305,18 +304,17 @@ end)
 describe("mr.sweep", function()
   -- Runs one trial of a study, `sweep()`, with a module's text written by `module(text)`.
   local function with_modules(body)
-    sweeps.in_folder(function(folder)
-      local kept = package.path
-      package.path = folder .. "/?.lua;" .. kept
-      local function write(name, text)
-        sweeps.write(("%s/%s.lua"):format(folder, name), text)
-        package.loaded[name] = nil
-      end
-      local ok, message = pcall(body, folder, write)
-      package.path = kept
-      for _, name in ipairs{ "spec_outer", "spec_inner" } do package.loaded[name], core.modules[name] = nil, nil end
-      if not ok then error(message, 0) end
-    end)
+    local folder = sweeps.new_folder()
+    local kept = package.path
+    package.path = folder .. "/?.lua;" .. kept
+    local function write(name, text)
+      sweeps.write(("%s/%s.lua"):format(folder, name), text)
+      package.loaded[name] = nil
+    end
+    local ok, message = pcall(body, folder, write)
+    package.path = kept
+    for _, name in ipairs{ "spec_outer", "spec_inner" } do package.loaded[name], core.modules[name] = nil, nil end
+    if not ok then error(message, 0) end
   end
 
   local function sweep(folder, run, options)
@@ -389,22 +387,21 @@ print(#mr.sweep{ name = "s", store = "r.db", space = { x = mr.uniform(0, 1) }, s
   progress = false, workers = WORKERS, run = function(trial) return lr * trial.x end, force = FORCE }:trials().rows)
 ]]
   for _, workers in ipairs{ 0, 2 } do
-    sweeps.in_folder(function(folder)
-      local function run(change, to, force)
-        local plain = text:gsub(change or "%z", to or "")
-        plain = plain:gsub("WORKERS", tostring(workers)):gsub("FORCE", tostring(force or false))
-        sweeps.write(folder .. "/sweep.lua", plain)
-        return sweeps.run(folder, "sweep.lua")
-      end
-      equal({ run() }, { 0, "2\n", "" })
-      equal({ run("trials = 2", "trials = 4") }, { 0, "4\n", "" })
-      equal({ run("$", "print 'analysis' -- after it\n") }, { 0, "4\nanalysis\n", "" })
-      local status, _, err = run("lr = 0.5", "lr = 0.6")
-      check(status == 1 and err:find("run.lr", 1, true), err)
-      status, _, err = run("lr %* trial", "lr + trial")
-      check(status == 1 and err:find("function run", 1, true), err)
-      equal((run("lr %* trial", "lr + trial", true)), 0)
-    end)
+    local folder = sweeps.new_folder()
+    local function run(change, to, force)
+      local plain = text:gsub(change or "%z", to or "")
+      plain = plain:gsub("WORKERS", tostring(workers)):gsub("FORCE", tostring(force or false))
+      sweeps.write(folder .. "/sweep.lua", plain)
+      return sweeps.run(folder, "sweep.lua")
+    end
+    equal({ run() }, { 0, "2\n", "" })
+    equal({ run("trials = 2", "trials = 4") }, { 0, "4\n", "" })
+    equal({ run("$", "print 'analysis' -- after it\n") }, { 0, "4\nanalysis\n", "" })
+    local status, _, err = run("lr = 0.5", "lr = 0.6")
+    check(status == 1 and err:find("run.lr", 1, true), err)
+    status, _, err = run("lr %* trial", "lr + trial")
+    check(status == 1 and err:find("function run", 1, true), err)
+    equal((run("lr %* trial", "lr + trial", true)), 0)
   end
 end)
 
@@ -471,13 +468,12 @@ describe("the code fingerprint of captured tables", function()
     check(text_of(deep(1, 200000)):find("unseen", 1, true))
   end)
   it("allows a sweep with cyclic tables and NaN to finish", function()
-    sweeps.in_folder(function(folder)
-      local value = round(0 / 0)
-      value[{}] = 0 / 0
-      local results = mr.sweep{ name = "s", store = folder .. "/r.db", space = { x = mr.choice{ 1 } }, workers = 0,
-        progress = false, metric = "v", direction = "maximize",
-        run = function(trial) return { v = value and trial.x } end }
-      equal(results:counts(), { done = 1 })
-    end)
+    local folder = sweeps.new_folder()
+    local value = round(0 / 0)
+    value[{}] = 0 / 0
+    local results = mr.sweep{ name = "s", store = folder .. "/r.db", space = { x = mr.choice{ 1 } }, workers = 0,
+      progress = false, metric = "v", direction = "maximize",
+      run = function(trial) return { v = value and trial.x } end }
+    equal(results:counts(), { done = 1 })
   end)
 end)

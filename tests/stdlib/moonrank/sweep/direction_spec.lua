@@ -17,60 +17,56 @@ end
 
 describe("mr.sweep", function()
   it("minimizes errors and maximizes qualities by metric name", function()
-    sweeps.in_folder(function(folder)
-      for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss",
-        "wall" } do
-        equal(sweep(folder, metric):best().value, 1.0, metric)
-      end
-      for _, metric in ipairs{ "ndcg@10", "valid_map", "mrr", "accuracy", "ndcg[minmax]" } do
-        equal(sweep(folder, metric):best().value, 3.0, metric)
-      end
-    end)
+    local folder = sweeps.new_folder()
+    for _, metric in ipairs{ "rmse", "mae", "mse", "valid_rmse", "test_mae", "valid_loss", "train_loss", "log_loss",
+      "wall" } do
+      equal(sweep(folder, metric):best().value, 1.0, metric)
+    end
+    for _, metric in ipairs{ "ndcg@10", "valid_map", "mrr", "accuracy", "ndcg[minmax]" } do
+      equal(sweep(folder, metric):best().value, 3.0, metric)
+    end
   end)
 
   it("raises an error before the first trial if the metric has no known direction", function()
-    sweeps.in_folder(function(folder)
-      for _, metric in ipairs{ "profit", "my_rmse_of", "valid_profit", "p", "rmse2" } do
-        local function never() error "it ran" end
-        local message = raises(function() sweep(folder, metric, { run = never }) end, "direction")
-        check(message:find(metric, 1, true), message)
-      end
-      equal(sweep(folder, "profit", { direction = "maximize" }):best().value, 3.0)
-      equal(sweep(folder, "regret", { direction = "minimize" }):best().value, 1.0)
-    end)
+    local folder = sweeps.new_folder()
+    for _, metric in ipairs{ "profit", "my_rmse_of", "valid_profit", "p", "rmse2" } do
+      local function never() error "it ran" end
+      local message = raises(function() sweep(folder, metric, { run = never }) end, "direction")
+      check(message:find(metric, 1, true), message)
+    end
+    equal(sweep(folder, "profit", { direction = "maximize" }):best().value, 3.0)
+    equal(sweep(folder, "regret", { direction = "minimize" }):best().value, 1.0)
   end)
 
   it("finds the direction of a metric that only the trial names", function()
-    sweeps.in_folder(function(folder)
-      local function reason(name)
-        return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1]
-      end
-      for _, number in ipairs{ "rmse", "profit" } do
-        equal(sweep(folder, nil, { name = number, number = number }):counts(), { failed = 3 })
-        check(reason(number):find(number, 1, true) and reason(number):find("direction", 1, true), reason(number))
-      end
-      equal(sweep(folder, nil, { name = "plain", run = function(trial) return trial.a end }):best().value, 3.0)
-      equal(sweep(folder, nil, { name = "least", number = "profit", direction = "minimize" }):best().value, 1.0)
-    end)
+    local folder = sweeps.new_folder()
+    local function reason(name)
+      return mr.results(folder .. "/r.db", name):trials{ columns = { "reason" } }.rows[1][1]
+    end
+    for _, number in ipairs{ "rmse", "profit" } do
+      equal(sweep(folder, nil, { name = number, number = number }):counts(), { failed = 3 })
+      check(reason(number):find(number, 1, true) and reason(number):find("direction", 1, true), reason(number))
+    end
+    equal(sweep(folder, nil, { name = "plain", run = function(trial) return trial.a end }):best().value, 3.0)
+    equal(sweep(folder, nil, { name = "least", number = "profit", direction = "minimize" }):best().value, 1.0)
   end)
 end)
 
 it("mr.results warns about an older store that maximized an error metric", function()
-  sweeps.in_folder(function(folder)
-    sweep(folder, "rmse")
-    local opened <close> = require("moonrank.sweep.store").open(folder .. "/r.db", "write")
-    opened:columns "UPDATE studies SET direction = 'maximize'"
-    local checks, said = require "moonrank.check", {}
-    local was <const> = checks.warn
-    checks.warn = function(text) said[#said + 1] = text end
-    local r = mr.results(folder .. "/r.db", "rmse")
-    local ok, values = pcall(function()
-      return { r:best().value, r:best(nil, { direction = "minimize" }).value, r:best().value }
-    end)
-    checks.warn = was
-    equal({ ok, values, #said }, { true, { 3.0, 1.0, 3.0 }, 1 })
-    check(said[1]:find("rmse", 1, true), said[1])
+  local folder = sweeps.new_folder()
+  sweep(folder, "rmse")
+  local opened <close> = require("moonrank.sweep.store").open(folder .. "/r.db", "write")
+  opened:columns "UPDATE studies SET direction = 'maximize'"
+  local checks, said = require "moonrank.check", {}
+  local was <const> = checks.warn
+  checks.warn = function(text) said[#said + 1] = text end
+  local r = mr.results(folder .. "/r.db", "rmse")
+  local ok, values = pcall(function()
+    return { r:best().value, r:best(nil, { direction = "minimize" }).value, r:best().value }
   end)
+  checks.warn = was
+  equal({ ok, values, #said }, { true, { 3.0, 1.0, 3.0 }, 1 })
+  check(said[1]:find("rmse", 1, true), said[1])
 end)
 
 it("the metric registry gives the direction of every metric under every name and prefix", function()

@@ -35,42 +35,38 @@ end
 
 describe("a study resumed with force = true", function()
   it("notes a changed script below every table", function()
-    sweeps.in_folder(function(folder)
-      for name, text in pairs(tables_of(sweep(folder, { trials = 4 }))) do check(not text:find "forced", name) end
-      for name, text in pairs(tables_of(forced_with(folder, { run = other_value_of }))) do
-        check(text:find "forced" and text:find "script", name .. ": " .. text)
-      end
-    end)
+    local folder = sweeps.new_folder()
+    for name, text in pairs(tables_of(sweep(folder, { trials = 4 }))) do check(not text:find "forced", name) end
+    for name, text in pairs(tables_of(forced_with(folder, { run = other_value_of }))) do
+      check(text:find "forced" and text:find "script", name .. ": " .. text)
+    end
   end)
 
   it("notes changed settings and space, and nothing if nothing changed", function()
-    sweeps.in_folder(function(folder)
-      sweep(folder, { settings = { rate = 1 }, trials = 2 })
-      equal(line_of(forced_with(folder, { settings = { rate = 1 }, trials = 3 }):trials()), nil)
-      local line = line_of(forced_with(folder, { settings = { rate = 2 }, trials = 4 }):trials())
-      check(line:find "settings" and not line:find "script" and not line:find "space", line)
-      local wider = { settings = { rate = 2 }, space = { x = mr.choice{ 1, 2, 3 }, seed_of = mr.range(1, 3) } }
-      line = line_of(forced_with(folder, wider):trials())
-      check(line:find "settings" and line:find "space" and not line:find "metric", line)
-    end)
+    local folder = sweeps.new_folder()
+    sweep(folder, { settings = { rate = 1 }, trials = 2 })
+    equal(line_of(forced_with(folder, { settings = { rate = 1 }, trials = 3 }):trials()), nil)
+    local line = line_of(forced_with(folder, { settings = { rate = 2 }, trials = 4 }):trials())
+    check(line:find "settings" and not line:find "script" and not line:find "space", line)
+    local wider = { settings = { rate = 2 }, space = { x = mr.choice{ 1, 2, 3 }, seed_of = mr.range(1, 3) } }
+    line = line_of(forced_with(folder, wider):trials())
+    check(line:find "settings" and line:find "space" and not line:find "metric", line)
   end)
 
   it("notes nothing if no trial runs after the change, and the first script continues", function()
-    sweeps.in_folder(function(folder)
-      sweep(folder, { settings = { rate = 1 } })
-      local study = forced_with(folder, { settings = { rate = 2 }, run = other_value_of, direction = "minimize" })
-      equal({ line_of(study:trials()), study:counts().done }, { nil, 6 })
-      equal(study:best().params, { x = 1, seed_of = 1 }, "the new direction is read")
-      equal(line_of(sweep(folder, { settings = { rate = 1 }, direction = "minimize" }):trials()), nil)
-    end)
+    local folder = sweeps.new_folder()
+    sweep(folder, { settings = { rate = 1 } })
+    local study = forced_with(folder, { settings = { rate = 2 }, run = other_value_of, direction = "minimize" })
+    equal({ line_of(study:trials()), study:counts().done }, { nil, 6 })
+    equal(study:best().params, { x = 1, seed_of = 1 }, "the new direction is read")
+    equal(line_of(sweep(folder, { settings = { rate = 1 }, direction = "minimize" }):trials()), nil)
   end)
 
   it("notes nothing if no trial had a result before the change", function()
-    sweeps.in_folder(function(folder)
-      local function fails() error "too early" end
-      sweep(folder, { run = fails })
-      equal(line_of(forced_with(folder, { run = value_of }):trials()), nil)
-    end)
+    local folder = sweeps.new_folder()
+    local function fails() error "too early" end
+    sweep(folder, { run = fails })
+    equal(line_of(forced_with(folder, { run = value_of }):trials()), nil)
   end)
 
   it("rejects another metric if trials have results, unless none was named", function()
@@ -97,67 +93,63 @@ describe("a study resumed with force = true", function()
       check(line and line:find "metric", tostring(line))
       raises(function() forced_with(folder, of_one "recall") end, "'s'", "trials", "force", "metric")
     end)
-    sweeps.in_folder(function(folder)
-      sweep(folder, { metric = "m", direction = "maximize", run = function() error "too early" end })
-      local run = function(trial) return { m = 0, ndcg = trial.x } end
-      equal(forced_with(folder, { metric = "ndcg", retry = 1, run = run }):counts(), { done = 6 })
-    end)
+    local folder = sweeps.new_folder()
+    sweep(folder, { metric = "m", direction = "maximize", run = function() error "too early" end })
+    local run = function(trial) return { m = 0, ndcg = trial.x } end
+    equal(forced_with(folder, { metric = "ndcg", retry = 1, run = run }):counts(), { done = 6 })
   end)
 
   it("counts reports of paused trials as results", function()
-    sweeps.in_folder(function(folder)
-      local function of_factor(factor, last)
-        return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
-          pruner = { "hyperband", max_resource = 9 }, run = function(trial)
-            if trial.number == last then error("interrupted", 0) end
-            for step = 1, 9 do trial:report(step, { m = factor * trial.x }) end
-            return { m = factor * trial.x }
-          end }
-      end
-      raises(function() sweep(folder, of_factor(1, 5)) end, "interrupted")
-      equal(mr.results(folder .. "/r.db", "s"):counts().paused, 4)
-      local line = line_of(forced_with(folder, of_factor(2, 99)):trials())
-      check(line and line:find "script", tostring(line))
-    end)
+    local folder = sweeps.new_folder()
+    local function of_factor(factor, last)
+      return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
+        pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+          if trial.number == last then error("interrupted", 0) end
+          for step = 1, 9 do trial:report(step, { m = factor * trial.x }) end
+          return { m = factor * trial.x }
+        end }
+    end
+    raises(function() sweep(folder, of_factor(1, 5)) end, "interrupted")
+    equal(mr.results(folder .. "/r.db", "s"):counts().paused, 4)
+    local line = line_of(forced_with(folder, of_factor(2, 99)):trials())
+    check(line and line:find "script", tostring(line))
   end)
 
   it("notes changed data that trials read", function()
-    sweeps.in_folder(function(folder)
-      local function folds_of(seed)
-        local ratings = mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
-        return ratings:binarize(4):folds{ k = 3 }
-      end
-      local held = setmetatable({}, { __mode = "v" })  -- not a captured value: only what trials read differs
-      local keep = folds_of(1)
-      held[1] = keep
-      local function run(trial)
-        local first = held[1][trial.seed_of].train:batches{ size = 4 }()
-        return trial.x * first.size
-      end
-      sweep(folder, { run = run, trials = 2 })
-      equal(line_of(forced_with(folder, { run = run, trials = 3 }):trials()), nil)
-      keep = folds_of(2)
-      held[1] = keep
-      raises(function() sweep(folder, { run = run, trials = 4 }) end, "'s'", "data")
-      local line = line_of(forced_with(folder, { run = run, trials = 4 }):trials())
-      check(line and line:find "data" and not line:find "script", tostring(line))
-      equal(line_of(mr.results(folder .. "/r.db", "s"):trials()), line)
-    end)
+    local folder = sweeps.new_folder()
+    local function folds_of(seed)
+      local ratings = mr.data.synthetic{ kind = "ratings", users = 24, items = 100, mean_activity = 40, seed = seed }
+      return ratings:binarize(4):folds{ k = 3 }
+    end
+    local held = setmetatable({}, { __mode = "v" })  -- not a captured value: only what trials read differs
+    local keep = folds_of(1)
+    held[1] = keep
+    local function run(trial)
+      local first = held[1][trial.seed_of].train:batches{ size = 4 }()
+      return trial.x * first.size
+    end
+    sweep(folder, { run = run, trials = 2 })
+    equal(line_of(forced_with(folder, { run = run, trials = 3 }):trials()), nil)
+    keep = folds_of(2)
+    held[1] = keep
+    raises(function() sweep(folder, { run = run, trials = 4 }) end, "'s'", "data")
+    local line = line_of(forced_with(folder, { run = run, trials = 4 }):trials())
+    check(line and line:find "data" and not line:find "script", tostring(line))
+    equal(line_of(mr.results(folder .. "/r.db", "s"):trials()), line)
   end)
 end)
 
 it("result tables name the numerics versions if trials have several", function()
-  sweeps.in_folder(function(folder)
-    local study = sweep(folder)
-    check(not tostring(study:trials()):find "numerics")
-    do
-      local opened <close> = store.open(folder .. "/r.db", "write")
-      opened:columns "UPDATE trials SET numerics = '2020-01' WHERE number = 1"
-    end
-    study = mr.results(folder .. "/r.db", "s")
-    for name, text in pairs(tables_of(study)) do
-      check(text:find("2020-01 (1 trial)", 1, true), name .. ": " .. text)
-    end
-    check(not tostring(study:trials{ where = { x = 2 } }):find "2020", "one version among the trials that are shown")
-  end)
+  local folder = sweeps.new_folder()
+  local study = sweep(folder)
+  check(not tostring(study:trials()):find "numerics")
+  do
+    local opened <close> = store.open(folder .. "/r.db", "write")
+    opened:columns "UPDATE trials SET numerics = '2020-01' WHERE number = 1"
+  end
+  study = mr.results(folder .. "/r.db", "s")
+  for name, text in pairs(tables_of(study)) do
+    check(text:find("2020-01 (1 trial)", 1, true), name .. ": " .. text)
+  end
+  check(not tostring(study:trials{ where = { x = 2 } }):find "2020", "one version among the trials that are shown")
 end)

@@ -298,7 +298,7 @@ describe("hyperband in worker processes", function()
   local function program(name, body)
     it(name, function()
       if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-      sweeps.in_folder(body, script)
+      body(sweeps.new_folder(script))
     end)
   end
   local function check_whole(at)

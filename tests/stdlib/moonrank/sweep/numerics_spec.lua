@@ -33,61 +33,56 @@ local function numerics_of(folder)
   return out
 end
 
-local function in_folder(body)
+local function new_folder()
   ran = 0
-  sweeps.in_folder(body)
+  return sweeps.new_folder()
 end
 
 describe("a study", function()
   it("records the numerics version of every trial and resumes under the same version", function()
-    in_folder(function(folder)
-      sweep(folder, { trials = 2 })
-      equal(numerics_of(folder), { core.numerics() .. " 2" })
-      equal({ sweep(folder):counts(), ran }, { { done = 4 }, 4 })
-    end)
+    local folder = new_folder()
+    sweep(folder, { trials = 2 })
+    equal(numerics_of(folder), { core.numerics() .. " 2" })
+    equal({ sweep(folder):counts(), ran }, { { done = 4 }, 4 })
   end)
 
   it("raises an error under another numerics version unless mix_numerics = true", function()
-    in_folder(function(folder)
-      sweep(folder, { trials = 3 })
-      change(folder, "UPDATE trials SET numerics = '2020-01' WHERE number = 1")
-      change(folder, "UPDATE trials SET numerics = NULL WHERE number = 2")
-      local message = raises(function() sweep(folder) end, "'s'", "study", "numerics")
-      local parts = { "not recorded (1 trial), '2020-01' (1 trial)", "now:  '" .. core.numerics() .. "'",
-        "mix_numerics = true" }
-      for _, words in ipairs(parts) do check(message:find(words, 1, true), message) end
-      raises(function() sweep(folder, { force = true }) end, "'s'", "numerics")
-      equal(ran, 3, "no trial ran")
-      equal({ sweep(folder, { mix_numerics = true }):counts(), ran }, { { done = 4 }, 4 })
-      equal(numerics_of(folder), { core.numerics() .. " 2", "none 1", "2020-01 1" })
-    end)
+    local folder = new_folder()
+    sweep(folder, { trials = 3 })
+    change(folder, "UPDATE trials SET numerics = '2020-01' WHERE number = 1")
+    change(folder, "UPDATE trials SET numerics = NULL WHERE number = 2")
+    local message = raises(function() sweep(folder) end, "'s'", "study", "numerics")
+    local parts = { "not recorded (1 trial), '2020-01' (1 trial)", "now:  '" .. core.numerics() .. "'",
+      "mix_numerics = true" }
+    for _, words in ipairs(parts) do check(message:find(words, 1, true), message) end
+    raises(function() sweep(folder, { force = true }) end, "'s'", "numerics")
+    equal(ran, 3, "no trial ran")
+    equal({ sweep(folder, { mix_numerics = true }):counts(), ran }, { { done = 4 }, 4 })
+    equal(numerics_of(folder), { core.numerics() .. " 2", "none 1", "2020-01 1" })
   end)
 
   it("is returned under another numerics version if it is finished or only read", function()
-    in_folder(function(folder)
-      sweep(folder)
-      change(folder, "UPDATE trials SET numerics = '2020-01'")
-      equal({ sweep(folder):counts(), mr.results(folder .. "/r.db", "s"):counts(), ran },
-        { { done = 4 }, { done = 4 }, 4 })
-      raises(function() sweep(folder, { space = { i = mr.range(1, 5) }, force = true }) end,
-        "then: '2020-01' (4 trials)")
-    end)
+    local folder = new_folder()
+    sweep(folder)
+    change(folder, "UPDATE trials SET numerics = '2020-01'")
+    equal({ sweep(folder):counts(), mr.results(folder .. "/r.db", "s"):counts(), ran },
+      { { done = 4 }, { done = 4 }, 4 })
+    raises(function() sweep(folder, { space = { i = mr.range(1, 5) }, force = true }) end,
+      "then: '2020-01' (4 trials)")
   end)
 
   it("compares the numerics version of interrupted trials", function()
-    in_folder(function(folder)
-      sweep(folder, { trials = 1 })
-      change(folder, "UPDATE trials SET numerics = '2020-01', state = 'interrupted'")
-      raises(function() sweep(folder) end, "'s'", "numerics")
-    end)
+    local folder = new_folder()
+    sweep(folder, { trials = 1 })
+    change(folder, "UPDATE trials SET numerics = '2020-01', state = 'interrupted'")
+    raises(function() sweep(folder) end, "'s'", "numerics")
   end)
 
   it("prints the numerics version of a store without control characters", function()
-    in_folder(function(folder)
-      sweep(folder, { trials = 1 })
-      change(folder, "UPDATE trials SET numerics = char(27) || '[2J'")
-      check(not raises(function() sweep(folder) end, "'s'", "numerics"):find "\27")
-    end)
+    local folder = new_folder()
+    sweep(folder, { trials = 1 })
+    change(folder, "UPDATE trials SET numerics = char(27) || '[2J'")
+    check(not raises(function() sweep(folder) end, "'s'", "numerics"):find "\27")
   end)
 end)
 
@@ -102,15 +97,14 @@ print "done"
 it("mr.sweep with workers resumes under MOONRANK_SIMD=scalar only with mix_numerics = true", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
   if core.simd() == "scalar" then return test.skip "this processor has the scalar form only" end
-  sweeps.in_folder(function(folder)
-    equal(sweeps.run(folder, "sweep.lua"), 0)
-    local status, printed, err = sweeps.run(folder, "sweep.lua", "--trials 4", "MOONRANK_SIMD=scalar")
-    equal({ status, printed }, { 1, "" })
-    local now = core.numerics()
-    check(err:find(("then: '%s' (2 trials)\n  now:  '%s scalar'"):format(now, now), 1, true), err)
-    equal(sweeps.run(folder, "sweep.lua", "--trials 4 --mix-numerics", "MOONRANK_SIMD=scalar"), 0)
-    equal(numerics_of(folder), { now .. " 2", now .. " scalar 2" })
-  end, script)
+  local folder = sweeps.new_folder(script)
+  equal(sweeps.run(folder, "sweep.lua"), 0)
+  local status, printed, err = sweeps.run(folder, "sweep.lua", "--trials 4", "MOONRANK_SIMD=scalar")
+  equal({ status, printed }, { 1, "" })
+  local now = core.numerics()
+  check(err:find(("then: '%s' (2 trials)\n  now:  '%s scalar'"):format(now, now), 1, true), err)
+  equal(sweeps.run(folder, "sweep.lua", "--trials 4 --mix-numerics", "MOONRANK_SIMD=scalar"), 0)
+  equal(numerics_of(folder), { now .. " 2", now .. " scalar 2" })
 end)
 
 local function checkpoint_of(path, numerics)
@@ -128,30 +122,28 @@ end
 
 describe("a stored numerics version", function()
   it("of a checkpoint must be the current one unless mix_numerics = true", function()
-    in_folder(function(folder)
-      local path = folder .. "/part"
-      checkpoint_of(path, "1999")
-      local function compute() error("not to be run", 0) end
-      raises(function() mr.checkpoint(path, { seed = 1 }, compute) end, "1999", "numerics")
-      local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
-      equal({ results.x:totable(), there }, { { 1, 1 }, true })
-      raises(function() mr.checkpoint(path, { seed = 1 }, compute, { mix = true }) end, "mix")
-      for _, name in ipairs{ "format", "numerics" } do
-        raises(function() mr.checkpoint(path .. "2", { [name] = 1 }, error) end, "setting", "'" .. name .. "'")
-      end
-    end)
+    local folder = new_folder()
+    local path = folder .. "/part"
+    checkpoint_of(path, "1999")
+    local function compute() error("not to be run", 0) end
+    raises(function() mr.checkpoint(path, { seed = 1 }, compute) end, "1999", "numerics")
+    local results, there = mr.checkpoint(path, { seed = 1 }, compute, { mix_numerics = true })
+    equal({ results.x:totable(), there }, { { 1, 1 }, true })
+    raises(function() mr.checkpoint(path, { seed = 1 }, compute, { mix = true }) end, "mix")
+    for _, name in ipairs{ "format", "numerics" } do
+      raises(function() mr.checkpoint(path .. "2", { [name] = 1 }, error) end, "setting", "'" .. name .. "'")
+    end
   end)
 
   it("of a model is recorded and not compared", function()
-    in_folder(function(folder)
-      local path = folder .. "/model"
-      mr.models.mf{ users = 2, items = 3, factors = 2, seed = 1 }:save(path)
-      local _, _, keys, values = core.load_tensors(path, "moonrank model")
-      local said = {}
-      for i, key in ipairs(keys) do said[key] = values[i] end
-      equal(said.numerics, core.numerics())
-      equal(mr.models.load(path).config.numerics, nil)
-      raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "numerics" }, { "x" }) end, "'numerics'")
-    end)
+    local folder = new_folder()
+    local path = folder .. "/model"
+    mr.models.mf{ users = 2, items = 3, factors = 2, seed = 1 }:save(path)
+    local _, _, keys, values = core.load_tensors(path, "moonrank model")
+    local said = {}
+    for i, key in ipairs(keys) do said[key] = values[i] end
+    equal(said.numerics, core.numerics())
+    equal(mr.models.load(path).config.numerics, nil)
+    raises(function() core.save_tensors(path, "moonrank model 1", {}, {}, { "numerics" }, { "x" }) end, "'numerics'")
   end)
 end)

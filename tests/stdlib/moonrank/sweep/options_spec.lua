@@ -2,6 +2,7 @@
 local mr = require "moonrank"
 local checks = require "moonrank.check"
 local sweeps = dofile "tests/support/sweeps.lua"
+local says = require "tests.support.says"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
@@ -31,20 +32,17 @@ local function sweep(folder, words, make)
 end
 
 it("mr.sweep warns in one line about changed mr.args options that trials read", function()
-  sweeps.in_folder(function(folder)
-    equal(#warnings_of(sweep, folder, {}), 0)
-    equal(#warnings_of(sweep, folder, { "--trials", "3" }), 0, "trials do not read --trials")
-    local said = warnings_of(sweep, folder, { "--trials", "4", "--lr", "0.2" })
-    check(#said == 1 and said[1]:find("--lr", 1, true) and said[1]:find "0%.1.*0%.2", said[1])
-    check(not said[1]:find "\n" and not said[1]:find("--trials", 1, true), said[1])
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 4 })
-    equal(#warnings_of(sweep, folder, { "--trials", "5" }), 0, "the first value again")
-    said = warnings_of(sweep, folder, { "--trials", "6", "--lr", "0.3", "--notes", "b\n\tc", "--rates", "2,1" })
-    check(#said == 1, #said)
-    for _, words in ipairs{ "--lr (then 0.1, now 0.3)", "--notes", "--rates (then 1,2, now 2,1)" } do
-      check(said[1]:find(words, 1, true), said[1])
-    end
-  end)
+  local folder = sweeps.new_folder()
+  equal(#warnings_of(sweep, folder, {}), 0)
+  equal(#warnings_of(sweep, folder, { "--trials", "3" }), 0, "trials do not read --trials")
+  local said = warnings_of(sweep, folder, { "--trials", "4", "--lr", "0.2" })
+  check(#said == 1 and said[1]:find("--lr", 1, true) and said[1]:find "0%.1.*0%.2", said[1])
+  check(not said[1]:find "\n" and not said[1]:find("--trials", 1, true), said[1])
+  equal(mr.results(folder .. "/r.db"):counts(), { done = 4 })
+  equal(#warnings_of(sweep, folder, { "--trials", "5" }), 0, "the first value again")
+  said = warnings_of(sweep, folder, { "--trials", "6", "--lr", "0.3", "--notes", "b\n\tc", "--rates", "2,1" })
+  check(#said == 1, #said)
+  says(said[1], "--lr (then 0.1, now 0.3)", "--notes", "--rates (then 1,2, now 2,1)")
 end)
 
 it("mr.sweep does not warn about options in settings or before the first result", function()
@@ -57,33 +55,31 @@ it("mr.sweep does not warn about options in settings or before the first result"
     local function failing() return { name = "t", run = function() error "no file" end } end
     equal(#warnings_of(sweep, folder, {}, failing), 0)
   end)
-  sweeps.in_folder(function(folder)
-    local broken = true
-    local function run_of(args)
-      return { retry = 1, run = function(trial) return broken and error "no file" or trial.x * args.lr end }
-    end
-    equal(#warnings_of(sweep, folder, {}, run_of), 0)
-    equal(#warnings_of(sweep, folder, { "--lr", "0.2" }, run_of), 0)
-  end)
+  local folder = sweeps.new_folder()
+  local broken = true
+  local function run_of(args)
+    return { retry = 1, run = function(trial) return broken and error "no file" or trial.x * args.lr end }
+  end
+  equal(#warnings_of(sweep, folder, {}, run_of), 0)
+  equal(#warnings_of(sweep, folder, { "--lr", "0.2" }, run_of), 0)
 end)
 
 it("mr.sweep warns about changed options if paused trials have reports only", function()
-  sweeps.in_folder(function(folder)
-    local cut = folder .. "/cut"  -- a file, as values that the function captures count as code
-    local function paused(args)
-      return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
-        pruner = { "hyperband", max_resource = 9 }, run = function(trial)
-          if trial.number == 5 and sweeps.read(cut) ~= "" then error("interrupted", 0) end
-          for step = 1, 9 do trial:report(step, { m = args.lr * trial.x }) end
-          return { m = args.lr * trial.x }
-        end }
-    end
-    sweeps.write(cut, "cut")
-    raises(function() warnings_of(sweep, folder, {}, paused) end, "interrupted")
-    os.remove(cut)
-    local said = warnings_of(sweep, folder, { "--lr", "0.2" }, paused)
-    check(#said == 1 and said[1]:find("--lr (then 0.1, now 0.2)", 1, true), tostring(said[1]))
-  end)
+  local folder = sweeps.new_folder()
+  local cut = folder .. "/cut"  -- a file, as values that the function captures count as code
+  local function paused(args)
+    return { sampler = "random", space = { x = mr.uniform(0, 1) }, metric = "m", direction = "maximize", trials = 9,
+      pruner = { "hyperband", max_resource = 9 }, run = function(trial)
+        if trial.number == 5 and sweeps.read(cut) ~= "" then error("interrupted", 0) end
+        for step = 1, 9 do trial:report(step, { m = args.lr * trial.x }) end
+        return { m = args.lr * trial.x }
+      end }
+  end
+  sweeps.write(cut, "cut")
+  raises(function() warnings_of(sweep, folder, {}, paused) end, "interrupted")
+  os.remove(cut)
+  local said = warnings_of(sweep, folder, { "--lr", "0.2" }, paused)
+  check(#said == 1 and said[1]:find("--lr (then 0.1, now 0.2)", 1, true), tostring(said[1]))
 end)
 
 it("mr.sweep warns about changed options once for all studies and not in workers", function()

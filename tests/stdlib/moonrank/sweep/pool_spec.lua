@@ -99,7 +99,7 @@ print(mr.sweep{ name = "study", store = "r.db", workers = args.workers, retry = 
   end })
 ]]
 
-local function in_folder(body) sweeps.in_folder(body, script) end
+local function new_folder() return sweeps.new_folder(script) end
 
 -- State and reason of the trial that went wrong.
 local function third(folder)
@@ -108,71 +108,66 @@ local function third(folder)
 end
 
 it("mr.sweep loses only the trial of a worker that sends an invalid message", function()
-  in_folder(function(folder)
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 30 --points 30 --oops each")
-    equal(status, 0, err)
-    local kinds, count = {}, 0
-    for number, kind in sweeps.read(folder .. "/kinds.log"):gmatch "(%d+) ([%w_]+)" do
-      kinds[math.tointeger(tonumber(number))], count = kind, count + 1
-    end
-    check(count >= 26, count .. " kinds")
-    local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "state", "reason" } }.rows
-    for _, row in ipairs(rows) do
-      local kind = kinds[row[1]]
-      equal(row[2], kind and "killed" or "done", kind)
-      if kind then check(row[3]:find "message", kind) end
-    end
-    equal(#rows, 30)
-  end)
+  local folder = new_folder()
+  local status, _, err = sweeps.run(folder, "sweep.lua", "--trials 30 --points 30 --oops each")
+  equal(status, 0, err)
+  local kinds, count = {}, 0
+  for number, kind in sweeps.read(folder .. "/kinds.log"):gmatch "(%d+) ([%w_]+)" do
+    kinds[math.tointeger(tonumber(number))], count = kind, count + 1
+  end
+  check(count >= 26, count .. " kinds")
+  local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "state", "reason" } }.rows
+  for _, row in ipairs(rows) do
+    local kind = kinds[row[1]]
+    equal(row[2], kind and "killed" or "done", kind)
+    if kind then check(row[3]:find "message", kind) end
+  end
+  equal(#rows, 30)
 end)
 
 it("mr.sweep with retry runs the trial again after an invalid message", function()
-  in_folder(function(folder)
-    equal((sweeps.run(folder, "sweep.lua", "--oops text --retry 1")), 0)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
-  end)
+  local folder = new_folder()
+  equal((sweeps.run(folder, "sweep.lua", "--oops text --retry 1")), 0)
+  equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
 end)
 
 it("mr.sweep ignores a late message about an earlier trial of a worker", function()
-  in_folder(function(folder)
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
-    equal(status, 0, err)
-    -- only the first trial of each process succeeds
-    local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "value", "attempts" } }.rows
-    table.sort(rows, function(a, b) return a[1] < b[1] end)
-    equal(rows, { { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 2 }, { 4, 4, 2 } })
-  end)
+  local folder = new_folder()
+  local status, _, err = sweeps.run(folder, "sweep.lua", "--oops late --retry 9 --workers 1 --trials 4")
+  equal(status, 0, err)
+  -- only the first trial of each process succeeds
+  local rows = mr.results(folder .. "/r.db"):trials{ columns = { "x", "value", "attempts" } }.rows
+  table.sort(rows, function(a, b) return a[1] < b[1] end)
+  equal(rows, { { 1, 1, 1 }, { 2, 2, 2 }, { 3, 3, 2 }, { 4, 4, 2 } })
 end)
 
 it("mr.sweep ends an interrupted worker and runs its trial again", function()
-  in_folder(function(folder)
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
-    equal(status, 0, err)
-    local state, reason = third(folder)
-    check(state == "killed" and reason:find "interrupted", reason)
-    os.execute(("rm -rf %s/r.db*"):format(folder))
-    local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
-    for _ = 1, 2000 do
-      local log = folder .. "/r.db.files/study/worker_%d.log"
-      local logs = sweeps.read(log:format(1)) .. sweeps.read(log:format(2))
-      if logs:find "trial 3" then break end
-      sweeps.wait(0.01)
-    end
-    for _, each in ipairs(sweeps.children(id)) do sweeps.signal(each, "INT") end
-    status, err = sweeps.finish(folder)
-    equal(status, 0, err)
-    equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
-  end)
+  local folder = new_folder()
+  local status, _, err = sweeps.run(folder, "sweep.lua", "--oops interrupted")
+  equal(status, 0, err)
+  local state, reason = third(folder)
+  check(state == "killed" and reason:find "interrupted", reason)
+  os.execute(("rm -rf %s/r.db*"):format(folder))
+  local id = sweeps.start(folder, "sweep.lua", "--oops idle --retry 1")
+  for _ = 1, 2000 do
+    local log = folder .. "/r.db.files/study/worker_%d.log"
+    local logs = sweeps.read(log:format(1)) .. sweeps.read(log:format(2))
+    if logs:find "trial 3" then break end
+    sweeps.wait(0.01)
+  end
+  for _, each in ipairs(sweeps.children(id)) do sweeps.signal(each, "INT") end
+  status, err = sweeps.finish(folder)
+  equal(status, 0, err)
+  equal(mr.results(folder .. "/r.db"):counts(), { done = 6 })
 end)
 
 it("mr.sweep keeps the first 65536 bytes of a long error message", function()
   for _, workers in ipairs{ 0, 1 } do
-    in_folder(function(folder)
-      local status, _, err = sweeps.run(folder, "sweep.lua", "--oops long --workers " .. workers)
-      equal(status, 0, err)
-      local state, reason = third(folder)
-      equal({ state, #reason }, { "failed", 65536 })
-    end)
+    local folder = new_folder()
+    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops long --workers " .. workers)
+    equal(status, 0, err)
+    local state, reason = third(folder)
+    equal({ state, #reason }, { "failed", 65536 })
   end
 end)
 
@@ -184,17 +179,16 @@ it("mr.sweep records a reason for every kind of failure, with and without worker
   if sweeps.read "/proc/self/maps":find "lib[at]san" then said.memory = nil end
   for kind, expected in pairs(said) do
     for _, workers in ipairs{ 0, 1 } do
-      in_folder(function(folder)
-        local status, _, err = sweeps.run(folder, "sweep.lua", ("--oops %s --workers %d"):format(kind, workers),
-          kind == "memory" and "ulimit -v 2000000;" or "")
-        equal(status, 0, kind .. ": " .. err)
-        local state, reason = third(folder)
-        equal(state, "failed", kind)
-        equal(reason, expected, kind)
-        local _, shown = sweeps.run(folder, "results", "r.db")
-        check(shown:find(core.safe_text("trial 3 failed: " .. expected), 1, true), shown)
-        check(not shown:find "\27", "no escapes")
-      end)
+      local folder = new_folder()
+      local status, _, err = sweeps.run(folder, "sweep.lua", ("--oops %s --workers %d"):format(kind, workers),
+        kind == "memory" and "ulimit -v 2000000;" or "")
+      equal(status, 0, kind .. ": " .. err)
+      local state, reason = third(folder)
+      equal(state, "failed", kind)
+      equal(reason, expected, kind)
+      local _, shown = sweeps.run(folder, "results", "r.db")
+      check(shown:find(core.safe_text("trial 3 failed: " .. expected), 1, true), shown)
+      check(not shown:find "\27", "no escapes")
     end
   end
 end)
@@ -213,24 +207,23 @@ end
 
 it("Ctrl-C ends mr.sweep with stopped or unresponsive workers", function()
   for oops, most in pairs{ idle = 8, stubborn = 25 } do
-    in_folder(function(folder)
-      local id = start(folder, oops, 2)
-      local workers = sweeps.children(id)
-      for _, each in ipairs(workers) do sweeps.signal(each, "STOP") end
-      sweeps.signal(id, "INT")
-      local began = core.clock()
-      local status, err = sweeps.finish(folder)
-      equal(status, 130, err)
-      check(core.clock() - began < most, ("%s: %.1f s"):format(oops, core.clock() - began))
-      equal((third(folder)), "interrupted", oops)
-      for _, each in ipairs(workers) do equal(sweeps.read(("/proc/%d/cmdline"):format(each)), "") end
-    end)
+    local folder = new_folder()
+    local id = start(folder, oops, 2)
+    local workers = sweeps.children(id)
+    for _, each in ipairs(workers) do sweeps.signal(each, "STOP") end
+    sweeps.signal(id, "INT")
+    local began = core.clock()
+    local status, err = sweeps.finish(folder)
+    equal(status, 130, err)
+    check(core.clock() - began < most, ("%s: %.1f s"):format(oops, core.clock() - began))
+    equal((third(folder)), "interrupted", oops)
+    for _, each in ipairs(workers) do equal(sweeps.read(("/proc/%d/cmdline"):format(each)), "") end
   end
 end)
 
 it("results print names from a store without control characters", function()
-  in_folder(function(folder)
-    sweeps.write(folder .. "/names.lua", [[
+  local folder = new_folder()
+  sweeps.write(folder .. "/names.lua", [[
 local mr = require "moonrank"
 mr.sweep{ name = "a\27]0;owned\7\u{9b}", store = "n.db", workers = 0, metric = "value", direction = "maximize",
   space = { x = mr.choice{ "\27[2J\n", "plain" } },
@@ -238,13 +231,12 @@ mr.sweep{ name = "a\27]0;owned\7\u{9b}", store = "n.db", workers = 0, metric = "
 print(mr.results "n.db")
 print(mr.results "n.db":trials())
 ]])
-    local status, out, err = sweeps.run(folder, "names.lua")
-    equal(status, 0, err)
-    local _, results = sweeps.run(folder, "results", "n.db")
-    for name, text in pairs{ script = out, progress = err, results = results } do
-      check(not text:find "[\27\7\xff\xfe]", name .. ": " .. text)
-      check(text:find([[a\x1b]0;owned\x07]], 1, true), name .. ": " .. text)
-    end
-    check(results:find([[\x1b[2J\n]], 1, true), results)
-  end)
+  local status, out, err = sweeps.run(folder, "names.lua")
+  equal(status, 0, err)
+  local _, results = sweeps.run(folder, "results", "n.db")
+  for name, text in pairs{ script = out, progress = err, results = results } do
+    check(not text:find "[\27\7\xff\xfe]", name .. ": " .. text)
+    check(text:find([[a\x1b]0;owned\x07]], 1, true), name .. ": " .. text)
+  end
+  check(results:find([[\x1b[2J\n]], 1, true), results)
 end)

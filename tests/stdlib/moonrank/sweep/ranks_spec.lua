@@ -8,7 +8,7 @@ local mpirun, why = sweeps.mpirun(3)
 if sweeps.is_skipped("ranks", why) then return end
 
 local script = sweeps.read "tests/support/pruned_study.lua"
-local function in_folder(body) sweeps.in_folder(body, script) end
+local function new_folder() return sweeps.new_folder(script) end
 
 -- The processes of the job, in the order of their ranks.
 local function ranks_of(id)
@@ -29,32 +29,30 @@ local function first_trial(folder, slot)
 end
 
 it("mr.sweep gives the same table with 1, 2 and 4 workers and 3 MPI ranks, printed once", function()
-  in_folder(function(folder)
-    local tables = {}
-    for i, workers in ipairs{ 1, 2, 4 } do
-      equal((sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))), 0)
-      tables[i] = sweeps.table_at(folder, workers .. ".db")
-    end
-    local status, out, err = sweeps.run(folder, "sweep.lua", "--store mpi.db --wait 0.1", mpirun)
-    equal(status, 0, err)
-    equal(select(2, out:gsub("mr.Results", "")), 1)
-    local _, pruned = tables[1]:gsub(",pruned,", "")
-    check(pruned > 0 and pruned < 20, pruned .. " pruned")
-    for i = 2, 3 do equal(tables[i], tables[1]) end
-    equal(sweeps.table_at(folder, "mpi.db"), tables[1])
-    equal(mr.results(folder .. "/mpi.db"):per_list(1):totable(), mr.results(folder .. "/2.db"):per_list(1):totable())
-    check(sweeps.took_part(folder .. "/mpi.db.files/study", 3) > 1, "other ranks take part")
-  end)
+  local folder = new_folder()
+  local tables = {}
+  for i, workers in ipairs{ 1, 2, 4 } do
+    equal((sweeps.run(folder, "sweep.lua", ("--workers %d --store %d.db"):format(workers, workers))), 0)
+    tables[i] = sweeps.table_at(folder, workers .. ".db")
+  end
+  local status, out, err = sweeps.run(folder, "sweep.lua", "--store mpi.db --wait 0.1", mpirun)
+  equal(status, 0, err)
+  equal(select(2, out:gsub("mr.Results", "")), 1)
+  local _, pruned = tables[1]:gsub(",pruned,", "")
+  check(pruned > 0 and pruned < 20, pruned .. " pruned")
+  for i = 2, 3 do equal(tables[i], tables[1]) end
+  equal(sweeps.table_at(folder, "mpi.db"), tables[1])
+  equal(mr.results(folder .. "/mpi.db"):per_list(1):totable(), mr.results(folder .. "/2.db"):per_list(1):totable())
+  check(sweeps.took_part(folder .. "/mpi.db.files/study", 3) > 1, "other ranks take part")
 end)
 
 it("mr.sweep under mpirun continues after a trial exits its process", function()
-  in_folder(function(folder)
-    local status, _, err = sweeps.run(folder, "sweep.lua", "--oops exit", mpirun)
-    equal(status, 0, err)
-    local r = mr.results(folder .. "/r.db")
-    equal(r:counts().killed, 4)
-    equal(r:trials{ columns = { "reason" }, where = { number = 10 } }.rows[1][1], "its process ended: exit status 3")
-  end)
+  local folder = new_folder()
+  local status, _, err = sweeps.run(folder, "sweep.lua", "--oops exit", mpirun)
+  equal(status, 0, err)
+  local r = mr.results(folder .. "/r.db")
+  equal(r:counts().killed, 4)
+  equal(r:trials{ columns = { "reason" }, where = { number = 10 } }.rows[1][1], "its process ended: exit status 3")
 end)
 
 -- Checks that the store has the same results as a sweep with two workers.
@@ -87,15 +85,14 @@ end
 
 -- Sends a signal to a rank that runs a trial. Other ranks must finish the trial.
 local function lose_rank(number, signal, launcher)
-  in_folder(function(folder)
-    local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", launcher)
-    local ranks = ranks_of(id)
-    first_trial(folder, number)
-    sweeps.signal(ranks[number], signal)
-    local status, err = finish_ranks(folder, id, ranks)
-    equal(status or 0, 0, err)
-    as_with_workers(folder)
-  end)
+  local folder = new_folder()
+  local id = sweeps.start(folder, "sweep.lua", "--wait 0.6 --retry 1 --silence 5", launcher)
+  local ranks = ranks_of(id)
+  first_trial(folder, number)
+  sweeps.signal(ranks[number], signal)
+  local status, err = finish_ranks(folder, id, ranks)
+  equal(status or 0, 0, err)
+  as_with_workers(folder)
 end
 
 it("mr.sweep under mpirun gives the trial of a silent rank to another", function() lose_rank(3, "STOP", mpirun) end)
@@ -105,23 +102,22 @@ it("mr.sweep under mpirun --enable-recovery continues after a rank is killed", f
 end)
 
 it("Ctrl-C of mpirun interrupts trials of mr.sweep, which a later run repeats", function()
-  in_folder(function(folder)
-    -- It wakes the ranks, asks them to end and kills them, so many seconds apart. One second, its default, is short
-    -- on a busy machine.
-    local id = sweeps.start(folder, "sweep.lua", "--wait 2", sweeps.mpirun(3, "--mca odls_base_sigkill_timeout 4"))
-    first_trial(folder, 1)
-    sweeps.signal(id, "TERM")
-    sweeps.finish(folder)
-    local counts = mr.results(folder .. "/r.db"):counts()
-    check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
-    equal((sweeps.run(folder, "sweep.lua", "--workers 2")), 0)
-    as_with_workers(folder)
-  end)
+  local folder = new_folder()
+  -- It wakes the ranks, asks them to end and kills them, so many seconds apart. One second, its default, is short
+  -- on a busy machine.
+  local id = sweeps.start(folder, "sweep.lua", "--wait 2", sweeps.mpirun(3, "--mca odls_base_sigkill_timeout 4"))
+  first_trial(folder, 1)
+  sweeps.signal(id, "TERM")
+  sweeps.finish(folder)
+  local counts = mr.results(folder .. "/r.db"):counts()
+  check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
+  equal((sweeps.run(folder, "sweep.lua", "--workers 2")), 0)
+  as_with_workers(folder)
 end)
 
 it("mr.sweep under mpirun runs two sweeps, the second from results of the first", function()
-  in_folder(function(folder)
-    sweeps.write(folder .. "/two.lua", [[
+  local folder = new_folder()
+  sweeps.write(folder .. "/two.lua", [[
 local mr = require "moonrank"
 local first = mr.sweep{ name = "one", store = "t.db", progress = false, space = { a = mr.range(1, 6) },
   run = function(trial) return trial.a end }
@@ -130,24 +126,22 @@ local second = mr.sweep{ name = "two", store = "t.db", progress = false, space =
   run = function(trial) return trial.a * best end }
 print(second:best().value)
 ]])
-    local status, out, err = sweeps.run(folder, "two.lua", "", mpirun)
-    equal(status, 0, err)
-    equal(out, "36.0\n")
-  end)
+  local status, out, err = sweeps.run(folder, "two.lua", "", mpirun)
+  equal(status, 0, err)
+  equal(out, "36.0\n")
 end)
 
 it("an error in a script under mpirun is printed once", function()
-  in_folder(function(folder)
-    sweeps.write(folder .. "/bad.lua", script .. "\nerror 'the end'\n")
-    local status, _, err = sweeps.run(folder, "bad.lua", "", mpirun)
-    equal(status, 1)
-    equal(select(2, err:gsub("bad.lua:%d+: the end", "")), 1)
-  end)
+  local folder = new_folder()
+  sweeps.write(folder .. "/bad.lua", script .. "\nerror 'the end'\n")
+  local status, _, err = sweeps.run(folder, "bad.lua", "", mpirun)
+  equal(status, 1)
+  equal(select(2, err:gsub("bad.lua:%d+: the end", "")), 1)
 end)
 
 it("mr.sweep gives each worker its own GPU", function()
-  in_folder(function(folder)
-    sweeps.write(folder .. "/gpus.lua", [[
+  local folder = new_folder()
+  sweeps.write(folder .. "/gpus.lua", [[
 local mr = require "moonrank"
 local core = require "moonrank.core"
 core.device = function() return "cuda" end
@@ -165,12 +159,11 @@ for gpu in pairs(seen) do names[#names + 1] = ("%d"):format(gpu) end
 table.sort(names)
 print(table.concat(names, " "))
 ]])
-    local _, out, err = sweeps.run(folder, "gpus.lua", "a.db")
-    equal(out, "0 1\n", err)
-    equal(sweeps.read(folder .. "/a.db.files/study/worker_3.log"), "")
-    _, out = sweeps.run(folder, "gpus.lua", "b.db", "CUDA_VISIBLE_DEVICES=5,7,9")
-    equal(out, "5 7 9\n")
-    _, out = sweeps.run(folder, "gpus.lua", "c.db", mpirun)
-    equal(out, "0 1\n")
-  end)
+  local _, out, err = sweeps.run(folder, "gpus.lua", "a.db")
+  equal(out, "0 1\n", err)
+  equal(sweeps.read(folder .. "/a.db.files/study/worker_3.log"), "")
+  _, out = sweeps.run(folder, "gpus.lua", "b.db", "CUDA_VISIBLE_DEVICES=5,7,9")
+  equal(out, "5 7 9\n")
+  _, out = sweeps.run(folder, "gpus.lua", "c.db", mpirun)
+  equal(out, "0 1\n")
 end)

@@ -30,16 +30,15 @@ print(sound[1][1], results:counts().done or 0, #results:trials{ states = { "done
 
 -- `body` gets a folder and a function that says what a reader sees there.
 local function on(system, body)
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/read.lua", read_script)
-    local before = "MOONRANK_SQLITE_VFS=" .. system
-    body(folder, before, function()
-      local command = ("cd %s && %s %s read.lua 2>&1"):format(folder, before, sweeps.moonrank)
-      local said = sweeps.capture(command)
-      local sound, done, rows = said:match "^(%S+)\t(%d+)\t(%d+)"
-      return sound, tonumber(done), tonumber(rows), said
-    end)
-  end, script)
+  local folder = sweeps.new_folder(script)
+  sweeps.write(folder .. "/read.lua", read_script)
+  local before = "MOONRANK_SQLITE_VFS=" .. system
+  body(folder, before, function()
+    local command = ("cd %s && %s %s read.lua 2>&1"):format(folder, before, sweeps.moonrank)
+    local said = sweeps.capture(command)
+    local sound, done, rows = said:match "^(%S+)\t(%d+)\t(%d+)"
+    return sound, tonumber(done), tonumber(rows), said
+  end)
 end
 
 -- Names in a folder without the files of the test itself.
@@ -151,8 +150,8 @@ for _, system in ipairs{ "unix-none", "unix-dotfile" } do
 end
 
 it("copies of a store in a shared folder take at most a twentieth of the writer's time", function()
-  sweeps.in_folder(function(folder)
-    sweeps.write(folder .. "/copies.lua", [[
+  local folder = sweeps.new_folder()
+  sweeps.write(folder .. "/copies.lua", [[
 local core = require "moonrank.core"
 local mr = require "moonrank"
 local stores = require "moonrank.sweep.store"
@@ -177,13 +176,12 @@ end
 print(copies, (copying - last) / (core.clock() - began), number)
 opened:close()
 ]])
-    local status, out, err = sweeps.run(folder, "copies.lua", "", "MOONRANK_SQLITE_VFS=unix-none")
-    equal(status, 0, err)
-    local copies, part, trials = out:match "(%d+)%s+(%S+)%s+(%d+)"
-    check(tonumber(copies) >= 1 and tonumber(copies) < tonumber(trials), out)
-    -- a copy is paid for by the time after it, so the last one does not count
-    check(tonumber(part) <= 0.05, out)
-  end)
+  local status, out, err = sweeps.run(folder, "copies.lua", "", "MOONRANK_SQLITE_VFS=unix-none")
+  equal(status, 0, err)
+  local copies, part, trials = out:match "(%d+)%s+(%S+)%s+(%d+)"
+  check(tonumber(copies) >= 1 and tonumber(copies) < tonumber(trials), out)
+  -- a copy is paid for by the time after it, so the last one does not count
+  check(tonumber(part) <= 0.05, out)
 end)
 
 it("a writer of a shared store stops before its next trial if it was replaced", function()

@@ -44,32 +44,30 @@ local results = mr.sweep{ name = "study", store = args.store, workers = args.wor
 print(results)
 ]]
 
-local function in_folder(body) sweeps.in_folder(body, script) end
+local function new_folder() return sweeps.new_folder(script) end
 
 it("mr.sweep under srun -n 3 gives the table of two workers, printed once", function()
-  in_folder(function(folder)
-    equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
-    local status, out, err = sweeps.run(folder, "sweep.lua", "--wait 0.2", environment .. " srun -n 3")
-    equal(status, 0, err)
-    equal(select(2, out:gsub("mr.Results", "")), 1)
-    equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
-    check(sweeps.took_part(folder .. "/r.db.files/study", 3) > 1, "other tasks take part")
-  end)
+  local folder = new_folder()
+  equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
+  local status, out, err = sweeps.run(folder, "sweep.lua", "--wait 0.2", environment .. " srun -n 3")
+  equal(status, 0, err)
+  equal(select(2, out:gsub("mr.Results", "")), 1)
+  equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
+  check(sweeps.took_part(folder .. "/r.db.files/study", 3) > 1, "other tasks take part")
 end)
 
 it("scancel interrupts trials of mr.sweep, and the same command resumes it", function()
-  in_folder(function(folder)
-    sweeps.start(folder, "sweep.lua", "--wait 1", environment .. " srun -n 3")
-    for _ = 1, 2000 do
-      if sweeps.read(folder .. "/r.db.files/study/worker_1.log"):find "-- trial" then break end
-      sweeps.wait(0.01)
-    end
-    os.execute(("%s scancel $(%s squeue -h -o %%i)"):format(environment, environment))
-    equal((sweeps.finish(folder)), 130)
-    local counts = mr.results(folder .. "/r.db"):counts()
-    check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
-    equal((sweeps.run(folder, "sweep.lua", "", environment .. " srun -n 3")), 0)
-    equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
-    equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
-  end)
+  local folder = new_folder()
+  sweeps.start(folder, "sweep.lua", "--wait 1", environment .. " srun -n 3")
+  for _ = 1, 2000 do
+    if sweeps.read(folder .. "/r.db.files/study/worker_1.log"):find "-- trial" then break end
+    sweeps.wait(0.01)
+  end
+  os.execute(("%s scancel $(%s squeue -h -o %%i)"):format(environment, environment))
+  equal((sweeps.finish(folder)), 130)
+  local counts = mr.results(folder .. "/r.db"):counts()
+  check(counts.interrupted and not counts.killed and not counts.failed, "interrupted")
+  equal((sweeps.run(folder, "sweep.lua", "", environment .. " srun -n 3")), 0)
+  equal((sweeps.run(folder, "sweep.lua", "--store two.db")), 0)
+  equal(sweeps.table_at(folder, "r.db"), sweeps.table_at(folder, "two.db"))
 end)

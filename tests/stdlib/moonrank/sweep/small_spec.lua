@@ -17,38 +17,36 @@ local function sweep(folder, options)
 end
 
 it("mr.sweep with 24 trials, tpe and median prunes none before step 4 and suggests no near-copies", function()
-  sweeps.in_folder(function(folder)
-    for seed = 1, 3 do
-      local r = sweep(folder, { name = "s" .. seed, seed = seed })
-      local columns = { "number", "state", "x", "lr", "reason" }
-      local points = r:trials{ columns = columns, states = { "done", "pruned" } }.rows
-      equal(#points, 24)
-      local near = 0
-      for i, a in ipairs(points) do
-        check(a[2] == "done" or math.tointeger(a[5]:match "step (%d+)") > 3, a[5])
-        for j = (i - 1) // 4 * 4 + 1, i - 1 do
-          local b = points[j]
-          if math.abs(a[3] - b[3]) < 0.01 and math.abs(math.log(a[4] / b[4], 10)) < 0.04 then near = near + 1 end
-        end
+  local folder = sweeps.new_folder()
+  for seed = 1, 3 do
+    local r = sweep(folder, { name = "s" .. seed, seed = seed })
+    local columns = { "number", "state", "x", "lr", "reason" }
+    local points = r:trials{ columns = columns, states = { "done", "pruned" } }.rows
+    equal(#points, 24)
+    local near = 0
+    for i, a in ipairs(points) do
+      check(a[2] == "done" or math.tointeger(a[5]:match "step (%d+)") > 3, a[5])
+      for j = (i - 1) // 4 * 4 + 1, i - 1 do
+        local b = points[j]
+        if math.abs(a[3] - b[3]) < 0.01 and math.abs(math.log(a[4] / b[4], 10)) < 0.04 then near = near + 1 end
       end
-      check(near == 0, ("seed %d: %d near-copies"):format(seed, near))
     end
-  end)
+    check(near == 0, ("seed %d: %d near-copies"):format(seed, near))
+  end
 end)
 
 it("mr.sweep keeps the generation size of a study and sets it by trials and workers at first", function()
-  sweeps.in_folder(function(folder)
-    local function sampler(name) return mr.results(folder .. "/r.db", name).study.sampler end
-    sweep(folder)
-    check(sampler "s":find("generation = 4", 1, true) and not sampler "s":find("generation = 10", 1, true), sampler "s")
-    equal(sweep(folder, { trials = 90 }):counts().running, nil)
-    check(sampler "s":find("generation = 4", 1, true), sampler "s")
-    local pruner = { "median", generation = 10, warmup = 0 }
-    sweep(folder, { name = "old", sampler = { "tpe", generation = 10 }, pruner = pruner })
-    sweep(folder, { name = "old" })
-    check(sampler "old":find("generation = 10", 1, true) and sampler "old":find("warmup = 0", 1, true), sampler "old")
-    raises(function() sweep(folder, { name = "old", sampler = { "tpe", generation = 5 } }) end, "sampler")
-  end)
+  local folder = sweeps.new_folder()
+  local function sampler(name) return mr.results(folder .. "/r.db", name).study.sampler end
+  sweep(folder)
+  check(sampler "s":find("generation = 4", 1, true) and not sampler "s":find("generation = 10", 1, true), sampler "s")
+  equal(sweep(folder, { trials = 90 }):counts().running, nil)
+  check(sampler "s":find("generation = 4", 1, true), sampler "s")
+  local pruner = { "median", generation = 10, warmup = 0 }
+  sweep(folder, { name = "old", sampler = { "tpe", generation = 10 }, pruner = pruner })
+  sweep(folder, { name = "old" })
+  check(sampler "old":find("generation = 10", 1, true) and sampler "old":find("warmup = 0", 1, true), sampler "old")
+  raises(function() sweep(folder, { name = "old", sampler = { "tpe", generation = 5 } }) end, "sampler")
 end)
 
 it("the median pruner with warmup = 'auto' waits a fifth of the epochs of mr.fit", function()
@@ -66,20 +64,19 @@ it("the median pruner with warmup = 'auto' waits a fifth of the epochs of mr.fit
 end)
 
 it("mr.sweep takes the first points from option first and other parameters from the sampler", function()
-  sweeps.in_folder(function(folder)
-    local first = { { lr = 0.01 }, { lr = 0.1, x = 0.5 } }
-    local rows = sweep(folder, { first = first }):trials{ columns = { "lr", "x" } }.rows
-    local without = sweep(folder, { name = "without" }):trials{ columns = { "lr", "x" } }.rows
-    equal({ rows[1][1], rows[1][2], rows[2] }, { 0.01, without[1][2], { 0.1, 0.5 } })
-    equal(rows[3], without[3])
-    equal(sweep(folder, { first = first }):counts().failed, nil)
-    raises(function() sweep(folder, { first = { { lr = 0.02 } } }) end, "sampler")
-    for _, bad in ipairs{ { { lr = 2 } }, { { rate = 0.1 } }, { 0.1 }, { lr = 0.1 }, 5 } do
-      raises(function() sweep(folder, { name = "bad", first = bad }) end, "first")
-    end
-    local grid = { name = "bad", first = first, sampler = "grid", space = { lr = mr.choice{ 1 } } }
-    raises(function() sweep(folder, grid) end, "first")
-  end)
+  local folder = sweeps.new_folder()
+  local first = { { lr = 0.01 }, { lr = 0.1, x = 0.5 } }
+  local rows = sweep(folder, { first = first }):trials{ columns = { "lr", "x" } }.rows
+  local without = sweep(folder, { name = "without" }):trials{ columns = { "lr", "x" } }.rows
+  equal({ rows[1][1], rows[1][2], rows[2] }, { 0.01, without[1][2], { 0.1, 0.5 } })
+  equal(rows[3], without[3])
+  equal(sweep(folder, { first = first }):counts().failed, nil)
+  raises(function() sweep(folder, { first = { { lr = 0.02 } } }) end, "sampler")
+  for _, bad in ipairs{ { { lr = 2 } }, { { rate = 0.1 } }, { 0.1 }, { lr = 0.1 }, 5 } do
+    raises(function() sweep(folder, { name = "bad", first = bad }) end, "first")
+  end
+  local grid = { name = "bad", first = first, sampler = "grid", space = { lr = mr.choice{ 1 } } }
+  raises(function() sweep(folder, grid) end, "first")
 end)
 
 it("mr.seeds makes a parameter of seeds and rejects invalid counts", function()

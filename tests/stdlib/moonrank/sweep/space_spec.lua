@@ -119,33 +119,29 @@ describe("the description of a space", function()
   end)
 end)
 
-describe("named values of mr.choice", function()
-  it("are stored by name and passed to trials as values", function()
-    local made = function() end
-    local net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }
-    local s = space.new{ net = net, n = mr.range(1, 2) }
-    equal(all(space.new{ net = s:entries()[2].part }), { "net=none", "net=f", "net=off", "net=small" })
-    equal(s:values{ net = "small", n = 2 }, { net = { hidden = { 46 } }, n = 2 })
-    check(s:values{ net = "f", n = 1 }.net == made)
-    equal(s:values{ net = "off", n = 1 }.net, false)
-    equal(s:values{ net = "none", n = 1 }.net, "none")
-  end)
+it("named values of mr.choice are stored by name and passed to trials as values", function()
+  local made = function() end
+  local net = mr.choice{ "none", small = { hidden = { 46 } }, f = made, off = false }
+  local s = space.new{ net = net, n = mr.range(1, 2) }
+  equal(all(space.new{ net = s:entries()[2].part }), { "net=none", "net=f", "net=off", "net=small" })
+  equal(s:values{ net = "small", n = 2 }, { net = { hidden = { 46 } }, n = 2 })
+  check(s:values{ net = "f", n = 1 }.net == made)
+  equal(s:values{ net = "off", n = 1 }.net, false)
+  equal(s:values{ net = "none", n = 1 }.net, "none")
 end)
 
-describe("a parameter of a space", function()
-  it("contains its values and no others", function()
-    local function contains(part, values, expected)
-      for _, value in ipairs(values) do
-        equal(part:contains(value), expected, tostring(part) .. " " .. tostring(value))
-      end
+it("a parameter of a space contains its values and no others", function()
+  local function contains(part, values, expected)
+    for _, value in ipairs(values) do
+      equal(part:contains(value), expected, tostring(part) .. " " .. tostring(value))
     end
-    contains(mr.loguniform(1e-3, 1), { 1e-3, 1, 0.5 }, true)
-    contains(mr.loguniform(1e-3, 1), { 2, 0 / 0, "0.5" }, false)
-    contains(mr.range(1, 7, 3), { 4, 7.0 }, true)
-    contains(mr.range(1, 7, 3), { 5, 10 }, false)
-    contains(mr.choice{ "a", "b" }, { "A", 1 }, false)
-    contains(mr.integer(1, 9), { 1.5 }, false)
-  end)
+  end
+  contains(mr.loguniform(1e-3, 1), { 1e-3, 1, 0.5 }, true)
+  contains(mr.loguniform(1e-3, 1), { 2, 0 / 0, "0.5" }, false)
+  contains(mr.range(1, 7, 3), { 4, 7.0 }, true)
+  contains(mr.range(1, 7, 3), { 5, 10 }, false)
+  contains(mr.choice{ "a", "b" }, { "A", 1 }, false)
+  contains(mr.integer(1, 9), { 1.5 }, false)
 end)
 
 describe("search space errors", function()

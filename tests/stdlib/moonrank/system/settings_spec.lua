@@ -4,8 +4,9 @@ local mr = require "moonrank"
 local earlier = dofile "tests/support/earlier.lua"
 local store = require "moonrank.sweep.store"
 local files = require "tests.support.files"
+local says = require "tests.support.says"
 local test = require "moonrank.test"
-local describe, it, check, equal, raises = test.describe, test.it, test.check, test.equal, test.raises
+local describe, it, equal, raises = test.describe, test.it, test.equal, test.raises
 local text = require("moonrank.system.settings").text
 
 local function nothing() return {} end
@@ -85,9 +86,7 @@ describe("settings texts", function()
     local loss = mr.losses.lambdarank{ steepness = 2, bound = bound }
     local now, formerly = text("mr.sweep", "of", { loss = loss }), text("mr.sweep", "of", { loss = loss }, true)
     equal({ now:find "gain = [23]", formerly:find "steepness" }, {})
-    for _, word in ipairs{ "gain = 2, metric = ", "form = log, gain = 3, kappa = " } do
-      check(formerly:find(word, 1, true), formerly)
-    end
+    says(formerly, "gain = 2, metric = ", "form = log, gain = 3, kappa = ")
     equal(text("mr.sweep", "of", { steepness = 2 }, true), "{steepness = 2}", "the script's own tables stay")
   end)
   it("of earlier versions resume sweeps and checkpoints unless a value differs", function()
@@ -117,14 +116,14 @@ describe("settings texts", function()
     local round = {}
     round.round = { round }
     for _, case in ipairs{
-      { print, "is or contains a function" },
-      { { a = { nothing } }, "is or contains a function" },
-      { setmetatable({}, {}), "is or contains a table" },
-      { io.stdout, "is or contains a userdata" },
-      { round, "contains itself" },
-      { { [true] = 1 }, "has a boolean as a key" },
+      { print, "function" },
+      { { a = { nothing } }, "function" },
+      { setmetatable({}, {}), "table" },
+      { io.stdout, "userdata" },
+      { round, "itself" },
+      { { [true] = 1 }, "boolean" },
     } do
-      raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep: setting 'of' " .. case[2])
+      raises(function() text("mr.sweep", "of", case[1]) end, "mr.sweep", "'of'", case[2])
     end
   end)
   it("make sweeps and checkpoints notice changes within tables", function()
