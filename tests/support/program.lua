@@ -22,11 +22,10 @@ end
 
 function M.has_gnuplot() return (M.run "gnuplot --version") end
 
----Returns the folder of real data that has this name in it; nil without one.
+---Returns the folder of real data if it has a file or folder of this name, else nil.
 function M.data_folder(name)
-  for _, folder in ipairs{ os.getenv "MOONRANK_DATA" or "", "../shared/data" } do
-    if folder ~= "" and require("moonrank.core").file_exists(folder .. "/" .. name) then return folder end
-  end
+  local folder = os.getenv "MOONRANK_DATA" or "../shared/data"
+  return require("moonrank.core").file_exists(folder .. "/" .. name) and folder or nil
 end
 
 function M.has_data(name) return M.data_folder(name) ~= nil end
