@@ -5,6 +5,7 @@
 -- Whole lists are few, because users with equally many relevant items share one.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
+local operations = require "moonrank.tensor.operations"
 
 local M = {}
 
@@ -61,16 +62,28 @@ function M.set(sampled, shapes, numbers)
   of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
 end
 
+---Lets lists `made` stand for what `lists` stand for.
+function M.keep(lists, made) of_sampled[made] = of_sampled[lists] end
+
 ---Returns the whole lists that sampled lists stand for; nil if they stand for themselves.
 ---@param lists mr.Lists
 ---@return mr.bounds.WholeLists?
 function M.of(lists) return of_sampled[lists] end
 
+---Returns the whole lists that `count` copies of the sampled lists stand for, laid end to end.
+---@param count integer
+---@return mr.bounds.WholeLists
+function WholeLists:repeated(count)
+  local numbers = {}
+  for copy = 1, count do numbers[copy] = self._numbers end
+  return setmetatable({ _shapes = self._shapes, _numbers = operations.cat(numbers) }, WholeLists)
+end
+
 ---Returns the slope of a bound for each sampled list. A bound that is not affine has its slope at the
 ---metric's mean over random rankings of the whole list.
 ---@param bound mr.Bound
 ---@param metric mr.Metric
----@param like mr.Tensor  whose type and device the result has
+---@param like mr.Tensor|{ dtype: string, device: string }  whose type and device the result has
 ---@return mr.Tensor  [lists]
 function WholeLists:slopes(bound, metric, like)
   local line = line_of(self._shapes, bound, metric, { dtype = like.dtype, device = like.device })

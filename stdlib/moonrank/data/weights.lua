@@ -2,6 +2,8 @@
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
+local probabilities = require "moonrank.losses.probabilities"
+local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
@@ -17,7 +19,21 @@ M.options = declare("mr.WeightOptions", {
   row("list_weights", "[lists] weight of each list in means over lists, finite and 0 or more; false removes weights"),
 })
 
----Returns the lists with other weights. Weights that `o` does not have stay as they are.
+-- Limits of weights above 0: sums of weights times values then fit into float32.
+local least, most = 1e-30, 1e30
+
+-- Raises an error for weights outside of the limits.
+local function check_limits(name, x)
+  if not x or #x == 0 then return end
+  local above, below = x:max():item(), x:gt(0):where(x, 1):min():item()
+  local found = above > most and above or below
+  if above > most or below < least then
+    check.fail("%s: a weight is %g, expected 0 or a number from %g to %g", name, found, least, most)
+  end
+end
+
+---Returns the lists with other weights. Weights that `o` does not have stay as they are. Probabilities of the rows
+---(lists:drawn), and the whole lists that sampled lists stand for, stay, too.
 ---@param lists mr.Lists
 ---@param o mr.WeightOptions
 ---@return mr.Lists
@@ -28,7 +44,12 @@ function M.with(lists, o)
     if not given or check.is_tensor(given) then return given or nil end
     return core.tensor(given, "float64", "cpu")
   end
-  return lists:with_weights(chosen "weights", chosen "list_weights")
+  local made = lists:with_weights(chosen "weights", chosen "list_weights")
+  check_limits("weights", made.weights)
+  check_limits("list_weights", made.list_weights)
+  probabilities.keep(lists, made)
+  whole_lists.keep(lists, made)
+  return made
 end
 
 return M

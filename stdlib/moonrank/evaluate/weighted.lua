@@ -1,19 +1,45 @@
 -- Metrics of lists with weights of rows or of lists (lists:weighted), for mr.evaluate.
 local check = require "moonrank.check"
 local forms = require "moonrank.losses.weighted"
+local registry = require "moonrank.metrics.registry"
 
 local M = {}
+
+local function gains_of(metric, lists, weights)
+  local grades = lists:to("float64").relevance:to(weights.device)
+  return weights * (metric.options.gain == "linear" and grades or 2 ^ grades - 1)
+end
 
 -- Returns the lists with grades whose gains are those of the metric times the weights. The weights are scaled so that
 -- the least gain above 0 is 1: no row stops being relevant. Also returns the factor of this scale.
 local function with_gains(metric, lists, weights)
-  local gains = weights * (metric.options.gain == "linear" and lists:to("float64").relevance:to(weights.device)
-    or 2 ^ lists:to("float64").relevance:to(weights.device) - 1)
+  local gains = gains_of(metric, lists, weights)
   local some = gains:gt(0)
   local least = some:sum():item() > 0 and -(some:where(-gains, -math.huge):max():item()) or 1
   gains = gains / least
   return metric.options.gain == "linear" and lists:with_relevance(gains) or forms.as_grades(lists, weights / least),
     1 / least
+end
+
+-- Returns the DCG of gains in float64. Grades are float32, so each gain is the sum of two: DCG is linear in gains.
+local function exact_dcg(metric, scores, lists, gains)
+  local dcg = registry.parse(metric.k and ("dcg@%d"):format(metric.k) or "dcg", { gain = "linear", ties = metric.ties })
+  local scale = #gains > 0 and gains:max():item() or 1
+  local rest, sum = scale > 0 and gains / scale or gains, 0
+  for _ = 1, 2 do
+    local part = (rest * (1 - 2 ^ -24)):float()  -- at most the rest
+    local of = lists:with_relevance(part)
+    sum, rest = dcg:of_ranking(dcg:ranking(scores, of), of, "definition") + sum, rest - part:double()
+  end
+  return sum * (scale > 0 and scale or 1)
+end
+
+-- Returns nDCG or DCG of gains in float64 where the ideal DCG is above 0, else `values`.
+local function exact(metric, scores, lists, gains, values)
+  local ideal = exact_dcg(metric, gains, lists, gains)
+  local some = ideal:gt(0)
+  local dcg = exact_dcg(metric, scores, lists, gains)
+  return some:where(metric.base == "dcg" and dcg or dcg / some:where(ideal, 1), values)
 end
 
 -- Why a metric does not take weights of rows; nil if it does.
@@ -50,6 +76,10 @@ function M.values(metric, scores, lists)
   local of, factor = with_gains(metric, lists, weights)
   local values = metric:of_ranking(metric:ranking(scores:double(), of), of, metric.empty)
   if metric.base == "dcg" then values = values / factor end
+  -- the rule "worst" for ties depends on which rows are relevant
+  if metric.ties ~= "worst" then
+    values = exact(metric, scores:double(), lists, gains_of(metric, lists, weights), values)
+  end
   return lists:sum(weights):gt(0):where(values, 0 / 0)
 end
 

@@ -7,11 +7,15 @@ local M = {}
 
 local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
 
--- Raises an error for a loss with a bound whose slope needs the ranking of all items: a step scores a sample of them.
-local function check_slope(loss)
+-- Raises an error for a loss with a bound that needs the ranking of all items: a step scores a sample of them.
+local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
     local options = check.field(term.loss, "options") or {}
     local bound = options.bound
+    if bound and not bound.affine and check.field(term.loss, "_unbounded") then
+      check.fail("mr.fit: bound '%s' of mr.losses.%s is applied to rankings of all items, but a step of interactions "
+        .. "ranks a sample. Pass an affine bound, such as 'minmax'", bound.name, term.loss.name)
+    end
     if options.slope_at == "value" and bound and not bound.affine then
       check.fail("mr.fit: slope_at of the loss is 'value', but bound '%s' then needs the ranking of all items, and a "
         .. "step of interactions scores a sample. Pass slope_at = 'expectation' to the loss", bound.name)
@@ -35,7 +39,7 @@ function M.check(o)
     check.fail("mr.fit: the lists of train have weights, but all interactions of a step have the same weight. Pass "
       .. "unit = 'list', or lists:weighted{weights = false, list_weights = false}")
   end
-  check_slope(o.loss)
+  check_bound(o.loss)
 end
 
 -- Returns the largest of the numbers of users or of items; 0 if there are none.
@@ -48,6 +52,8 @@ local function catalogue_of(o)
   check.expect(items, "mr.fit", "catalogue", items, "the number of items: the model has no option items")
   check.expect(items >= highest, "mr.fit", "catalogue", items, "at least %d, the highest number of an item in train",
     highest)
+  check.expect(not known or items <= known, "mr.fit", "catalogue", items, "at most %s, the model's number of items",
+    tostring(known))
   return items
 end
 

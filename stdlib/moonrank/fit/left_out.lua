@@ -29,8 +29,8 @@ end
 
 local warned = {}
 
----Warns if a loss of Moonrank leaves out more than 5 % of the lists of train. The same warning is
----printed only once per process.
+---Warns if a loss of Moonrank leaves out more than 5 % of the lists of train, or all of them because
+---of their weights. A warning about lists without weights is printed only once per process.
 ---@param plan mr.fit.Plan
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
@@ -39,7 +39,11 @@ function M.warn(plan)
   -- The lists that count in a sum of losses depend on several metrics.
   -- Lists of interactions all have one relevant row and another.
   if not metric or plan.interactions or check.field(loss, "_terms") or not check.is_lists(lists) then return end
-  lists = lists:with_weights()
+  local plain = lists:with_weights()
+  if lists:has_weights() and loss:count(lists) == 0 and loss:count(plain) > 0 then
+    check.warn("mr.fit: all lists of train that count in the loss have weight 0, so training changes nothing")
+  end
+  lists = plain
   local out = lists.count - loss:count(lists)
   if out <= most * lists.count then return end
   local text = ("mr.fit: %s leaves out %d of %d lists of train (%.0f %%). "

@@ -42,16 +42,33 @@ local function counted_in_any(terms, lists)
   return math.tointeger(any:sum():item())
 end
 
+-- Returns the parameters of all terms, each once: two terms may be the same loss.
 local function parameters_of(terms)
-  local found = {}
+  local found, is_known = {}, {}
   for _, term in ipairs(terms) do
-    for _, each in ipairs(term.loss:parameters()) do found[#found + 1] = each end
+    for _, each in ipairs(term.loss:parameters()) do
+      if not is_known[each] then found[#found + 1] = each end
+      is_known[each] = true
+    end
   end
   return #found > 0 and found
 end
 
+-- Returns the function of scores and lists that is the weighted sum of what `values` gives for each term.
+local function sum_of(terms, values)
+  return function(scores, lists)
+    local sum
+    for _, term in ipairs(terms) do
+      local value = values(term.loss, scores, lists)
+      if term.factor ~= 1 then value = value * term.factor end
+      sum = sum and sum + value or value
+    end
+    return sum
+  end
+end
+
 -- Returns the fields of the loss that is the weighted sum of these terms.
-local function made(terms, values)
+local function made(terms, values, unbounded)
   local names, gains, options = {}, false, {}
   for i, term in ipairs(terms) do
     if term.loss._count_of then
@@ -66,22 +83,14 @@ local function made(terms, values)
     repeats = all(terms, "repeats"), pointwise = all(terms, "pointwise"), options = { terms = options },
     _terms = terms, _row_weights = true, _gains = gains, _parameters = parameters_of(terms), _maximize = false,
     _counts_all = all(terms, "_counts_all"), _bounds_metric = terms[1].loss._bounds_metric,
-    _apply = function(value) return value end,
+    _apply = function(value) return value end, _unbounded = sum_of(terms, unbounded),
     _prepare = function(model, batch)
       for _, term in ipairs(terms) do
         if term.loss._prepare then term.loss._prepare(model, batch) end
       end
     end,
     _count_of = function(lists) return counted_in_any(terms, lists) end,
-    _smooth = function(scores, lists)
-      local sum
-      for _, term in ipairs(terms) do
-        local value = values(term.loss, scores, lists)
-        if term.factor ~= 1 then value = value * term.factor end
-        sum = sum and sum + value or value
-      end
-      return sum
-    end,
+    _smooth = sum_of(terms, values),
   }
 end
 
@@ -94,13 +103,14 @@ end
 ---over the lists that count in at least one term.
 ---@param class table  mr.Loss
 ---@param values fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor
-function M.install(class, values)
+---@param unbounded fun(loss: mr.Loss, scores: mr.Tensor, lists: mr.Lists): mr.Tensor  the values before the bound
+function M.install(class, values, unbounded)
   local function is_loss(value) return getmetatable(value) == class end
 
   function class.__add(a, b)
     if not is_loss(a) or not is_loss(b) then refuse("a term of the sum", is_loss(a) and b or a) end
     local terms = table.move(terms_of(a), 1, #terms_of(a), 1, {})
-    return setmetatable(made(table.move(terms_of(b), 1, #terms_of(b), #terms + 1, terms), values), class)
+    return setmetatable(made(table.move(terms_of(b), 1, #terms_of(b), #terms + 1, terms), values, unbounded), class)
   end
 
   function class.__mul(a, b)
@@ -108,7 +118,7 @@ function M.install(class, values)
     if type(factor) ~= "number" or factor - factor ~= 0 then refuse("factor", factor) end
     local terms = {}
     for i, term in ipairs(terms_of(of)) do terms[i] = { factor = term.factor * factor, loss = term.loss } end
-    return setmetatable(made(terms, values), class)
+    return setmetatable(made(terms, values, unbounded), class)
   end
 end
 

@@ -81,7 +81,14 @@ local function values(self, scores, lists)
   return self._maximize and -bounded or bounded
 end
 
-combined.install(Loss, values)
+-- Returns the values of a loss as if its bound were "none".
+local function as_if_unbounded(self, scores, lists)
+  local of_rankings = self._unbounded
+  local value = of_rankings and of_rankings(scores, lists) or unbounded(self, scores, lists)
+  return self._maximize and -value or value
+end
+
+combined.install(Loss, values, as_if_unbounded)
 
 ---Computes the loss of each list from its rows' scores, to be minimized.
 ---@param scores mr.Tensor  [rows]

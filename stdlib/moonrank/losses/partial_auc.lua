@@ -15,8 +15,8 @@ local function number(name, default, least, most, help)
 end
 
 local options_of_both = declare("mr.losses.LlpaucOptions", {
-  shared.factor("alpha", 0.7, "largest rate of true positives that counts"),
-  shared.factor("beta", 0.1, "largest rate of false positives that counts"),
+  number("alpha", 0.7, 1e-15, 1, "largest rate of true positives that counts"),
+  number("beta", 0.1, 1e-15, 1, "largest rate of false positives that counts"),
   shared.factor("kappa", 5, "steepness of the softplus that stands for max(0, x)"),
   number("a", 1, 0, 1, "first value of the parameter a"),
   number("b", 0, 0, 1, "first value of the parameter b"),

@@ -26,6 +26,9 @@ function M.with(lists, probabilities)
   return same
 end
 
+---Gives lists `made` the probabilities of `lists`, whose rows are the same.
+function M.keep(lists, made) of_lists[made] = of_lists[lists] end
+
 ---Returns the probabilities of lists that M.with returned; else nil.
 ---@param lists mr.Lists
 ---@return mr.Tensor?

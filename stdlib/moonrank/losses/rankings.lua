@@ -10,6 +10,7 @@ local loss = require "moonrank.losses.loss"
 local metrics = require "moonrank.metrics.registry"
 local random = require "moonrank.tensor.random"
 local shared = require "moonrank.losses.options"
+local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
@@ -38,6 +39,14 @@ local function each_block(scores, lists, metric, samples, name, f)
     local counted = list_stats.weights(metric, copies, f64, scores.device)
     f(copies, core.order(ranking), core.times_slope(values, counted))
   end
+end
+
+-- Applies a bound to the values of copies of lists. Sampled lists have the bound of the whole lists for which they
+-- stand.
+local function bounded_values(bound, values, metric, lists, copies)
+  local whole = bound.name ~= "none" and whole_lists.of(lists)
+  if not whole then return bound.apply(values, metric, copies) end
+  return whole:repeated(#values // math.max(1, lists.count)):bounded(bound, values, metric)
 end
 
 -- Makes a loss. `sample(scores, lists, bound)` returns the mean of the bounded metric per list and its derivative per
@@ -109,7 +118,7 @@ function M.policy_gradient(options)
     local ranks = core.counted_ranks(scores, lists, metric)
     local value, plain, weighted = core.no_rankings(scores, lists)
     each_block(scores, lists, metric, o.samples, "policy_gradient", function(copies, order, values)
-      local bounded = bound.apply(values, metric, copies)
+      local bounded = bounded_values(bound, values, metric, lists, copies)
       value, plain, weighted = core.add_log_slopes(scores, lists, order, ranks, bounded, value, plain, weighted)
     end)
     return value / o.samples, less_baseline(lists, o.samples, divisor, value, plain, weighted)
@@ -140,6 +149,8 @@ end
 -- Returns the slope of the bound for each list, at the metric of the current order of the rows, in float64.
 local function slopes(bound, metric, scores, lists)
   local kind = { dtype = f64, device = scores.device }
+  local whole = whole_lists.of(lists)
+  if whole then return whole:slopes(bound, metric, kind) end
   if not bound.affine then
     local counted = list_stats.weights(metric, lists, f64, scores.device)
     kind.at = core.times_slope(metric(scores:double(), lists), counted)
@@ -178,7 +189,7 @@ function M.pl_rank(options)
     local value, plain = core.no_rankings(scores, lists)
     local rest, log_slopes, weighted = core.no_rankings(scores, lists)
     each_block(scores, lists, metric, o.samples, "pl_rank", function(copies, order, values)
-      local bounded = bound.apply(values, metric, copies)
+      local bounded = bounded_values(bound, values, metric, lists, copies)
       value, plain = core.add_pl_rank(scores, lists, order, ranks, gains, discounts, weights, bounded, value, plain)
       if not bound.affine then
         local line = (values:reshape(#values // lists.count, lists.count) * slope):reshape(#values)

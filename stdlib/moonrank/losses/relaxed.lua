@@ -11,10 +11,12 @@ local weighted = require "moonrank.losses.weighted"
 local M = {}
 
 -- Returns the form of an nDCG loss for lists with weights of rows: gains times weights. `values` is the loss's function
--- of scores and lists.
+-- of scores and lists. It does not depend on the scale of weights; with the largest at 1, small ones keep their digits.
 local function by_gains(values)
   return loss.on_counted(metrics.parse "ndcg", function(scores, lists)
-    return values(scores, weighted.as_grades(lists, lists:row_weights_like(scores)))
+    local weights = lists:row_weights_like(scores):double()
+    local most = lists:spread(lists:max(weights))
+    return values(scores, weighted.as_grades(lists, weights / most:gt(0):where(most, 1)))
   end)
 end
 

@@ -158,6 +158,34 @@ describe("a bound of interactions", function()
       end
     end
   end)
+
+  it("is applied to random rankings with the user's catalogue and training items", function()
+    for _, name in ipairs{ "pl_rank", "policy_gradient" } do
+      local function make(bound)
+        return function(scores, lists)
+          mr.seed(5)
+          return mr.losses[name]{ bound = bound, metric = "ndcg", samples = 9 }(scores, lists)
+        end
+      end
+      local plain, users, under = bounded(make)
+      for _, bound in ipairs{ "minmax", "expectation" } do
+        for l, value in ipairs(under(bound)) do
+          local grades = {}
+          for i = 1, 8 do grades[i] = i <= relevant[users[l]] and 1 or 0 end
+          local score = mr.tensor({ -plain[l] }, { dtype = "float64" })
+          near(-value, mr.bounds.resolve(bound).apply(score, "ndcg", mr.lists{ grades }):item(), 1e-9, name)
+        end
+      end
+    end
+  end)
+
+  it("stays that of the user if the lists get weights", function()
+    local batch = pass(made(), { size = 11 })[1]
+    local scores = mr.normal({ batch.lists.rows }, { seed = 3, dtype = "float64" })
+    local loss = mr.losses.ap{ bound = "minmax" }
+    local weights = mr.ones(batch.size)
+    near(loss(scores, batch.lists, { list_weights = weights }), loss(scores, batch.lists), 1e-12)
+  end)
 end)
 
 local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 60, seed = 1 }:binarize(4)
@@ -230,6 +258,8 @@ describe("mr.fit of interactions", function()
     refused({ "unit", "'pair'" }, { unit = "pair" })
     refused({ "negatives", "0" }, { negatives = 0 })
     refused({ "catalogue", "3" }, { catalogue = 3 })
+    refused({ "catalogue", "61", "60" }, { catalogue = 61 })
+    refused({ "distribution", "pl_rank" }, { loss = mr.losses.mse{} + mr.losses.pl_rank{ bound = "distribution" } })
     refused({ "train", "users and items" }, { train = mr.data.synthetic{ kind = "queries", queries = 5 },
       model = mr.models.linear{ inputs = 46 } })
     refused({ "slope_at", "distribution" }, { loss = mr.losses.sl{ bound = "distribution" } })

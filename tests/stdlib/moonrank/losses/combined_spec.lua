@@ -60,6 +60,27 @@ it("sums of losses keep regularizers and parameters of their terms", function()
     #mr.losses.ordinal{ learn = true }:parameters())
 end)
 
+it("sums of losses train a parameter of two terms once", function()
+  local term = mr.losses.llpauc{}
+  equal(#(term + 0.5 * term):parameters(), 1)
+  equal(#(term + mr.losses.llpauc{}):parameters(), 2)
+end)
+
+it("sums of losses give trees the slopes of their bounds", function()
+  local newton = require "moonrank.losses.newton"
+  local function derivatives(loss)
+    mr.seed(1)
+    return newton.derivatives(loss, scores(), lists)
+  end
+  for _, name in ipairs{ "ndcg", "pl_rank", "lambdarank" } do
+    local loss = mr.losses[name]{ bound = "minmax" }
+    if name ~= "lambdarank" then near(derivatives(1 * loss), derivatives(loss), 1e-12, name) end
+    local first = derivatives(loss + 0.5 * mr.losses.listnet{})
+    local plain = derivatives(mr.losses[name]{} + 0.5 * mr.losses.listnet{})
+    check((first - plain):abs():max():item() > 1e-3, name)
+  end
+end)
+
 it("sums of losses refuse other terms", function()
   raises(function() return mr.losses.ndcg{} + 1 end, "term", "number")
   raises(function() return mr.losses.ndcg{} * mr.losses.ap{} end, "factor", "mr.Loss")

@@ -131,6 +131,13 @@ it("mr.losses.psl has a surrogate that ends", function()
   near(atan(mr.tensor({ 0.5, 40.5, -9 }, { dtype = "float64" }), lists):item(), math.log(1 + math.atan(20)), 1e-12)
   check(mr.gradcheck(function(s) return atan:mean(s * 2, lists) end, (x * 1):requires_grad()) < 1e-6)
   raises(function() atan(mr.tensor{ 5, 0, -5 }, lists) end, "atan", "finite")
+  for dtype, far in pairs{ float32 = 1e30, float64 = 1e200 } do
+    local leaf = mr.tensor({ 0, far, 0 }, { dtype = dtype }):requires_grad()
+    local value = atan(leaf, lists)
+    value:sum():backward()
+    near(value:item(), math.log(2 + math.pi / 2), 1e-6)
+    check(leaf.grad:abs():max():item() < 1)
+  end
   local both = mr.losses.psl{ over = "list" }
   near(both(mr.tensor({ 0, 0, 0, 0 }, { dtype = "float64" }), mr.lists{ { 1, 1, 0, 0 } }):item(), 0, 1e-12)
 end)
@@ -223,6 +230,8 @@ it("softmax losses refuse what they cannot use", function()
   raises(function() mr.losses.gbce{ catalogue = 10, t = 2 } end, "t", "2")
   raises(function() mr.losses.sl{ tau = 0 } end, "tau", "0")
   raises(function() mr.losses.sl_at_k{ k = 0 } end, "k", "0")
+  raises(function() mr.losses.llpauc{ alpha = 1.5 } end, "alpha", "1.5")
+  raises(function() mr.losses.llpauc_as_coded{ beta = 0 } end, "beta", "0")
   raises(function() mr.losses.psl{ surrogate = "sinh" } end, "surrogate", "sinh")
 end)
 

@@ -196,8 +196,44 @@ describe("weights", function()
       raises(function() mr.lists{ { 1, 0 }, { 1 } }:weighted{ list_weights = wrong } end, "list_weights")
       raises(function() mr.losses.mse()(mr.tensor{ 0, 0 }, mr.lists{ { 1, 0 } }, { weights = wrong }) end, "weights")
     end
+    for _, wrong in ipairs{ 1e31, 1e-31 } do
+      raises(function() mr.lists{ { 1, 0 } }:weighted{ weights = { 0, wrong } } end, "weights", ("%g"):format(wrong))
+      raises(function() mr.lists{ { 1, 0 } }:weighted{ list_weights = { wrong } } end, ("%g"):format(wrong))
+    end
     raises(function() mr.lists{ { 1, 0 } }:weighted{ weights = "none" } end, "weights")
     raises(function() mr.losses.mse()(mr.tensor{ 0, 0 }, mr.lists{ { 1, 0 } }, { weight = { 1, 1 } }) end, "weights")
+  end)
+
+  it("do not change what else lists carry: the probabilities of their rows", function()
+    local drawn = mr.lists{ { 1, 0, 0 }, { 0, 1 } }:drawn(mr.tensor{ 0.5, 0.25, 0.125, 0.5, 0.25 })
+    local x, loss = mr.tensor{ 1, 0, 2, 1, 0 }, mr.losses.sampled_softmax{ correction = "both" }
+    near(loss(x, drawn:weighted{ list_weights = { 1, 2 } }), loss(x, drawn), 1e-6)
+    near(loss(x, drawn, { weights = mr.ones(5) }), loss(x, drawn), 1e-6)
+  end)
+
+  it("that are small or large change no loss that is free of their scale", function()
+    local x = mr.tensor({ 1, 0, 2 }, { dtype = "float64" })
+    for name in pairs(scale_free) do
+      for _, size in ipairs{ 1e-29, 1e-17, 1e29 } do
+        local loss = mr.losses[name](options[name])
+        local one_list = mr.lists{ { 1, 0, 2 } }
+        near(loss(x, one_list, { weights = { size, size, size } }), loss(x, one_list), 1e-6, name)
+      end
+    end
+  end)
+
+  it("multiply gains of ndcg and dcg in evaluations, exactly in float64", function()
+    local function d(rank) return math.log(2) / math.log(rank + 1) end
+    local some = mr.lists{ { 1, 0, 3, 2 }, { 1, 0 } }:weighted{ weights = { 0.3, 1, 0.7, 1.9, 1e-20, 1 } }
+    local x = mr.tensor({ 0.5, 3, 0.5, 0.25, 1, 2 }, { dtype = "float64" })
+    -- rows 1 and 3 are tied at ranks 2 and 3
+    local top = (0.3 + 0.7 * 7) * (d(2) + d(3)) / 2
+    local found = mr.evaluate(x, some, { "dcg", "dcg@3", "ndcg", "ndcg@2" })
+    near(found.dcg:totable()[1], top + 1.9 * 3 * d(4), 1e-14)
+    near(found["dcg@3"]:totable()[1], top, 1e-14)
+    near(found.ndcg:totable(), { (top + 1.9 * 3 * d(4)) / (1.9 * 3 + 0.7 * 7 * d(2) + 0.3 * d(3)), d(2) }, 1e-14)
+    near(found["ndcg@2"]:totable()[1], (0.3 + 0.7 * 7) * d(2) / 2 / (1.9 * 3 + 0.7 * 7 * d(2)), 1e-14)
+    near(found.dcg:totable()[2], 1e-20 * d(2), 1e-33)
   end)
 
   it("stay with lists that are selected, batched, joined and given other grades", function()
