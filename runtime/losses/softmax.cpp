@@ -1,5 +1,6 @@
 // Losses of each relevant row among the other rows of its list, and log sums over a whole catalogue.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -37,19 +38,20 @@ Tensor part_log_sum(const Tensor& scores, const Lists& lists, const std::string&
   check::per_row("scores", scores, lists);
   const Part part = part_of(name);
   const int64_t count = lists.count();
-  Tensor value = empty_like(scores, count), top = empty_like(scores, count), total = empty_like(scores, count);
+  Tensor value = empty_like(scores, count), total = empty_like(scores, count),
+         powers = empty_like(scores, lists.rows());
   with_real(scores.dtype(), [&]<class Real>() {
     kernels<NegativesKernels<Real>>(scores.device())
         .part_log_sum(count, {scores_of_part<Real>(scores.data(), lists, part, tau), value.span<Real>(),
-                              top.span<Real>(), total.span<Real>()});
+                              powers.span<Real>(), total.span<Real>()});
   });
   return record("part_log_sum", value, {scores},
-                [scores = scores.data(), lists, part, tau, top, total](const Tensor& g) -> Gradients {
+                [scores = scores.data(), lists, part, tau, powers, total](const Tensor& g) -> Gradients {
                   Tensor gx = empty_like(scores, lists.rows());
                   with_real(g.dtype(), [&]<class Real>() {
                     kernels<NegativesKernels<Real>>(g.device())
                         .part_log_sum_vjp(lists.count(),
-                                          {scores_of_part<Real>(scores, lists, part, tau), top.span<const Real>(),
+                                          {scores_of_part<Real>(scores, lists, part, tau), powers.span<const Real>(),
                                            total.span<const Real>(), g.span<const Real>(), gx.span<Real>()});
                   });
                   return {gx};

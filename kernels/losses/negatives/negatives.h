@@ -37,41 +37,38 @@ struct PartScores {
   MR_HD Real below(int64_t row, Real top) const { return scores[row] / tau - top; }
 };
 
-/// value = log of the sum of e^(f / tau) over the rows of a part. `top` is the largest f / tau, `total` the sum of
-/// e^(f / tau - top).
+/// value = log of the sum of e^(f / tau) over the rows of a part. `powers` has e^(f / tau - the largest f / tau) of
+/// these rows and 0 for other rows, `total` the sum of them.
 template <class Real>
 struct PartLogSum : PartScores<Real> {
-  Span<Real> value, top, total;
+  Span<Real> value, powers, total;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = this->lists.begin(list), n = this->lists.size(list);
     const Real most = group.max(
         n, Real(-HUGE_VAL), [&](int64_t i) { return this->has(at + i) ? this->below(at + i, 0) : Real(-HUGE_VAL); });
-    const auto sum = static_cast<Real>(group.sum(
-        n, [&](int64_t i) { return this->has(at + i) ? portable::exp(this->below(at + i, most)) : Real(0); }));
-    group.each(1, [&](int64_t) { put(list, most, sum); });
+    group.each(
+        n, [&](int64_t i) { powers[at + i] = this->has(at + i) ? portable::exp(this->below(at + i, most)) : Real(0); });
+    const double sum = group.sum(n, [&](int64_t i) { return powers[at + i]; });
+    group.each(1, [&](int64_t) { put(list, most, static_cast<Real>(sum)); });
   }
   MR_HD void put(int64_t list, Real most, Real sum) const {
     value[list] = portable::log(sum) + most;
-    top[list] = most;
     total[list] = sum;
   }
 };
 
 template <class Real>
 struct PartLogSumVjp : PartScores<Real> {
-  Span<const Real> top, total, upstream;
+  Span<const Real> powers, total, upstream;
   Span<Real> out;
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = this->lists.begin(list);
-    const Real of_row = weight(list), most = top[list];
-    group.each(this->lists.size(list), [&](int64_t i) {
-      const Real slope = this->has(at + i) ? of_row * portable::exp(this->below(at + i, most)) : Real(0);
-      out[at + i] = slope * (1 / this->tau);
-    });
+    const Real of_row = upstream[list] * (1 / total[list]), inverse = 1 / this->tau;
+    group.each(this->lists.size(list),
+               [&](int64_t i) { out[at + i] = (this->has(at + i) ? of_row * powers[at + i] : Real(0)) * inverse; });
   }
-  MR_HD Real weight(int64_t list) const { return upstream[list] * (1 / total[list]); }
 };
 
 /// Functions that PSL has in place of the exponential: tanh(d) + 1, max(d + 1, 0), and atan(d) + 1 where it is above 0.

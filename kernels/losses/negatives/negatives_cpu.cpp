@@ -48,53 +48,46 @@ double sum_of(const Real* x, int64_t n) {
   return total;
 }
 
+/// The largest of x, by several chains of comparisons at once.
 template <class Real>
 Real largest_of(const Real* x, int64_t n) {
-  Real most = -HUGE_VAL;
-  for (int64_t i = 0; i < n; ++i) most = x[i] > most ? x[i] : most;
-  return most;
-}
-
-/// Copies the scores of a part's rows over tau to `x`. Returns their number.
-template <class Real>
-int64_t divided(const PartScores<Real>& w, int64_t list, Real* x) {
-  const int64_t at = w.lists.begin(list), end = at + w.lists.size(list);
-  int64_t count = 0;
-  for (int64_t row = at; row < end; ++row) {
-    x[count] = w.scores[row] / w.tau;
-    count += static_cast<int64_t>(w.has(row));
+  constexpr int64_t chains = 16;
+  Real most[chains];
+  std::fill_n(most, chains, Real(-HUGE_VAL));
+  int64_t i = 0;
+  for (; i + chains <= n; i += chains) {
+    for (int64_t k = 0; k < chains; ++k) most[k] = x[i + k] > most[k] ? x[i + k] : most[k];
   }
-  return count;
+  for (; i < n; ++i) most[0] = x[i] > most[0] ? x[i] : most[0];
+  for (int64_t k = 1; k < chains; ++k) most[0] = most[k] > most[0] ? most[k] : most[0];
+  return most[0];
 }
 
+/// Rows outside of the part have the power 0 by the exponential of - infinity.
 template <class Real>
 struct VectorPartLogSum : PartLogSum<Real> {
-  void operator()(const SerialGroup&, int64_t list) const {
-    Scratch<Real>& my = scratch<Real>();
-    const auto kept = my.in_use();
-    my.resize(this->lists.size(list) + 1);
-    const int64_t n = divided(*this, list, my.x.data());
-    const Real top = largest_of(my.x.data(), n);
-    for (int64_t i = 0; i < n; ++i) my.x[i] -= top;
-    functions<Real>().exp.values(my.x.data(), my.y.data(), n);
-    this->put(list, top, static_cast<Real>(sum_of(my.y.data(), n)));
-  }
-};
-
-template <class Real>
-struct VectorPartLogSumVjp : PartLogSumVjp<Real> {
-  void operator()(const SerialGroup&, int64_t list) const {
+  void operator()(const SerialGroup& group, int64_t list) const {
     const auto& w = *this;
     Scratch<Real>& my = scratch<Real>();
     const auto kept = my.in_use();
-    const int64_t at = w.lists.begin(list), size = w.lists.size(list);
-    my.resize(size + 1);
-    const int64_t n = divided(w, list, my.x.data());
-    const Real of_row = w.weight(list), top = w.top[list], inverse = 1 / w.tau;
-    for (int64_t i = 0; i < n; ++i) my.x[i] -= top;
-    functions<Real>().exp.values(my.x.data(), my.y.data(), n);
-    for (int64_t i = 0; i < n; ++i) my.y[i] = of_row * my.y[i] * inverse;
-    for (int64_t i = 0, k = 0; i < size; ++i) w.out[at + i] = w.has(at + i) ? my.y[k++] : Real(0) * inverse;
+    const int64_t at = w.lists.begin(list), n = w.lists.size(list);
+    my.x.resize(static_cast<size_t>(n));
+    Real* const x = my.x.data();
+    const Real *const scores = w.scores.data + at, tau = w.tau;
+    const float* const grades = w.relevance.data + at;
+    const bool all = w.part == Part::all, relevant = w.part == Part::relevant;
+    for (int64_t i = 0; i < n; ++i) {
+      const Real f = scores[i] / tau;
+      x[i] = all | ((grades[i] >= 1) == relevant) ? f : Real(-HUGE_VAL);
+    }
+    const Real top = largest_of(x, n);
+    if (top == Real(-HUGE_VAL)) {
+      PartLogSum<Real>::operator()(group, list);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) x[i] -= top;
+    functions<Real>().exp.values(x, w.powers.data + at, n);
+    w.put(list, top, static_cast<Real>(sum_of(w.powers.data + at, n)));
   }
 };
 
@@ -348,7 +341,6 @@ void one_by_one(int64_t count, const Plain& work) {
 template <class Real>
 void with_fast_forms(NegativesKernels<Real>& table) {
   table.part_log_sum = &by_vectors<VectorPartLogSum<Real>>;
-  table.part_log_sum_vjp = &by_vectors<VectorPartLogSumVjp<Real>>;
   table.psl = &one_by_one<VectorPslSums<Real>>;
   table.psl_vjp = &one_by_one<VectorPslSumsVjp<Real>>;
   table.kth_largest = &by_vectors<PartialSort<Real>>;

@@ -55,9 +55,9 @@ Results run_all(const NegativesKernels<Real>& table, const Batch<Real>& batch) {
   for (const Part part : {Part::all, Part::relevant, Part::others}) {
     const std::string name = "log sum of part " + std::to_string(static_cast<int>(part));
     const PartScores<Real> of{scores.span(), grades.span(), lists, part, Real(0.2)};
-    const Array<Real> value(count), top(count), total(count), slopes(rows);
-    table.part_log_sum(count, {of, value.span(), top.span(), total.span()});
-    table.part_log_sum_vjp(count, {of, top.span(), total.span(), upstream.span(), slopes.span()});
+    const Array<Real> value(count), powers(rows), total(count), slopes(rows);
+    table.part_log_sum(count, {of, value.span(), powers.span(), total.span()});
+    table.part_log_sum_vjp(count, {of, powers.span(), total.span(), upstream.span(), slopes.span()});
     keep(name, value);
     keep(name, slopes);
   }
