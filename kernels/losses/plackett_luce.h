@@ -11,7 +11,8 @@
 //
 // Both end at the last rank that counts: rows below it get the sum over all ranks that count. With p_k = e^f / D_k for
 // the row at rank k, sums that are multiplied by D_k follow u_k = c_k + (1 - p_(k - 1)) u_(k - 1). No exponential of a
-// score itself is computed, so nothing overflows. Time O(N) per sorted ranking; memory O(N) per ranking.
+// score itself is computed, so nothing overflows. All rankings of a list share the powers e^(f - largest f), unless
+// some of them would be too small to add up. Time O(N) per sorted ranking; memory O(N) per ranking.
 //
 // Arrays of several rankings hold copy after copy of the batch: entry s * rows + i belongs to row i in ranking s.
 #pragma once
@@ -60,6 +61,26 @@ struct RandomKeys {
   }
 };
 
+/// Powers e^(f - largest f) of the rows of each list, and 1 for each list whose powers are all large enough that sums
+/// of the smallest ones are exact to rounding, else 0.
+template <class Real>
+struct ScorePowers {
+  Span<const Real> scores;
+  Ragged lists;
+  Span<double> powers, near;
+
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t list) const {
+    constexpr double most = 300;
+    const int64_t at = lists.begin(list), n = lists.size(list);
+    const double top = group.max(n, -HUGE_VAL, [&](int64_t i) { return static_cast<double>(scores[at + i]); });
+    const double below = group.max(n, -HUGE_VAL, [&](int64_t i) { return -static_cast<double>(scores[at + i]); });
+    group.each(
+        n, [&](int64_t i) { powers[at + i] = portable::exp(difference(static_cast<double>(scores[at + i]), top)); });
+    group.each(1, [&](int64_t) { near[list] = top + below < most ? 1 : 0; });  // NaN if all scores are infinite
+  }
+};
+
 /// The estimate of one sampled ranking for every row. `order` has the rows by rank, counted from 1 over all copies;
 /// `ranks` the number of first ranks that count, per list. With `gains` it is PL-Rank-3 for the metric
 /// weight * sum of gain * discount; without, the derivative of the log probability. `shares` is spare memory.
@@ -68,7 +89,7 @@ struct RankingSlopes {
   Span<const Real> scores;
   Ragged lists;
   Span<const int64_t> order, ranks;
-  Span<const double> gains, discounts, weights;
+  Span<const double> gains, discounts, weights, powers, near;
   Span<double> shares, out;
 
   template <class Group>
@@ -85,7 +106,8 @@ struct RankingSlopes {
   MR_HD void of_ranking(int64_t copy, int64_t list) const {
     const int64_t last = ranks[list], start = copy * scores.size, at = start + lists.begin(list);
     const double weight = gains.data != nullptr ? weights[list] : 1;
-    const Sum below = from_the_last(start, at, lists.size(list), last, weight);
+    const bool is_near = near[list] != 0;
+    const Sum below = from_the_last(is_near, start, at, lists.size(list), last, weight);
     double above = 0, of_own = 0;  // sums over ranks so far of T_k (or 1) and of d(k), relative to 1 / D_k
     for (int64_t k = 0; k < last; ++k) {
       const int64_t row = order[at + k] - 1;
@@ -98,26 +120,29 @@ struct RankingSlopes {
     }
     for (int64_t k = last; k < lists.size(list); ++k) {
       const int64_t row = order[at + k] - 1;
-      const double share =
-          last > 0 ? portable::exp(difference(static_cast<double>(scores[row - start]), below.top)) / below.total : 0;
+      const double share = last > 0 ? power(is_near, row - start, below.top) / below.total : 0;
       const double gain = gains.data != nullptr ? gains[row - start] : 0;
       out[row] = share * (gain * of_own - above);
     }
   }
 
+  /// e^(score - top) of a row, where the largest score stands for `top` if the list's powers are used.
+  MR_HD double power(bool is_near, int64_t row, double top) const {
+    return is_near ? powers[row] : portable::exp(difference(static_cast<double>(scores[row]), top));
+  }
+
   /// Sets `shares` at the ranks that count, and `out` to T of the next rank, or to 1, for the rows at these ranks.
   /// Returns D at the last of them.
-  MR_HD Sum from_the_last(int64_t start, int64_t at, int64_t n, int64_t last, double weight) const {
+  MR_HD Sum from_the_last(bool is_near, int64_t start, int64_t at, int64_t n, int64_t last, double weight) const {
     Sum sum{-HUGE_VAL, 0}, below = sum;
     double rest = 0;
     for (int64_t k = n - 1; k >= 0; --k) {
       const int64_t row = order[at + k] - 1;
-      const double f = scores[row - start];
-      if (f > sum.top) {
-        sum.total *= portable::exp(sum.top - f);
-        sum.top = f;
+      if (!is_near && scores[row - start] > sum.top) {
+        sum.total *= portable::exp(sum.top - static_cast<double>(scores[row - start]));
+        sum.top = scores[row - start];
       }
-      const double own = portable::exp(difference(f, sum.top));
+      const double own = power(is_near, row - start, sum.top);
       sum.total += own;
       if (k >= last) continue;
       if (k == last - 1) below = sum;

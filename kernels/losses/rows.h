@@ -84,6 +84,7 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(lambdafm, LambdaFmLoss)                         \
   LISTS(warp, WarpLoss)                                 \
   LISTS(random_keys, RandomKeys)                        \
+  LISTS(score_powers, ScorePowers)                      \
   LISTS(ranking_slopes, RankingSlopes)                  \
   LISTS(sum_of_rankings, SumOfRankings)                 \
   ELEMENTS(times_slope, TimesSlope)

@@ -1,6 +1,7 @@
 // Pointwise and listwise losses on the CPU. Some compute exponentials by vectors, the others run the plain form. Losses
 // whose time grows faster than the rows of a list check for Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
+#include "kernels/losses/gumbel.h"
 #include "kernels/losses/neural/neural_matrix.h"
 #include "kernels/losses/rows.h"
 #include "kernels/losses/vector_losses.h"
@@ -28,6 +29,33 @@ void soft_rank(int64_t count, const SoftRankLoss<Real>& work) {
   parallel_each(count, 1, [&](int64_t list) { VectorSoftRank<Real>{work}(SerialGroup{}, list); });
 }
 
+template <class Real>
+struct VectorRandomKeys : RandomKeys<Real> {
+  template <class Group>
+  void operator()(const Group&, int64_t task) const {
+    const int64_t list = task % this->lists.count, ranking = task / this->lists.count * 2;
+    const int64_t at = this->lists.begin(list), n = this->lists.size(list), rows = this->scores.size;
+    static constinit thread_local OfThread<std::vector<double>> the_spare;
+    std::vector<double>& spare = the_spare.get();
+    const Kept kept(spare);
+    double *const own = this->out.data + ranking * rows + at, *other = own + rows;
+    if (ranking + 1 >= this->rankings) {
+      spare.resize(static_cast<size_t>(n));
+      other = spare.data();
+    }
+    gumbel_loops().noise(this->key, static_cast<uint64_t>(this->rows_before + at),
+                         static_cast<uint64_t>((this->first + ranking) / 2), n, own, other);
+    const Real* const scores = this->scores.data + at;
+    double top = -HUGE_VAL;
+    for (int64_t i = 0; i < n; ++i) top = scores[i] > top ? static_cast<double>(scores[i]) : top;
+    for (int64_t i = 0; i < n; ++i) {
+      const double score = difference(static_cast<double>(scores[i]), top);
+      own[i] += score;
+      other[i] += score;
+    }
+  }
+};
+
 /// `Form` is derived from the plain form and has no further members.
 template <class Form, class Plain>
 void by_vectors(int64_t count, const Plain& work) {
@@ -44,6 +72,7 @@ void with_fast_forms(RowLossKernels<Real>& table) {
   table.tfmap = &by_vectors<VectorOwnScores<Real, Tfmap>>;
   table.top_sigmoid = &by_vectors<VectorTopRanks<Real>>;
   table.soft_rank = &soft_rank<Real>;
+  table.random_keys = &by_vectors<VectorRandomKeys<Real>>;
   table.neural_ndcg = &neural_ndcg<Real>;
 }
 

@@ -61,7 +61,7 @@ struct SortedRows {
 
 /// Sort keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare nothing else.
 struct PackedRows {
-  const Precedes<float>& precedes;
+  const Precedes<float> precedes;
   float threshold;
   std::vector<uint64_t>& keys;
 
@@ -88,6 +88,34 @@ struct PackedRows {
   bool tied(int64_t a, int64_t b) const { return keys[a] >> 32 == keys[b] >> 32; }
 };
 
+/// Like PackedRows, for float64: scores are sorted after rounding to float32; then rows with one rounded score are
+/// sorted by the whole score.
+struct PackedDoubles {
+  const Precedes<double>& precedes;
+  float threshold;
+  std::vector<uint64_t>& keys;
+
+  void sort(int64_t n) {
+    static constinit thread_local OfThread<std::vector<float>> the_rounded;
+    std::vector<float>& rounded = the_rounded.get();
+    const Kept kept(rounded);
+    rounded.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) rounded[i] = static_cast<float>(precedes.scores[i]);
+    PackedRows{{rounded.data(), precedes.relevance, nullptr, precedes.ties}, threshold, keys}.sort(n);
+    for (auto first = keys.begin(); first != keys.end();) {
+      auto last = first + 1;
+      while (last != keys.end() && *last >> 32 == *first >> 32) ++last;
+      if (last - first > 1)
+        std::sort(first, last, [&](uint64_t a, uint64_t b) { return precedes(row_of(a), row_of(b)); });
+      first = last;
+    }
+  }
+  static int32_t row_of(uint64_t key) { return static_cast<int32_t>((key & 0xFFFFFFFFU) >> 1); }
+  int32_t row(int64_t place) const { return row_of(keys[place]); }
+  int32_t relevant(int64_t place) const { return static_cast<int32_t>(keys[place] & 1); }
+  bool tied(int64_t a, int64_t b) const { return precedes.scores[row(a)] == precedes.scores[row(b)]; }
+};
+
 template <class Real>
 struct PlaceBySorting : Place<Real> {
   template <class Group>
@@ -96,13 +124,12 @@ struct PlaceBySorting : Place<Real> {
     const int64_t at = w.lists.begin(list);
     const Precedes<Real> precedes{w.scores.data + at, w.relevance.data + at,
                                   w.keys.data + (w.keys.data != nullptr ? at : 0), w.ties};
-    if constexpr (sizeof(Real) == 4) {
-      if (w.ties == Ties::mean || w.ties == Ties::stable) {
-        static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
-        std::vector<uint64_t>& keys = the_keys.get();
-        const Kept kept(keys);
-        return place(PackedRows{precedes, w.threshold, keys}, list);
-      }
+    if (w.ties == Ties::mean || w.ties == Ties::stable) {
+      static constinit thread_local OfThread<std::vector<uint64_t>> the_keys;
+      std::vector<uint64_t>& keys = the_keys.get();
+      const Kept kept(keys);
+      using Packed = std::conditional_t<sizeof(Real) == 4, PackedRows, PackedDoubles>;
+      return place(Packed{precedes, w.threshold, keys}, list);
     }
     static constinit thread_local OfThread<std::vector<int32_t>> the_order;
     std::vector<int32_t>& order = the_order.get();

@@ -542,7 +542,7 @@ class TorchLoss:
 
     @overload
     def __init__(self, name: Literal["pl_rank"],
-                 bound: Bound | str = "none", reduction: Reduction = "mean", *, metric: MetricName | str = "ndcg",
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, metric: MetricName | str = "ndcg@10",
                  samples: int = 100) -> None:
         """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
         at random in Plackett and Luce's model as for mr.losses.policy_gradient.
@@ -550,7 +550,7 @@ class TorchLoss:
         Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
-                 "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
+                 "ndcg@10", "dcg@5", "precision@5" or "rbp(0.8)" (default "ndcg@10")
         samples: random rankings of each list; time grows with them (from 2 to 1000000; default 100)
         bound:   bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                  multiplied by its slope (default "none")
@@ -1382,14 +1382,14 @@ class TreeObjective:
 
     @overload
     def __init__(self, name: Literal["pl_rank"],
-                 bound: Bound | str = "none", *, metric: MetricName | str = "ndcg", samples: int = 100) -> None:
+                 bound: Bound | str = "none", *, metric: MetricName | str = "ndcg@10", samples: int = 100) -> None:
         """The PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each list, drawn
         at random in Plackett and Luce's model as for mr.losses.policy_gradient.
 
         Each call draws random numbers, which `moonrank.lua("mr.seed(1)")` starts again.
 
         metric:  metric of the random rankings, a sum over rows of a gain times a discount of the rank, such as
-                 "ndcg@10", "dcg", "precision@5" or "rbp(0.8)" (default "ndcg")
+                 "ndcg@10", "dcg@5", "precision@5" or "rbp(0.8)" (default "ndcg@10")
         samples: random rankings of each list; time grows with them (from 2 to 1000000; default 100)
         bound:   bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                  multiplied by its slope (default "none")

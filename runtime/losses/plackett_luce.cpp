@@ -130,13 +130,18 @@ Three added(const Tensor& scores, const Lists& lists, const Tensor& order, const
             const Three& before, const std::optional<Terms>& terms) {
   const Device device = scores.device();
   const int64_t count = lists.count() > 0 ? values.entries() / lists.count() : 0;
-  const Tensor slopes = Tensor::empty({order.entries()}, Dtype::float64, device),
-               spare = Tensor::empty({order.entries()}, Dtype::float64, device);
+  const auto numbers = [&](int64_t n) { return Tensor::empty({n}, Dtype::float64, device); };
+  const Tensor slopes = numbers(order.entries()), spare = numbers(order.entries()), powers = numbers(lists.rows()),
+               near = numbers(lists.count());
   Three out{std::get<0>(before).clone(), std::get<1>(before).clone(),
             terms ? std::get<2>(before) : std::get<2>(before).clone()};
   const auto view = [](const Tensor& x) { return x.span<const double>(); };
   with_real(scores.dtype(), [&]<class Real>() {
     const auto& table = kernels<RowLossKernels<Real>>(device);
+    table.score_powers(lists.count(), {.scores = scores.data().span<const Real>(),
+                                       .lists = lists.view(device),
+                                       .powers = powers.span<double>(),
+                                       .near = near.span<double>()});
     table.ranking_slopes(lists.count() * count, {.scores = scores.data().span<const Real>(),
                                                  .lists = lists.view(device),
                                                  .order = order.span<const int64_t>(),
@@ -144,6 +149,8 @@ Three added(const Tensor& scores, const Lists& lists, const Tensor& order, const
                                                  .gains = terms ? view(terms->gains) : Span<const double>{},
                                                  .discounts = terms ? view(terms->discounts) : Span<const double>{},
                                                  .weights = terms ? view(terms->weights) : Span<const double>{},
+                                                 .powers = view(powers),
+                                                 .near = view(near),
                                                  .shares = spare.span<double>(),
                                                  .out = slopes.span<double>()});
     table.sum_of_rankings(lists.count(),

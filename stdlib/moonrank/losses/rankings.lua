@@ -105,7 +105,7 @@ local policy_options = declare("mr.losses.PolicyOptions", {
 ---unbiased (Kool et al. 2019). With `mean`, the mean of all, the estimate is smaller by the factor
 ---(S - 1) / S. Only ranks up to the metric's cutoff k enter P. The bound, of any kind, is applied to
 ---the exact metric of each ranking. A list on which no ordering changes the metric has the value 0.
----mr.losses.pl_rank has less variance, for metrics that are sums over rows.
+---mr.losses.pl_rank has less variance, for metrics that are sums over rows up to a small cutoff.
 ---@param options? mr.losses.PolicyOptions
 ---@return mr.Loss
 ---Example: `mr.losses.policy_gradient{metric = "rr", samples = 20}.metric   --> rr`
@@ -126,8 +126,8 @@ function M.policy_gradient(options)
 end
 
 local pl_rank_options = declare("mr.losses.PlRankOptions", {
-  metrics.option("ndcg", "metric of the random rankings, a sum over rows of a gain times a discount of the rank, such "
-    .. "as \"ndcg@10\", \"dcg\", \"precision@5\" or \"rbp(0.8)\""),
+  metrics.option("ndcg@10", "metric of the random rankings, a sum over rows of a gain times a discount of the rank, "
+    .. "such as \"ndcg@10\", \"dcg@5\", \"precision@5\" or \"rbp(0.8)\""),
   samples_row(2),
 }, shared.bound)
 
@@ -160,10 +160,13 @@ end
 
 ---Makes the PL-Rank-3 loss (Oosterhuis, SIGIR 2022): minus the mean of a metric over rankings of each
 ---list, drawn at random in Plackett and Luce's model as for mr.losses.policy_gradient. Its estimate of
----the derivative is unbiased and has less variance, because the gain of every row at every rank is
----known. The metric must be a sum over rows of a gain times a discount of the rank: dcg, ndcg,
----precision, recall, f1, r_precision, rbp, nrbp, nrbp_loss, auc, or a metric declared by gain and
----discount (mr.metrics.define). Time grows with `samples` times N log N for N rows.
+---the derivative is unbiased. With a small cutoff it has less variance than a policy gradient,
+---because the gain of every row at every rank is known. Without a cutoff it has more, because the sum
+---of gains at later ranks has no baseline (tests/bench/rankings_variance.lua measures it).
+---
+---The metric must be a sum over rows of a gain times a discount of the rank: dcg, ndcg, precision,
+---recall, f1, r_precision, rbp, nrbp, nrbp_loss, auc, or a metric declared by gain and discount
+---(mr.metrics.define). Time grows with `samples` times N log N for N rows.
 ---
 ---The bound is applied to the exact metric of each ranking. Under an affine bound the estimate is
 ---multiplied by the bound's slope. A bound of another kind, such as "distribution", is split into a

@@ -100,10 +100,14 @@ void run_rankings(const RowLossKernels<Real>& table, const Batch<Real>& batch, c
     weights.push_back(1 + static_cast<double>(list));
   }
   const Array<int64_t> by_rank(order), counted(ranks);
-  const Array<double> gain(gains), discount(discounts), weight(weights), shares(copies * rows), out(copies * rows);
+  const Array<double> gain(gains), discount(discounts), weight(weights), shares(copies * rows), out(copies * rows),
+      powers(rows), near(batch.count());
+  table.score_powers(batch.count(), {scores.span(), lists, powers.span(), near.span()});
+  table.score_powers(batch.count(), {scores.span(), lists, powers.span(), near.span()});  // for an even number
   const auto slopes = [&](const char* name, const Span<const double>& of) {
-    table.ranking_slopes(copies * batch.count(), {scores.span(), lists, by_rank.span(), counted.span(), of,
-                                                  discount.span(), weight.span(), shares.span(), out.span()});
+    table.ranking_slopes(copies * batch.count(),
+                         {scores.span(), lists, by_rank.span(), counted.span(), of, discount.span(), weight.span(),
+                          powers.span(), near.span(), shares.span(), out.span()});
     for (const double x : out.values()) found[name].push_back(x);
   };
   slopes("slopes by PL-Rank", gain.span());
