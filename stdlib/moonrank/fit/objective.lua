@@ -41,6 +41,12 @@ function M.of(plan, data)
   }, Objective)
 end
 
+---Computes what the loss needs beyond the scores of a batch. To be called before `loss`.
+---@param batch mr.Batch
+function Objective:prepare(batch)
+  if self._prepare then self._prepare(self._model, batch) end
+end
+
 ---Returns the sum or the mean of the lists' losses, and the number by which the mean divides. This
 ---is the number of lists in which the order of the rows can change the loss's metric; with the
 ---reduction "rows", it is the number of rows. If lists have weights, it is the sum of the weights of
@@ -73,7 +79,7 @@ end
 ---@return mr.Tensor value, number counted
 function Objective:of_batch(batch)
   local _ <close> = phase.begin("forward", true)
-  if self._prepare then self._prepare(self._model, batch) end
+  self:prepare(batch)
   local value, counted = self:loss(self.scores(batch), batch.lists, self._divides)
   if counted == 0 then return value, counted end
   local of_loss = self._regularizer and self._regularizer(self._model, batch)

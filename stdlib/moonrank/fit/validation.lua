@@ -95,6 +95,7 @@ function Validation:_numbers()
   local plan, selection, objective = self._plan, self._selection, self._objective
   local batch = self._batch or dataset.whole_batch(selection.data)
   local scores = objective.scores(batch)
+  objective:prepare(batch)
   local total, counted = objective:loss(scores, batch.lists, true)
   local numbers = { counted > 0 and total:item() or 0 }
   local found = candidates.is(selection.data) and selection.data:measure(plan.model, selection.measured)

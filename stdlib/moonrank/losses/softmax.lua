@@ -68,19 +68,18 @@ local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
     help = "rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores in blocks" },
 }, full_options)
 
--- Logarithms of sums over the catalogue by lists, from `prepare` until the loss reads them.
-local log_sums_of = setmetatable({}, { __mode = "k" })
-
 -- Makes the softmax over the catalogue of a model. A list without a relevant row has the value 0.
 local function over_catalogue(o)
   o.metric = metrics.parse(o.metric)
+  -- By lists: logarithms of sums over the catalogue, from `prepare` until the loss reads them. There are several if a
+  -- sum of losses has this loss as several terms.
+  local prepared = setmetatable({}, { __mode = "k" })
   local function values(scores, lists)
-    local log_sums = log_sums_of[lists]
+    local log_sums = table.remove(prepared[lists] or {})
     if not log_sums then
       check.fail("mr.losses.full_softmax: over = 'catalogue' needs the model. Train by mr.fit, or use "
         .. "model:catalogue_log_sums(users, tau)")
     end
-    log_sums_of[lists] = nil
     lists = lists:to(scores.dtype)
     local relevant = relevant_of(lists, scores)
     local counts = relevant.count:gt(0)
@@ -94,7 +93,9 @@ local function over_catalogue(o)
   made_of._prepare = function(model, batch)
     local sums = check.field(model, "catalogue_log_sums")
     if not sums then check.fail "mr.losses.full_softmax: over = 'catalogue' needs a model such as mr.models.mf" end
-    log_sums_of[batch.lists] = sums(model, batch.users, o.tau)
+    local of_lists = prepared[batch.lists] or {}
+    prepared[batch.lists] = of_lists
+    of_lists[#of_lists + 1] = sums(model, batch.users, o.tau)
   end
   return made_of
 end

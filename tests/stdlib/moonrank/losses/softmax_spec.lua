@@ -215,6 +215,19 @@ it("mr.fit trains the softmax over the catalogue, alone and in a sum of losses",
       train = fold.train, epochs = 5, batch = 8, optimizer = mr.optim.adam{ lr = 0.05 }, progress = false }
     check(run.history[5].loss < run.history[1].loss)
   end
+  -- on valid, too, and with several terms over the catalogue in a sum
+  local function over(tau) return mr.losses.full_softmax{ over = "catalogue", tau = tau } end
+  local function losses_of(loss)
+    local run = mr.fit{ model = mr.models.mf{ users = 20, items = 30, factors = 4, seed = 2 }, loss = loss, epochs = 1,
+      train = fold.train, valid = fold.train, metrics = { "ndcg" }, batch = 1000, optimizer = mr.optim.sgd{ lr = 1e-9 },
+      progress = false }
+    return mr.tensor{ run.history[1].loss, run.history[1].valid_loss }
+  end
+  local one, half = losses_of(over(1)), losses_of(over(0.5))
+  near(one[1], one[2], 1e-5)
+  local twice = over(1)
+  near(losses_of(twice + 2 * twice), one * 3, 1e-5)
+  near(losses_of(over(1) + over(0.5)), one + half, 1e-5)
   raises(function()
     mr.fit{ model = mr.models.biased_mf{ users = 20, items = 30 }, loss = mr.losses.full_softmax{ over = "catalogue" },
       train = fold.train, epochs = 1, progress = false }
