@@ -15,8 +15,8 @@ local function row(name, help)
 end
 
 M.options = declare("mr.WeightOptions", {
-  row("weights", "[rows] weight of each row in the loss of its list, finite and 0 or more; false removes weights"),
-  row("list_weights", "[lists] weight of each list in means over lists, finite and 0 or more; false removes weights"),
+  row("weights", "[rows] weight of each row in the loss of its list: 0, or 1e-30 to 1e30; false removes weights"),
+  row("list_weights", "[lists] weight of each list in means over lists: 0, or 1e-30 to 1e30; false removes weights"),
 })
 
 -- Limits of weights above 0: sums of weights times values then fit into float32.
