@@ -82,8 +82,9 @@ struct ScorePowers {
 };
 
 /// The estimate of one sampled ranking for every row. `order` has the rows by rank, counted from 1 over all copies;
-/// `ranks` the number of first ranks that count, per list. With `gains` it is PL-Rank-3 for the metric
-/// weight * sum of gain * discount; without, the derivative of the log probability. `shares` is spare memory.
+/// `ranks` the number of first ranks that count, per list. Numbers out of range are taken as the nearest ones. With
+/// `gains` it is PL-Rank-3 for the metric weight * sum of gain * discount; without, the derivative of the log
+/// probability. `shares` is spare memory.
 template <class Real>
 struct RankingSlopes {
   Span<const Real> scores;
@@ -104,13 +105,13 @@ struct RankingSlopes {
   };
 
   MR_HD void of_ranking(int64_t copy, int64_t list) const {
-    const int64_t last = ranks[list], start = copy * scores.size, at = start + lists.begin(list);
+    const int64_t start = copy * scores.size, at = start + lists.begin(list), last = ranks_of(list);
     const double weight = gains.data != nullptr ? weights[list] : 1;
     const bool is_near = near[list] != 0;
     const Sum below = from_the_last(is_near, start, at, lists.size(list), last, weight);
     double above = 0, of_own = 0;  // sums over ranks so far of T_k (or 1) and of d(k), relative to 1 / D_k
     for (int64_t k = 0; k < last; ++k) {
-      const int64_t row = order[at + k] - 1;
+      const int64_t row = row_at(start, at + k);
       const double share = shares[at + k], left = k > 0 ? 1 - shares[at + k - 1] : 0;
       const double discount = gains.data != nullptr ? weight * discounts[k] : 0;
       const double gain = gains.data != nullptr ? gains[row - start] : 0;
@@ -119,11 +120,21 @@ struct RankingSlopes {
       out[row] += share * (gain * of_own - above);
     }
     for (int64_t k = last; k < lists.size(list); ++k) {
-      const int64_t row = order[at + k] - 1;
+      const int64_t row = row_at(start, at + k);
       const double share = last > 0 ? power(is_near, row - start, below.top) / below.total : 0;
       const double gain = gains.data != nullptr ? gains[row - start] : 0;
       out[row] = share * (gain * of_own - above);
     }
+  }
+
+  MR_HD int64_t ranks_of(int64_t list) const {
+    const int64_t n = lists.size(list), most = gains.data != nullptr && discounts.size < n ? discounts.size : n;
+    return ranks[list] < 0 ? 0 : ranks[list] < most ? ranks[list] : most;
+  }
+  /// The row at a place of the copy of the batch that begins at `start`.
+  MR_HD int64_t row_at(int64_t start, int64_t place) const {
+    const int64_t row = order[place] - 1, end = start + scores.size;
+    return row < start ? start : row < end ? row : end - 1;
   }
 
   /// e^(score - top) of a row, where the largest score stands for `top` if the list's powers are used.
@@ -137,7 +148,7 @@ struct RankingSlopes {
     Sum sum{-HUGE_VAL, 0}, below = sum;
     double rest = 0;
     for (int64_t k = n - 1; k >= 0; --k) {
-      const int64_t row = order[at + k] - 1;
+      const int64_t row = row_at(start, at + k);
       if (!is_near && scores[row - start] > sum.top) {
         sum.total *= portable::exp(sum.top - static_cast<double>(scores[row - start]));
         sum.top = scores[row - start];

@@ -43,27 +43,41 @@ int64_t blocks_for(int64_t blocks) {
   return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
 }
 
-/// A warp handles 32 consecutive rows, four at a time.
+/// A warp handles 32 consecutive rows: each lane reads the numbers of one row, and eight lanes multiply its factors.
+/// All loads of `together` steps are made before the first product, so that they overlap.
 template <class Real, int V>
 __global__ void __launch_bounds__(128) run_factor_scores(const FactorScores<Real> w) {
-  constexpr int rows_at_once = warp / lanes_per_row;
+  constexpr int rows_at_once = warp / lanes_per_row, together = 4;
   const int lane = static_cast<int>(threadIdx.x) % warp, part = lane % lanes_per_row;
   const int64_t per_block = blockDim.x / warp, step = gridDim.x * per_block, rows = w.scores.size;
   for (int64_t first = (blockIdx.x * per_block + threadIdx.x / warp) * warp; first < rows; first += step * warp) {
+    const int64_t mine = first + lane < rows ? first + lane : rows - 1;
     int64_t list = list_of(w.lists, first);
-    for (int64_t row = first + lane / lanes_per_row, end = row + warp; row < end; row += rows_at_once) {
-      Real total = 0;
-      if (row < rows) {
-        while (row >= w.lists.offsets[list + 1]) ++list;
-        const Real* const p = w.users.data + w.user_of[list] * w.width;
-        const Real* const q = w.items.data + w.item_of[row] * w.width;
-        for (int64_t c = part * V; c < w.width; c += lanes_per_row * V) {
-          const Pack<Real, V> a = pack<Real, V>(p + c), b = pack<Real, V>(q + c);
-          for (int v = 0; v < V; ++v) total += a.at[v] * b.at[v];
-        }
+    while (mine >= w.lists.offsets[list + 1]) ++list;
+    const int64_t user = w.user_of[list] * w.width, item = w.item_of[mine] * w.width;
+    for (int done = 0; done < warp; done += rows_at_once * together) {
+      const Real *p[together], *q[together];
+      Real total[together] = {};
+      for (int k = 0; k < together; ++k) {
+        const int of = done + k * rows_at_once + lane / lanes_per_row;
+        p[k] = w.users.data + __shfl_sync(all_lanes, user, of);
+        q[k] = w.items.data + __shfl_sync(all_lanes, item, of);
       }
-      for (int apart = lanes_per_row / 2; apart > 0; apart /= 2) total += __shfl_xor_sync(all_lanes, total, apart);
-      if (part == 0 && row < rows) w.scores[row] = total;
+      for (int64_t c = part * V; c < w.width; c += lanes_per_row * V) {
+        Pack<Real, V> a[together], b[together];
+        for (int k = 0; k < together; ++k) {
+          a[k] = pack<Real, V>(p[k] + c);
+          b[k] = pack<Real, V>(q[k] + c);
+        }
+        for (int k = 0; k < together; ++k)
+          for (int v = 0; v < V; ++v) total[k] += a[k].at[v] * b[k].at[v];
+      }
+      for (int k = 0; k < together; ++k) {
+        for (int apart = lanes_per_row / 2; apart > 0; apart /= 2)
+          total[k] += __shfl_xor_sync(all_lanes, total[k], apart);
+        const int64_t row = first + done + k * rows_at_once + lane / lanes_per_row;
+        if (part == 0 && row < rows) w.scores[row] = total[k];
+      }
     }
   }
 }

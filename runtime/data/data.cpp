@@ -288,12 +288,16 @@ void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item
                                     std::to_string(rows) + " ratings");
 }
 
-RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tensor& item, const Tensor& time,
-                          const Tensor& file, int64_t users, const std::string& by, int64_t folds, int64_t fold,
-                          double valid, int64_t seed, int64_t n, double test, const std::optional<int64_t>& at) {
+void check_users(int64_t users) {
   constexpr int64_t most_users = int64_t{1} << 40;
   if (users > most_users)
     throw ArgumentError("users", std::to_string(users) + ", expected at most " + std::to_string(most_users));
+}
+
+RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tensor& item, const Tensor& time,
+                          const Tensor& file, int64_t users, const std::string& by, int64_t folds, int64_t fold,
+                          double valid, int64_t seed, int64_t n, double test, const std::optional<int64_t>& at) {
+  check_users(users);
   check::index("user", user, users);
   check::index("item", item, kept->all_items);
   check::type("time", time, Dtype::int64);
@@ -319,6 +323,7 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
 
 /// Returns `kept` with negatives restricted to items that the user has not rated at all.
 KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Tensor& item, int64_t users) {
+  check_users(users);
   check::index("user", user, users);
   check::index("item", item, kept->all_items);
   check_details(kept, user, item, {}, SplitBy::user);

@@ -70,6 +70,10 @@ bool sums_over_rows(const Metric& metric) {
   return std::holds_alternative<SumSwaps>(metric.definition->swaps(ranking, metric).views);
 }
 
+void check_sum(const Metric& metric) {
+  if (!sums_over_rows(metric)) throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
+}
+
 /// The number of first ranks of each list on which the metric depends.
 Tensor counted_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
   std::vector<int64_t> ranks;
@@ -86,6 +90,7 @@ double sign_of(const Metric& metric, const std::vector<double>& discounts) {
 /// Gains of rows, discounts of ranks and factors of lists, float64: the metric is factor * sum of gain * discount, plus
 /// a number that is the same for all rankings of a list.
 Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  check_sum(metric);
   const Ranking of = unranked(scores, lists, metric);
   const OwnedSwaps owned = metric.definition->swaps(of, metric);
   const auto& sum = std::get<SumSwaps>(owned.views);
@@ -111,6 +116,7 @@ Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) 
 
 /// The number of first ranks that a sum's terms count.
 Tensor summed_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
+  check_sum(metric);
   const OwnedSwaps owned = metric.definition->swaps(unranked(scores, lists, metric), metric);
   if (!std::get<SumSwaps>(owned.views).first_relevant_only) return counted_ranks(scores, lists, metric);
   return Tensor::from(lists.relevant(metric.threshold()), scores.device());
@@ -126,10 +132,39 @@ struct Terms {
   Tensor gains, discounts, weights;
 };
 
+/// Throws unless x has this type, this number of entries (or any, if it is negative) and the device of the scores.
+void need(const char* name, const Tensor& x, Dtype type, int64_t entries, const Tensor& scores) {
+  check::type(name, x, type);
+  if (entries >= 0 && x.entries() != entries)
+    throw ArgumentError(name, "has " + std::to_string(x.entries()) + " entries, expected " + std::to_string(entries));
+  if (x.device() != scores.device()) throw ArgumentError(name, "is on another device than scores: move one with :to()");
+}
+
+/// Throws unless all arguments of `added` fit together. Returns the number of rankings.
+int64_t checked_rankings(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks,
+                         const Tensor& values, const Three& before, const std::optional<Terms>& terms) {
+  check_scores("sampled rankings", scores, lists);
+  constexpr Dtype numbers = Dtype::float64;
+  need("values", values, numbers, -1, scores);
+  const int64_t count = lists.count() > 0 ? values.entries() / lists.count() : 0;
+  need("values", values, numbers, count * lists.count(), scores);
+  need("order", order, Dtype::int64, count * lists.rows(), scores);
+  need("ranks", ranks, Dtype::int64, lists.count(), scores);
+  need("value", std::get<0>(before), numbers, lists.count(), scores);
+  need("plain", std::get<1>(before), numbers, lists.rows(), scores);
+  need("weighted", std::get<2>(before), numbers, lists.rows(), scores);
+  if (terms) {
+    need("gains", terms->gains, numbers, lists.rows(), scores);
+    need("discounts", terms->discounts, numbers, -1, scores);
+    need("weights", terms->weights, numbers, lists.count(), scores);
+  }
+  return count;
+}
+
 Three added(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks, const Tensor& values,
             const Three& before, const std::optional<Terms>& terms) {
   const Device device = scores.device();
-  const int64_t count = lists.count() > 0 ? values.entries() / lists.count() : 0;
+  const int64_t count = checked_rankings(scores, lists, order, ranks, values, before, terms);
   const auto numbers = [&](int64_t n) { return Tensor::empty({n}, Dtype::float64, device); };
   const Tensor slopes = numbers(order.entries()), spare = numbers(order.entries()), powers = numbers(lists.rows()),
                near = numbers(lists.count());

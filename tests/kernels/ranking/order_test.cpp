@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("Place on the GPU, by sorting and by counting, gives the same
                    float, double) {
   if (!test::has(Device::cuda)) return;
   const int64_t n = GENERATE(0, 1, 2, 31, 32, 33, 127, 128, 129, 1000);
-  const int64_t levels = GENERATE(1, 7, 1000000), longest = GENERATE(0, 1000000);
+  const int64_t levels = GENERATE(1, 7, 1000000), longest = GENERATE(0, 1001, 1000000);
   const Ties ties = GENERATE(Ties::mean, Ties::stable, Ties::worst, Ties::trec);
   CAPTURE(n, levels, longest, static_cast<int>(ties));
   Case<TestType> c(n, levels);

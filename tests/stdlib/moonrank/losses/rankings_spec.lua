@@ -15,7 +15,7 @@ local losses = mr.losses
 local function all_rankings(scores, y)
   local n, numbers = #scores, {}
   for i = 1, n do numbers[i] = i end
-  local ranks = core.arrangement_ranks(numbers, 20000)
+  local ranks = core.arrangement_ranks(numbers, 20000):to(mr.device())
   local count = #ranks // n
   local lists, flat, of_all, p = core.list_copies(y, count), ranks:totable(), {}, {}
   for s = 0, count - 1 do
