@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/core/extended.h"
 #include "kernels/core/threads.h"
 
 namespace mr {
@@ -23,21 +24,21 @@ struct BoundStats {
 /// of the discounts. `gains` are descending and as many as `discounts`.
 inline BoundStats linear_stats(const std::vector<double>& gains, const std::vector<double>& discounts, double norm) {
   const size_t n = gains.size();
-  long double least = 0, most = 0, gain_sum = 0, discount_sum = 0;
+  Extended least = 0, most = 0, gain_sum = 0, discount_sum = 0;
   for (size_t r = 0; r < n; ++r) {
     if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
-    most += static_cast<long double>(gains[r]) * discounts[r];
-    least += static_cast<long double>(gains[n - 1 - r]) * discounts[r];
+    most += static_cast<Extended>(gains[r]) * discounts[r];
+    least += static_cast<Extended>(gains[n - 1 - r]) * discounts[r];
     gain_sum += gains[r];
     discount_sum += discounts[r];
   }
-  const long double gain_mean = gain_sum / n, discount_mean = discount_sum / n;
-  long double gain_square = 0, discount_square = 0;
+  const Extended gain_mean = gain_sum / n, discount_mean = discount_sum / n;
+  Extended gain_square = 0, discount_square = 0;
   for (size_t r = 0; r < n; ++r) {
     gain_square += (gains[r] - gain_mean) * (gains[r] - gain_mean);
     discount_square += (discounts[r] - discount_mean) * (discounts[r] - discount_mean);
   }
-  const long double square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
+  const Extended square = n > 1 ? gain_square * discount_square / (n - 1) : 0;
   // If `norm` is so large that norm * norm overflows, the sum is divided by `norm` twice instead.
   const double variance = std::isfinite(norm * norm) ? static_cast<double>(square) / (norm * norm)
                                                      : static_cast<double>(square / norm / norm);
@@ -47,13 +48,13 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
 
 /// Average precision, without its variance. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] / (N - 1).
 inline BoundStats ap_stats(int64_t n, int64_t p) {
-  long double least = 0, harmonic = 0;
-  for (int64_t i = 1; i <= p; ++i) least += static_cast<long double>(i) / (n - p + i);
+  Extended least = 0, harmonic = 0;
+  for (int64_t i = 1; i <= p; ++i) least += static_cast<Extended>(i) / (n - p + i);
   for (int64_t r = n; r >= 1; --r) {
     if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
-    harmonic += 1 / static_cast<long double>(r);
+    harmonic += 1 / static_cast<Extended>(r);
   }
-  const long double mean = n == 1 ? 1 : (p - 1 + (n - p) * harmonic / n) / (n - 1);
+  const Extended mean = n == 1 ? 1 : (p - 1 + (n - p) * harmonic / n) / (n - 1);
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
 
@@ -99,11 +100,11 @@ inline double ap_variance(int64_t n, int64_t p) {
 /// Reciprocal rank: the first relevant row is at rank r with p_1 = P/N, p_{r+1} = p_r (N - P - r + 1) / (N - r).
 inline BoundStats rr_stats(int64_t n, int64_t p) {
   double at = static_cast<double>(p) / static_cast<double>(n);
-  long double mean = 0, square = 0;
+  Extended mean = 0, square = 0;
   for (int64_t r = 1; r <= n - p + 1; ++r) {
     if ((r & 0xFFFFF) == 0) cpu::check_interrupt();
-    mean += at / static_cast<long double>(r);
-    square += at / (static_cast<long double>(r) * r);
+    mean += at / static_cast<Extended>(r);
+    square += at / (static_cast<Extended>(r) * r);
     at = r < n ? at * static_cast<double>(n - p - r + 1) / static_cast<double>(n - r) : 0;
   }
   return {1 / static_cast<double>(n - p + 1), 1, 1, static_cast<double>(mean),

@@ -12,6 +12,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace mr::cpu::MR_SIMD {
@@ -55,6 +57,13 @@ inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::V
 inline Lanes<double>::Vector multiply_add(Lanes<double>::Vector a, Lanes<double>::Vector b, Lanes<double>::Vector c) {
   return reinterpret_cast<Lanes<double>::Vector>(_mm256_fmadd_pd(a, b, c));
 }
+#elif defined(__aarch64__)
+inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
+  return reinterpret_cast<Lanes<float>::Vector>(vfmaq_f32(c, a, b));
+}
+inline Lanes<double>::Vector multiply_add(Lanes<double>::Vector a, Lanes<double>::Vector b, Lanes<double>::Vector c) {
+  return reinterpret_cast<Lanes<double>::Vector>(vfmaq_f64(c, a, b));
+}
 #else
 template <class V>
 V multiply_add(V a, V b, V c) {
@@ -75,6 +84,11 @@ typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
     return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_ps(v));
   else
     return reinterpret_cast<typename Lanes<Real>::Vector>(_mm256_sqrt_pd(v));
+#elif defined(__aarch64__)
+  if constexpr (sizeof(Real) == 4)
+    return reinterpret_cast<typename Lanes<Real>::Vector>(vsqrtq_f32(v));
+  else
+    return reinterpret_cast<typename Lanes<Real>::Vector>(vsqrtq_f64(v));
 #else
   for (int64_t i = 0; i < Lanes<Real>::count; ++i)
     v[i] = sizeof(Real) == 4 ? static_cast<Real>(__builtin_sqrtf(static_cast<float>(v[i])))

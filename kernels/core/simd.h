@@ -3,30 +3,50 @@
 // (`mr_compile_loops`).
 #pragma once
 
+#include <iterator>
+#include <utility>
+
 namespace mr::cpu {
 
-enum class Simd { scalar, avx2, avx512 };
+enum class Simd { scalar, avx2, avx512, neon };
 
+/// The sets that `mr_compile_loops` compiles for this kind of processor. The last one is the best.
+#if defined(__x86_64__)
+constexpr Simd compiled_sets[] = {Simd::scalar, Simd::avx2, Simd::avx512};
+#elif defined(__aarch64__)
+constexpr Simd compiled_sets[] = {Simd::neon};
+#else
+constexpr Simd compiled_sets[] = {Simd::scalar};
+#endif
+
+/// True if this processor has the instructions of a compiled set.
+bool supports(Simd set);
 Simd best_simd();
 
-/// The best instruction set, or the one in MOONRANK_SIMD ("scalar", "avx2", "avx512"). Throws if it is not supported.
+/// The best instruction set, or the one that MOONRANK_SIMD names. Throws if it is not supported.
 Simd simd();
-const char* simd_name();
-
-/// Selects one of three compiled forms for this processor.
-template <class Form>
-Form for_this_simd(Form scalar, Form avx2, Form avx512) {
-  return simd() == Simd::avx512 ? avx512 : simd() == Simd::avx2 ? avx2 : scalar;
-}
+const char* simd_name(Simd set);
 
 /// The loops of a family for one instruction set. Only a processor with that set may call it.
 template <class Loops, Simd set>
 Loops loops_of();
 
+template <class Loops, size_t... i>
+Loops loops_of(Simd set, std::index_sequence<i...>) {
+  Loops (*found)() = nullptr;
+  ((compiled_sets[i] == set ? void(found = &loops_of<Loops, compiled_sets[i]>) : void()), ...);
+  return found();
+}
+
+/// The loops of a family for a supported instruction set.
+template <class Loops>
+Loops loops_of(Simd set) {
+  return loops_of<Loops>(set, std::make_index_sequence<std::size(compiled_sets)>());
+}
+
 template <class Loops>
 const Loops& chosen_loops() {
-  static const Loops loops =
-      for_this_simd(&loops_of<Loops, Simd::scalar>, &loops_of<Loops, Simd::avx2>, &loops_of<Loops, Simd::avx512>)();
+  static const Loops loops = loops_of<Loops>(simd());
   return loops;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "kernels/core/extended.h"
 #include "runtime/bounds/increments.h"
 #include "runtime/ranking/ideal.h"
 
@@ -27,8 +28,8 @@ double norm_of(const Metric& metric, const ListShape& shape, const std::vector<d
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);
   if (forms.norm != nullptr) return forms.norm(metric, shape);
-  long double ideal = 0;
-  for (size_t r = 0; r < gains.size(); ++r) ideal += static_cast<long double>(gains[r]) * d[r];
+  Extended ideal = 0;
+  for (size_t r = 0; r < gains.size(); ++r) ideal += static_cast<Extended>(gains[r]) * d[r];
   return static_cast<double>(ideal);
 }
 

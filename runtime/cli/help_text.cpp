@@ -69,8 +69,8 @@ const char* help_text(const std::string& command) {
        "\n"
        "MOONRANK_STDLIB names a folder whose files take precedence over the standard library in the program, "
        "MOONRANK_DATA a folder of data sets, MOONRANK_DEVICE the device ('cpu', 'cuda'), MOONRANK_SIMD the "
-       "instructions ('scalar', 'avx2', 'avx512'), MOONRANK_SAMPLES_GIB the limit of sampled distributions in the "
-       "user's cache folder (default 8).\n"
+       "instructions ('scalar', 'avx2', 'avx512'; on aarch64 'neon'), MOONRANK_SAMPLES_GIB the limit of sampled "
+       "distributions in the user's cache folder (default 8).\n"
        "Exit status: 0; 1 error; 2 wrong command line; 130 after Ctrl-C.\n"},
       {"test",
        "usage: moonrank [--threads N] test SPEC...\n"

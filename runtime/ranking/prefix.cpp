@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <mutex>
 
+#include "kernels/core/extended.h"
 #include "kernels/ranking/discount.h"
 
 namespace mr {
 namespace {
 
-/// Prefix sums of term(1), term(2), ... in long double, which avoids a loss of digits.
+/// Prefix sums of term(1), term(2), ... in extended precision, which avoids a loss of digits.
 class Sums {
  public:
-  explicit Sums(long double (*term)(int64_t)) : term_(term) {}
+  explicit Sums(Extended (*term)(int64_t)) : term_(term) {}
 
   Tensor get(int64_t n, Device device) {
     const std::lock_guard lock(mutex_);
@@ -23,7 +24,7 @@ class Sums {
  private:
   std::vector<double> grown(int64_t n) const {
     std::vector<double> sums{0};
-    long double total = 0;
+    Extended total = 0;
     for (int64_t r = 1; r <= n; ++r) {
       total += term_(r);
       sums.push_back(static_cast<double>(total));
@@ -31,7 +32,7 @@ class Sums {
     return sums;
   }
 
-  long double (*term_)(int64_t);
+  Extended (*term_)(int64_t);
   std::mutex mutex_;
   Tensor tables_[2];
 };
@@ -39,18 +40,18 @@ class Sums {
 }  // namespace
 
 Tensor discount_sums(int64_t n, Device device) {
-  static Sums sums([](int64_t r) { return static_cast<long double>(discount(static_cast<double>(r))); });
+  static Sums sums([](int64_t r) { return static_cast<Extended>(discount(static_cast<double>(r))); });
   return sums.get(n, device);
 }
 
 Tensor letor_discount_sums(int64_t n, Device device) {
   static Sums sums(
-      [](int64_t r) { return static_cast<long double>(discount(static_cast<double>(std::max<int64_t>(r - 1, 1)))); });
+      [](int64_t r) { return static_cast<Extended>(discount(static_cast<double>(std::max<int64_t>(r - 1, 1)))); });
   return sums.get(n, device);
 }
 
 Tensor harmonic_sums(int64_t n, Device device) {
-  static Sums sums([](int64_t r) { return 1 / static_cast<long double>(r); });
+  static Sums sums([](int64_t r) { return 1 / static_cast<Extended>(r); });
   return sums.get(n, device);
 }
 

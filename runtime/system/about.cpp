@@ -11,7 +11,7 @@ namespace mr {
 namespace {
 
 std::string version_of() { return MR_VERSION; }
-std::string simd_of() { return cpu::simd_name(); }
+std::string simd_of() { return cpu::simd_name(cpu::simd()); }
 bool has_cuda_of() { return cuda::gpu().available(); }
 int64_t cuda_count_of() { return cuda::gpu().devices(); }
 std::string cuda_of() { return has_cuda_of() ? cuda::gpu().name() : cuda::gpu().reason(); }
@@ -36,8 +36,8 @@ extern const lua::OpTable about_functions{
         op<&version_of>("version", "", "Version of the program."),
         op<&numerics>("numerics", "",
                       "The numerics version, which changes only when results may change. 'scalar' is appended on "
-                      "processors without AVX2 and FMA, where the last digits differ."),
-        op<&simd_of>("simd", "", "The instruction set of inner loops: 'scalar', 'avx2' or 'avx512'."),
+                      "x86-64 processors without AVX2 and FMA, where the last digits differ."),
+        op<&simd_of>("simd", "", "The instruction set of inner loops: 'scalar', 'avx2', 'avx512' or 'neon'."),
         op<&has_cuda_of>("has_cuda", "", "True if a GPU can be used."),
         op<&cuda_of>("cuda", "", "Name of the GPU, or the reason why none can be used."),
         op<&cuda_count_of>("cuda_count", "", "Number of GPUs that this process may use. It computes on the first one."),

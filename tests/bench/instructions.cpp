@@ -136,7 +136,7 @@ int main(int count, char** arguments) {
   };
   const std::string name = count == 2 ? arguments[1] : "";
   if (name == "--build") {
-    std::printf("%s, %s\n", MR_BUILD, cpu::simd_name());
+    std::printf("%s, %s\n", MR_BUILD, cpu::simd_name(cpu::simd()));
     return 0;
   }
   const auto kernel = kernels.find(name);

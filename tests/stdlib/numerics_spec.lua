@@ -1,4 +1,4 @@
--- Results are the same bits under every instruction set from AVX2 on, with any number of threads, from every
+-- Results are the same bits under NEON and every instruction set from AVX2 on, with any number of threads, from every
 -- compiler: the fingerprints of what support/numerics.lua trains, evaluates and bounds are those kept in
 -- golden/numerics.txt.
 local mr = require "moonrank"
@@ -8,7 +8,7 @@ local test = require "moonrank.test"
 local describe, it, check, equal = test.describe, test.it, test.check, test.equal
 
 local moonrank = dofile("tests/support/program.lua").moonrank
-local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" } }
+local sets = { scalar = {}, avx2 = { "avx2" }, avx512 = { "avx2", "avx512" }, neon = { "neon" } }
 local most_shown = 12
 
 -- Every case runs with 7 threads. Half of the long ones, and all others, run with 1 or 2 threads as well.

@@ -12,10 +12,10 @@ namespace mr {
 
 template <class Loops>
 std::vector<std::pair<std::string, Loops>> simd_forms() {
-  using cpu::Simd, cpu::loops_of;
-  std::vector<std::pair<std::string, Loops>> found{{"scalar", loops_of<Loops, Simd::scalar>()}};
-  if (cpu::best_simd() >= Simd::avx2) found.emplace_back("avx2", loops_of<Loops, Simd::avx2>());
-  if (cpu::best_simd() >= Simd::avx512) found.emplace_back("avx512", loops_of<Loops, Simd::avx512>());
+  std::vector<std::pair<std::string, Loops>> found;
+  for (const cpu::Simd set : cpu::compiled_sets) {
+    if (cpu::supports(set)) found.emplace_back(cpu::simd_name(set), cpu::loops_of<Loops>(set));
+  }
   return found;
 }
 

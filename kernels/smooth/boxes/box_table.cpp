@@ -1,54 +1,53 @@
-// Chebyshev coefficients by sums over Chebyshev nodes in long double, with portable functions in double.
+// Chebyshev coefficients by sums over Chebyshev nodes in extended precision, with portable functions in double.
 #include "kernels/smooth/boxes/box_table.h"
 
-#include <cmath>
 #include <numbers>
 #include <vector>
 
 #include "kernels/core/angles.h"
+#include "kernels/core/extended.h"
 
 namespace mr {
 namespace {
 
-long double sigma_of(long double t) {
-  const long double e = portable::exp(static_cast<double>(-std::fabs(t)));
+Extended sigma_of(Extended t) {
+  const Extended e = portable::exp(static_cast<double>(t < 0 ? t : -t));
   return (t >= 0 ? 1 : e) / (1 + e);
 }
 
-long double derivative_of(long double t) {
-  const long double e = portable::exp(static_cast<double>(-std::fabs(t)));
+Extended derivative_of(Extended t) {
+  const Extended e = portable::exp(static_cast<double>(t < 0 ? t : -t));
   return e / ((1 + e) * (1 + e));
 }
 
 /// Nodes u_a = cos(pi (a + 1/2) / p), and the weights c_m / p T_m(u_a) of T_m's coefficient, with c_0 = 1, else 2.
 template <int p>
 struct Nodes {
-  long double u[p], weight[p][p];
+  Extended u[p], weight[p][p];
 
   Nodes() {
     for (int a = 0; a < p; ++a) {
       const double angle = std::numbers::pi * (a + 0.5) / p;
       u[a] = portable::cos(angle);
-      for (int m = 0; m < p; ++m)
-        weight[m][a] = (m == 0 ? 1 : 2) * static_cast<long double>(portable::cos(m * angle)) / p;
+      for (int m = 0; m < p; ++m) weight[m][a] = (m == 0 ? 1 : 2) * static_cast<Extended>(portable::cos(m * angle)) / p;
     }
   }
 };
 
 /// The block of coefficients of kernel(distance + width / 2 (u_source - u_target)).
 template <class Real, int p>
-void fill_block(const Nodes<p>& nodes, long double (*kernel)(long double), double distance, Real* block) {
-  constexpr long double half = BoxShape<Real>::width / 2;
-  long double by_source[p][p] = {};  // sums over the Chebyshev nodes of the source: [coefficient m][node of the target]
+void fill_block(const Nodes<p>& nodes, Extended (*kernel)(Extended), double distance, Real* block) {
+  constexpr Extended half = BoxShape<Real>::width / 2;
+  Extended by_source[p][p] = {};  // sums over the Chebyshev nodes of the source: [coefficient m][node of the target]
   for (int a = 0; a < p; ++a) {
     for (int b = 0; b < p; ++b) {
-      const long double value = kernel(distance + half * (nodes.u[a] - nodes.u[b]));
+      const Extended value = kernel(distance + half * (nodes.u[a] - nodes.u[b]));
       for (int m = 0; m < p; ++m) by_source[m][b] += nodes.weight[m][a] * value;
     }
   }
   for (int m = 0; m < p; ++m) {
     for (int n = 0; n < p; ++n) {
-      long double sum = 0;
+      Extended sum = 0;
       for (int b = 0; b < p; ++b) sum += nodes.weight[n][b] * by_source[m][b];
       block[m * BoxShape<Real>::padded + n] = static_cast<Real>(sum);
     }
@@ -56,7 +55,7 @@ void fill_block(const Nodes<p>& nodes, long double (*kernel)(long double), doubl
 }
 
 template <class Real>
-std::vector<Real> make_table(long double (*kernel)(long double)) {
+std::vector<Real> make_table(Extended (*kernel)(Extended)) {
   using Shape = BoxShape<Real>;
   const Nodes<Shape::terms> nodes;
   const int64_t block = BoxTable<Real>::block;

@@ -32,8 +32,8 @@ void append(std::string& bits, const std::vector<T>& values) {
 /// Checks that bits_of(loops) are those of both sets.
 template <class Loops, class F>
 void check_same_bits(F bits_of) {
-  const std::string avx2 = bits_of(cpu::loops_of<Loops, cpu::Simd::avx2>()),
-                    avx512 = bits_of(cpu::loops_of<Loops, cpu::Simd::avx512>());
+  const std::string avx2 = bits_of(cpu::loops_of<Loops>(cpu::Simd::avx2)),
+                    avx512 = bits_of(cpu::loops_of<Loops>(cpu::Simd::avx512));
   REQUIRE(!avx2.empty());
   CHECK(avx2 == avx512);
 }

@@ -10,6 +10,7 @@
 #include "kernels/tensor/functions_cpu.h"
 #include "kernels/tensor/rows.h"
 #include "tests/support/random_entries.h"
+#include "tests/support/simd_forms.h"
 
 using namespace mr;
 
@@ -78,9 +79,10 @@ void check_loops(const cpu::FunctionLoops<Real>& loops) {
 
 TEMPLATE_TEST_CASE("loops of functions of entries have the bits of the plain forms", "[kernels]", float, double) {
   using Loops = cpu::FunctionLoops<TestType>;
-  check_loops<TestType>(cpu::loops_of<Loops, cpu::Simd::scalar>());
-  if (cpu::best_simd() >= cpu::Simd::avx2) check_loops<TestType>(cpu::loops_of<Loops, cpu::Simd::avx2>());
-  if (cpu::best_simd() >= cpu::Simd::avx512) check_loops<TestType>(cpu::loops_of<Loops, cpu::Simd::avx512>());
+  for (const auto& [set, loops] : simd_forms<Loops>()) {
+    INFO(set);
+    check_loops<TestType>(loops);
+  }
 }
 
 TEMPLATE_TEST_CASE("squares have the bits of the general power", "[kernels]", float, double) {

@@ -86,7 +86,7 @@ TEST_CASE("an invalid MOONRANK_ environment variable is one error before the scr
   };
   const std::string folder = empty.path().string();
   std::vector<Wrong> all = {
-      {"MOONRANK_SIMD", "foo", "MOONRANK_SIMD is 'foo', expected 'scalar', 'avx2' or 'avx512'"},
+      {"MOONRANK_SIMD", "foo", "MOONRANK_SIMD is 'foo', expected '"},
       {"MOONRANK_DEVICE", "gpu", "MOONRANK_DEVICE is 'gpu', expected 'cpu' or 'cuda'"},
       {"MOONRANK_STDLIB", "/nonexistent", "MOONRANK_STDLIB is '/nonexistent', expected a folder with moonrank/ in it"},
       {"MOONRANK_STDLIB", folder, "MOONRANK_STDLIB is '" + folder + "', expected a folder with moonrank/ in it"},
@@ -100,7 +100,7 @@ TEST_CASE("an invalid MOONRANK_ environment variable is one error before the scr
       {"MOONRANK_WORKER", "1:2x", "the variable MOONRANK_WORKER is '1:2x'"},
       {"MOONRANK_WORKER", "999:1", "the variable MOONRANK_WORKER is '999:1'"},
   };
-  if (mr::cpu::best_simd() != mr::cpu::Simd::avx512) {
+  if (mr::cpu::best_simd() < mr::cpu::Simd::avx512) {
     all.push_back({"MOONRANK_SIMD", "avx512", "MOONRANK_SIMD is 'avx512', which this processor lacks"});
   }
   if (!mr::cuda::gpu().available())

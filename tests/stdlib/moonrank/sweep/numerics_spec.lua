@@ -96,7 +96,7 @@ print "done"
 
 it("mr.sweep with workers resumes under MOONRANK_SIMD=scalar only with mix_numerics = true", function()
   if not sweeps.moonrank then return test.skip "MOONRANK does not name the program" end
-  if core.simd() == "scalar" then return test.skip "this processor has the scalar form only" end
+  if not core.simd():find "^avx" then return test.skip "this processor has one instruction set only" end
   local folder = sweeps.new_folder(script)
   equal(sweeps.run(folder, "sweep.lua"), 0)
   local status, printed, err = sweeps.run(folder, "sweep.lua", "--trials 4", "MOONRANK_SIMD=scalar")
