@@ -26,9 +26,15 @@ echo "== tarball"
 as_someone "tar xzf /packages/*.tar.gz && sh /packages/try.sh \$HOME/moonrank-*/bin/moonrank"
 echo "== wheel"
 as_someone "python3 -m zipfile -e /packages/*.whl site && PYTHONPATH=\$HOME/site sh /packages/try.sh /packages/as_program.py"
-echo "== .deb"
-chroot "$root" apt-get install -y -qq --no-install-recommends $(cd "$root" && ls packages/*.deb | sed 's#^#/#') >"$root/log" 2>&1 \
-  || { cat "$root/log"; exit 1; }
-as_someone "sh /packages/try.sh moonrank"
-chroot "$root" moonrank --version
+install_and_try() {
+  echo "== ${1##*/}"
+  chroot "$root" apt-get install -y -qq --no-install-recommends "/packages/${1##*/}" >"$root/log" 2>&1 \
+    || { cat "$root/log"; exit 1; }
+  as_someone "sh /packages/try.sh moonrank"
+  chroot "$root" moonrank --version
+}
+# moonrank-cuda takes the place of moonrank, and runs without a GPU, too
+for package in "$packages"/moonrank_*.deb "$packages"/moonrank-cuda_*.deb; do
+  [ ! -e "$package" ] || install_and_try "$package"
+done
 echo "all packages work"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds all packages from the build folder $1 into the folder $2.
+# Builds all packages from the build folder $1 into the folder $2. If that build has CUDA, a second build in $1-cpu makes
+# the .deb without it.
 set -eu
 build=$(realpath "$1")
 mkdir -p "$2"
@@ -12,7 +13,13 @@ rm -f "$packages"/*
 cmake --build "$build" --target moonrank moonrank_shared moonrank_lua moonrank_portable
 version=$(sed -nE 's/^CMAKE_PROJECT_VERSION:[A-Z]+=(.*)/\1/p' "$build/CMakeCache.txt")
 
-(cd "$build" && cpack -G DEB -B "$packages" >/dev/null && rm -rf "$packages/_CPack_Packages")
+make_deb() { (cd "$1" && cpack -G DEB -B "$packages" >/dev/null && rm -rf "$packages/_CPack_Packages"); }
+make_deb "$build"
+if grep -q '^CMAKE_CUDA_COMPILER:.*=/' "$build/CMakeCache.txt"; then
+  cmake --preset release -B "$build-cpu" -DMR_CUDA=OFF -DBUILD_TESTING=OFF >/dev/null
+  cmake --build "$build-cpu" --target moonrank moonrank_shared moonrank_lua
+  make_deb "$build-cpu"
+fi
 
 name=moonrank-$version-linux-$(uname -m)
 stage=$(mktemp -d)
