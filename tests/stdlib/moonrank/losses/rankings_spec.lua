@@ -56,7 +56,7 @@ end
 
 local function exact_values(metric, all)
   local values = metrics.on_ranks(metric)(all.ranks, all.lists)
-  return core.times_slope(values, mr.bounds.weights(metric, all.lists))
+  return core.times_slope(values, mr.bounds.weights(metric, all.lists):to(values.device))
 end
 
 local bound_names = { min_max = "minmax", expectation = "expectation", expectation_max = "expectation_max" }
