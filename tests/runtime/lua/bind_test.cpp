@@ -209,9 +209,11 @@ TEST_CASE("a closed tensor raises an error if it is used, and is not freed twice
   CHECK_THAT(L.error_of("core.save_tensors('/nowhere/x', 'moonrank model 1', {'a'}, {closed_tensor}, {}, {})"),
              Contains("bad argument #4 'tensors'") && Contains("closed"));
   CHECK(L.error_of("do local _ <close> = closed_tensor end").empty());
+  CHECK(L.error_of("mr.ones(1) collectgarbage() collectgarbage() collectgarbage('stop')").empty());
   const int64_t held = Storage::held(Device::cpu);
   CHECK(L.error_of("local x = mr.ones(1000) do local _ <close> = x end").empty());
   CHECK(Storage::held(Device::cpu) == held);  // closing frees at once, no collection is needed
+  CHECK(L.error_of("collectgarbage('restart')").empty());
 }
 
 TEST_CASE("mr.Tensor's __gc does nothing if a script calls it with other values", "[lua]") {
