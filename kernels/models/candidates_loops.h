@@ -28,8 +28,10 @@ inline uint32_t reached(L::Vector products, L::Vector bound) {
 #if defined(__AVX2__)
   return static_cast<uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(found)));
 #else
+  int32_t of_lane[L::count];
+  std::memcpy(of_lane, &found, sizeof of_lane);
   uint32_t mark = 0;
-  for (int64_t i = 0; i < L::count; ++i) mark |= (found[i] != 0 ? 1U : 0U) << i;
+  for (int64_t i = 0; i < L::count; ++i) mark |= (of_lane[i] != 0 ? 1U : 0U) << i;
   return mark;
 #endif
 }

@@ -324,8 +324,8 @@ class TorchLoss:
         """The loss of the lower-left partial AUC, LLPAUC (Shi et al. 2024, arXiv 2403.00844, with w = 0): one value
         per list.
 
-        alpha:    largest rate of true positives that counts (from 1e-15 to 1e+15; default 0.7)
-        beta:     largest rate of false positives that counts (from 1e-15 to 1e+15; default 0.1)
+        alpha:    largest rate of true positives that counts (from 1e-15 to 1; default 0.7)
+        beta:     largest rate of false positives that counts (from 1e-15 to 1; default 0.1)
         kappa:    steepness of the softplus that stands for max(0, x) (from 1e-15 to 1e+15; default 5)
         a:        first value of the parameter a (from 0 to 1; default 1)
         b:        first value of the parameter b (from 0 to 1; default 0)
@@ -357,8 +357,8 @@ class TorchLoss:
 
         theta_a:  first value of the factor of a + gamma (default 0.5)
         theta_b:  first value of the factor of gamma + 1 - b (default 0.5)
-        alpha:    largest rate of true positives that counts (from 1e-15 to 1e+15; default 0.7)
-        beta:     largest rate of false positives that counts (from 1e-15 to 1e+15; default 0.1)
+        alpha:    largest rate of true positives that counts (from 1e-15 to 1; default 0.7)
+        beta:     largest rate of false positives that counts (from 1e-15 to 1; default 0.1)
         kappa:    steepness of the softplus that stands for max(0, x) (from 1e-15 to 1e+15; default 5)
         a:        first value of the parameter a (from 0 to 1; default 1)
         b:        first value of the parameter b (from 0 to 1; default 0)
@@ -1168,8 +1168,8 @@ class TreeObjective:
         """The loss of the lower-left partial AUC, LLPAUC (Shi et al. 2024, arXiv 2403.00844, with w = 0): one value
         per list.
 
-        alpha:    largest rate of true positives that counts (from 1e-15 to 1e+15; default 0.7)
-        beta:     largest rate of false positives that counts (from 1e-15 to 1e+15; default 0.1)
+        alpha:    largest rate of true positives that counts (from 1e-15 to 1; default 0.7)
+        beta:     largest rate of false positives that counts (from 1e-15 to 1; default 0.1)
         kappa:    steepness of the softplus that stands for max(0, x) (from 1e-15 to 1e+15; default 5)
         a:        first value of the parameter a (from 0 to 1; default 1)
         b:        first value of the parameter b (from 0 to 1; default 0)
@@ -1200,8 +1200,8 @@ class TreeObjective:
 
         theta_a:  first value of the factor of a + gamma (default 0.5)
         theta_b:  first value of the factor of gamma + 1 - b (default 0.5)
-        alpha:    largest rate of true positives that counts (from 1e-15 to 1e+15; default 0.7)
-        beta:     largest rate of false positives that counts (from 1e-15 to 1e+15; default 0.1)
+        alpha:    largest rate of true positives that counts (from 1e-15 to 1; default 0.7)
+        beta:     largest rate of false positives that counts (from 1e-15 to 1; default 0.1)
         kappa:    steepness of the softplus that stands for max(0, x) (from 1e-15 to 1e+15; default 5)
         a:        first value of the parameter a (from 0 to 1; default 1)
         b:        first value of the parameter b (from 0 to 1; default 0)

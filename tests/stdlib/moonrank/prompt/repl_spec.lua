@@ -39,7 +39,7 @@ describe("prompt completion", function()
       test.equal(complete "t.x:dty", {})
       test.equal(complete "t.x.dty", { "dtype" })
       test.equal(complete "t.x:totab", { "totable" })  -- a method written in Lua
-      test.equal(complete "t.lists.rel", { "relevance", "relevant" })
+      test.equal(complete "t.lists.rel", { "relevance", "relevant", "relevant_part" })
     end)
   end)
   it("follows __index tables and never calls user functions", function()
