@@ -15,7 +15,7 @@ version=$(sed -nE 's/^CMAKE_PROJECT_VERSION:[A-Z]+=(.*)/\1/p' "$build/CMakeCache
 
 make_deb() { (cd "$1" && cpack -G DEB -B "$packages" >/dev/null && rm -rf "$packages/_CPack_Packages"); }
 make_deb "$build"
-if grep -q '^CMAKE_CUDA_COMPILER:.*=/' "$build/CMakeCache.txt"; then
+if [ -e "$packages/moonrank-cuda_"*.deb ]; then
   cmake --preset release -B "$build-cpu" -DMR_CUDA=OFF -DBUILD_TESTING=OFF >/dev/null
   cmake --build "$build-cpu" --target moonrank moonrank_shared moonrank_lua
   make_deb "$build-cpu"
