@@ -62,16 +62,24 @@ Ranking unranked(const Tensor& scores, const Lists& lists, const Metric& metric)
           .places = {}};
 }
 
-/// True if the metric is a sum over rows of a gain times a discount of the rank.
-bool sums_over_rows(const Metric& metric) {
-  if (metric.definition->swaps == nullptr || (metric.definition->loss_needs_top && !metric.top)) return false;
-  const Lists lists({2}, {1, 0});
-  const Ranking ranking = rank_rows(Tensor::from(std::vector<double>{1, 0}), lists, Ties::stable, metric.threshold());
-  return std::holds_alternative<SumSwaps>(metric.definition->swaps(ranking, metric).views);
+/// The metric's changes by swaps of two rows, if it is a sum over rows of a gain times a discount of the rank.
+std::optional<OwnedSwaps> swaps_of_sum(const Ranking& ranking, const Metric& metric) {
+  if (metric.definition->swaps == nullptr || (metric.definition->loss_needs_top && !metric.top)) return std::nullopt;
+  OwnedSwaps owned = metric.definition->swaps(ranking, metric);
+  if (!std::holds_alternative<SumSwaps>(owned.views)) return std::nullopt;
+  return owned;
 }
 
-void check_sum(const Metric& metric) {
-  if (!sums_over_rows(metric)) throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
+bool sums_over_rows(const Metric& metric) {
+  const Lists lists({2}, {1, 0});
+  const Tensor scores = Tensor::from(std::vector<double>{1, 0});
+  return swaps_of_sum(rank_rows(scores, lists, Ties::stable, metric.threshold()), metric).has_value();
+}
+
+/// As `swaps_of_sum`; throws if the metric is no such sum.
+OwnedSwaps need_sum(const Ranking& ranking, const Metric& metric) {
+  if (auto owned = swaps_of_sum(ranking, metric)) return *std::move(owned);
+  throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
 }
 
 /// The number of first ranks of each list on which the metric depends.
@@ -90,9 +98,8 @@ double sign_of(const Metric& metric, const std::vector<double>& discounts) {
 /// Gains of rows, discounts of ranks and factors of lists, float64: the metric is factor * sum of gain * discount, plus
 /// a number that is the same for all rankings of a list.
 Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) {
-  check_sum(metric);
   const Ranking of = unranked(scores, lists, metric);
-  const OwnedSwaps owned = metric.definition->swaps(of, metric);
+  const OwnedSwaps owned = need_sum(of, metric);
   const auto& sum = std::get<SumSwaps>(owned.views);
   const auto numbers = [&](const Span<const double>& x) {
     for (const Tensor& each : owned.owned) {
@@ -116,8 +123,7 @@ Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) 
 
 /// The number of first ranks that a sum's terms count.
 Tensor summed_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
-  check_sum(metric);
-  const OwnedSwaps owned = metric.definition->swaps(unranked(scores, lists, metric), metric);
+  const OwnedSwaps owned = need_sum(unranked(scores, lists, metric), metric);
   if (!std::get<SumSwaps>(owned.views).first_relevant_only) return counted_ranks(scores, lists, metric);
   return Tensor::from(lists.relevant(metric.threshold()), scores.device());
 }

@@ -13,17 +13,16 @@
 #include "runtime/losses/list_loss.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/functions.h"
+#include "runtime/ops/lists.h"
 #include "runtime/ops/matmul.h"
+#include "runtime/ranking/named.h"
 
 namespace mr {
 namespace {
 
-Part part_of(const std::string& name) {
-  if (name == "all") return Part::all;
-  if (name == "relevant") return Part::relevant;
-  if (name == "others") return Part::others;
-  throw ArgumentError("part", "'" + name + "', expected 'all', 'relevant' or 'others'");
-}
+constexpr Named<Part> parts[] = {{"all", Part::all}, {"relevant", Part::relevant}, {"others", Part::others}};
+constexpr Named<Surrogate> surrogates[] = {
+    {"tanh", Surrogate::tanh}, {"relu", Surrogate::relu}, {"atan", Surrogate::atan}};
 
 template <class Real>
 PartScores<Real> scores_of_part(const Tensor& scores, const Lists& lists, Part part, double tau) {
@@ -36,7 +35,7 @@ Tensor empty_like(const Tensor& x, int64_t count) { return Tensor::empty({count}
 
 Tensor part_log_sum(const Tensor& scores, const Lists& lists, const std::string& name, double tau) {
   check::per_row("scores", scores, lists);
-  const Part part = part_of(name);
+  const Part part = value_of(parts, "part", name);
   const int64_t count = lists.count();
   Tensor value = empty_like(scores, count), total = empty_like(scores, count),
          powers = empty_like(scores, lists.rows());
@@ -56,13 +55,6 @@ Tensor part_log_sum(const Tensor& scores, const Lists& lists, const std::string&
                   });
                   return {gx};
                 });
-}
-
-Surrogate surrogate_of(const std::string& name) {
-  if (name == "tanh") return Surrogate::tanh;
-  if (name == "relu") return Surrogate::relu;
-  if (name == "atan") return Surrogate::atan;
-  throw ArgumentError("surrogate", "'" + name + "', expected 'tanh', 'relu' or 'atan'");
 }
 
 /// Options of PSL. `weights` has a number per row, or is not defined.
@@ -91,7 +83,8 @@ Tensor psl_loss(const Tensor& scores, const Lists& lists, const std::string& sur
     check::per_row("weights", *weights, lists);
     check::same_kind("weights", *weights, "scores", scores);
   }
-  const PslOptions of{surrogate_of(surrogate), tau, tau_star, whole, weights ? weights->data() : Tensor()};
+  const PslOptions of{value_of(surrogates, "surrogate", surrogate), tau, tau_star, whole,
+                      weights ? weights->data() : Tensor()};
   Tensor value = empty_like(scores, lists.count());
   Tensor tops = empty_like(scores, lists.rows()), totals = empty_like(scores, lists.rows());
   with_real(scores.dtype(), [&]<class Real>() {
@@ -170,26 +163,16 @@ struct RelevantRowsOn {
 };
 
 RelevantRows relevant_rows_of(const Lists& lists, const RelevantRowsOn& key) {
-  const std::vector<float>& grades = lists.relevance();
-  const auto count = static_cast<size_t>(lists.count());
-  std::vector<int64_t> sizes(count), rows;
-  std::vector<double> positives(count), negatives(count);
-  for (size_t l = 0; l < count; ++l) {
-    const int64_t begin = lists.offsets()[l], end = lists.offsets()[l + 1];
-    for (int64_t row = begin; row < end; ++row) {
-      if (grades[static_cast<size_t>(row)] < 1) continue;
-      rows.push_back(row + 1);
-      ++sizes[l];
-    }
-    positives[l] = static_cast<double>(sizes[l]);
-    negatives[l] = static_cast<double>(end - begin - sizes[l]);
+  const auto [part, rows] = relevant_part(lists, 1);
+  std::vector<double> positives, negatives;
+  for (int64_t l = 0; l < lists.count(); ++l) {
+    positives.push_back(static_cast<double>(part.sizes()[l]));
+    negatives.push_back(static_cast<double>(lists.sizes()[l] - part.sizes()[l]));
   }
-  std::vector<float> grades_of_rows(rows.size(), 1.0F);
   const auto numbers = [&](const std::vector<double>& values) {
     return Tensor::from(values, Device::cpu).to(key.dtype).to(key.device);
   };
-  return {Tensor::from(rows, key.device), Lists(std::move(sizes), std::move(grades_of_rows)), numbers(positives),
-          numbers(negatives)};
+  return {rows.to(key.device), part.with_weights({}, {}), numbers(positives), numbers(negatives)};
 }
 
 /// The relevant rows of lists, for scores of the type and device of `like`. Cached in `lists`.

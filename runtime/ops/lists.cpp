@@ -81,21 +81,6 @@ Tensor head_of(const Lists& lists, int64_t k) {
   return Tensor::from(rows, default_device());
 }
 
-/// The rows whose grade is at least `relevant` as lists of their own, with grade 1, and the numbers of these rows.
-std::tuple<Lists, Tensor> relevant_part_of(const Lists& lists, double relevant) {
-  const auto threshold = static_cast<float>(relevant);
-  std::vector<int64_t> numbers;
-  for (size_t i = 0; i < lists.relevance().size(); ++i) {
-    if (lists.relevance()[i] >= threshold) numbers.push_back(static_cast<int64_t>(i) + 1);
-  }
-  std::vector<double> weights;
-  for (const int64_t i : numbers) {
-    if (!lists.row_weights().empty()) weights.push_back(lists.row_weights()[i - 1]);
-  }
-  const Lists part(lists.relevant(threshold), std::vector<float>(numbers.size(), 1.0F));
-  return {part.with_weights(weights, lists.list_weights()), Tensor::from(numbers, Device::cpu)};
-}
-
 struct SingleRows {
   auto operator<=>(const SingleRows&) const = default;
 };
@@ -147,8 +132,8 @@ std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
   return as_like(lists.list_weights_on(like.device()), like);
 }
 
-/// What each list weighs in a mean over lists, or with its rows in a mean over rows; on the CPU. A list without rows,
-/// or whose rows all have weight 0, weighs 0.
+/// The weight of each list in a mean over lists, or of all its rows in a mean over rows; on the CPU. A list without
+/// rows, or whose rows all have weight 0, has the weight 0.
 Tensor mass_of(const Lists& lists, bool of_rows) {
   const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
   std::vector<double> mass;
@@ -303,6 +288,20 @@ std::string lists_text(const Lists& lists) {
 
 }  // namespace
 
+std::tuple<Lists, Tensor> relevant_part(const Lists& lists, double relevant) {
+  const auto threshold = static_cast<float>(relevant);
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < lists.relevance().size(); ++i) {
+    if (lists.relevance()[i] >= threshold) numbers.push_back(static_cast<int64_t>(i) + 1);
+  }
+  std::vector<double> weights;
+  for (const int64_t i : numbers) {
+    if (!lists.row_weights().empty()) weights.push_back(lists.row_weights()[i - 1]);
+  }
+  const Lists part(lists.relevant(threshold), std::vector<float>(numbers.size(), 1.0F));
+  return {part.with_weights(weights, lists.list_weights()), Tensor::from(numbers, Device::cpu)};
+}
+
 using lua::op;
 extern const lua::OpTable lists_functions{
     lua::OpTable::functions,
@@ -333,12 +332,13 @@ extern const lua::OpTable lists_methods{
         op<&with_relevance_of>("with_relevance", "self, relevance", "The same lists with other relevance."),
         op<&with_weights_of>("with_weights", "self, weights?, list_weights?",
                              "The same lists with these weights of rows and of lists, or without."),
-        op<&relevant_part_of>("relevant_part", "self, relevant",
-                              "Lists of the rows with at least this grade, and the numbers of these rows."),
+        op<&relevant_part>("relevant_part", "self, relevant",
+                           "Lists of the rows with at least this grade, and the numbers of these rows."),
         op<&single_rows_of>("single_rows", "self", "Each row as a list of its own, without weights."),
         op<&has_weights>("has_weights", "self", "Whether the lists have weights of rows or of lists."),
-        op<&mass_of>("mass", "self, of_rows",
-                     "What each list weighs in a mean over lists, or in a mean over rows; float64, on the CPU."),
+        op<&mass_of>(
+            "mass", "self, of_rows",
+            "The weight of each list in a mean over lists, or of its rows in a mean over rows; float64, on the CPU."),
         op<&row_weights_of>("row_weights_like", "self, like", "Row weights as `like` (type, device); nil if none."),
         op<&list_weights_of>("list_weights_like", "self, like", "List weights as `like` (type, device); nil if none."),
     }};

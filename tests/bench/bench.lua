@@ -97,6 +97,13 @@ function M.temporary()
   return setmetatable({ path = path }, { __close = function() os.execute(("rm -rf '%s'"):format(path)) end })
 end
 
+---The bytes of numbers in single precision, as peers read them.
+function M.floats(numbers)
+  local packed = {}
+  for i, x in ipairs(numbers) do packed[i] = string.pack("<f", x) end
+  return table.concat(packed)
+end
+
 -- The last words of what a program said on standard error: Python's "ValueError: ..." and the like.
 local function reason_in(path)
   local last

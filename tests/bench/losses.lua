@@ -39,12 +39,6 @@ local function lists_of(n, count)
   return mr.lists{ relevance = mr.tensor(relevance), sizes = sizes }
 end
 
-local function floats(numbers)
-  local packed = {}
-  for i, x in ipairs(numbers) do packed[i] = string.pack("<f", x) end
-  return table.concat(packed)
-end
-
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()
 
@@ -79,8 +73,10 @@ local function measure(name, n)
   end
   local file = assert(io.open(temporary.path, "wb"))
   local value = step():item()
-  file:write(floats(scores:detach():totable()), floats(lists.relevance:totable()), floats(scores.grad:totable()),
-    string.pack("<f", value))
+  for _, numbers in ipairs{ scores:detach(), lists.relevance, scores.grad } do
+    file:write(bench.floats(numbers:totable()))
+  end
+  file:write(string.pack("<f", value))
   file:close()
   local workload = ("%s of %d lists of %d rows"):format(name, count, n)
   for _, threads in ipairs(args.threads) do

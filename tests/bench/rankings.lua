@@ -21,12 +21,6 @@ local args = bench.args{
 
 local more = 20  -- times as many rankings for the check that PyTorch's numbers agree
 
-local function floats(numbers)
-  local packed = {}
-  for i, x in ipairs(numbers) do packed[i] = string.pack("<f", x) end
-  return table.concat(packed)
-end
-
 local rows, add = bench.collect()
 local temporary <close> = bench.temporary()
 
@@ -47,7 +41,7 @@ local function measure(name, metric, n)
   end
   local value = step(mr.losses[name]{ metric = metric, samples = more * args.samples }):item()
   local file = assert(io.open(temporary.path, "wb"))
-  file:write(floats(scores:detach():totable()), floats(relevance), floats(scores.grad:totable()),
+  file:write(bench.floats(scores:detach():totable()), bench.floats(relevance), bench.floats(scores.grad:totable()),
     string.pack("<f", value))
   file:close()
   local workload = ("%s of %s, %d lists of %d rows, %d rankings"):format(name, metric, count, n, args.samples)

@@ -39,7 +39,7 @@ end
 -- it cannot be made, and after this many times the duration of the check, but at least after some seconds.
 local rarely <const>, soonest <const> = 50, 10
 
----What a server remembers of its store between requests.
+---The memory of a server between requests, for its store.
 ---@class mr.serve.Memory
 ---@field state string       of the store's files, as core.store_stamp names it
 ---@field trials table       what moonrank.serve.read keeps while the state is the same

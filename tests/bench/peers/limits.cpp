@@ -1,4 +1,4 @@
-// What the machine can do at best, in turns with Moonrank (tests/bench/turns.lua): `multiply_adds` multiply-adds of
+// The limits of the machine, measured in turns with Moonrank (tests/bench/turns.lua): `multiply_adds` multiply-adds of
 // single precision in registers, or std::sort of `rows` normal scores.
 // Usage: limits arithmetic multiply_adds=N | limits sort rows=N
 #include <algorithm>
