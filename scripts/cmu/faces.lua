@@ -74,7 +74,7 @@ end
 
 local function images_of(args)
   if args.images == "" then return mr.data.drawn_faces{ count = args.count, size = args.size } end
-  return mr.data.images((args.data ~= "" and args.data .. "/" or "") .. args.images, { size = args.size })
+  return mr.data.images(experiment.place(args, args.images), { size = args.size })
 end
 
 -- Ends the script if the --features table cannot be read or lacks features of an image. All runs would fail otherwise.

@@ -51,7 +51,7 @@ local function data_of(args, source)
   if source[3] then
     return experiment.queries(args, source[2], { features = source[3], queries = 40, mean_size = 10 })
   end
-  if not args.smoke then return source.read(args.data ~= "" and args.data .. "/" .. source[2] or source[2]) end
+  if not args.smoke then return source.read(experiment.place(args, source[2])) end
   local ratings = mr.data.synthetic{ kind = "ratings", users = 30, items = 200 }
   return source.unary and ratings:binarize(4) or ratings
 end

@@ -4,9 +4,9 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
--- Metrics, of which the first chooses settings and epochs; by data set the epochs, the epochs between two validations,
--- and the learning rates to try; weight decays and learning rates of trees to try.
+-- Metrics (the first one chooses), epochs, epochs between validations, what is tried, and nDCG@10 among all items.
 local training = {
+  catalogue = function(fold, model) return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"] end,
   metrics = { "ndcg@10", "ap", "auc" },
   movielens = { epochs = 30, every = 3, rates = { 0.003, 0.01, 0.03 } },
   mq2008 = { epochs = 60, every = 1, rates = { 0.001, 0.003, 0.01 } },
@@ -23,9 +23,8 @@ training.models = {
   cml = function(fold, seed)
     return mr.models.cml{ users = fold.users, items = fold.items, factors = protocol.factors, seed = seed }
   end,
-  mlp = function(fold, seed)
-    return mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 46 }, activation = "relu", seed = seed }
-  end,
+  mlp = function(fold, seed) return mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 46 },
+    seed = seed } end,
   trees = function(_, seed, eta, short)
     return mr.models.trees{ rounds = short and 5 or 200, depth = 5, eta = eta, seed = seed }
   end,
@@ -33,9 +32,6 @@ training.models = {
 
 ---Trains a model with its settings `o.at`: trees by rounds, everything else by Adam for a fixed number of epochs (2 if
 ---`o.short`). Validation nDCG@10 chooses the epoch; of ratings it ranks all items not liked in training.
----@param set "movielens"|"mq2008"
----@param fold mr.Fold
----@param o { model: table, loss: mr.Loss, at: table<string, number>, seed: integer, test?: boolean, short: boolean }
 function training.fit(set, fold, o)
   local options = { model = o.model, loss = o.loss, train = fold.train, test = o.test and fold.test or nil,
     valid = set == "movielens" and fold:candidates{ known = "relevant" } or fold.valid,
@@ -48,14 +44,8 @@ function training.fit(set, fold, o)
   return mr.fit(options)
 end
 
----Returns nDCG@10 of every test user among all items that the user has not liked in training or validation.
-function training.catalogue(fold, model)
-  return fold:evaluate(model, { "ndcg@10" }, { known = "relevant" })["ndcg@10"]
-end
-
--- Learners: family, loss, kind of model unless it is that of the data set, and the only data set on which it runs. WARP
--- draws at most 20 rows for each relevant row: once most pairs are in order, most further draws are wasted.
--- NeuralNDCG's time grows with the square of a list's rows, and MovieLens has lists of thousands of rows.
+-- Learners: family, loss, kind of model unless it is that of the data set, and the only data set on which it runs. Once
+-- most pairs are in order, most of WARP's draws are wasted, and NeuralNDCG is slow on the long lists of MovieLens.
 M.learners = {
   { name = "random", family = "untrained", model = "random" },
   { name = "popularity", family = "untrained", model = "popularity", on = "movielens" },
@@ -76,68 +66,64 @@ M.learners = {
   { name = "LambdaMART", family = "trees", loss = mr.losses.lambdarank, model = "trees", on = "mq2008" },
 }
 
----Returns the learners for a data set: those named by --losses, the untrained ones, and the reference. The second
----result has them by name.
+---Returns the learners for a data set: those of --losses, the untrained ones, and the reference.
 function M.of(args, set)
-  local of, by_name, asked = {}, {}, { [M.reference] = true }
+  local of, asked = {}, { [M.reference] = true }
   for _, name in ipairs(args.losses) do asked[name] = true end
   for _, each in ipairs(M.learners) do
-    if (not each.on or each.on == set) and (not each.loss or asked[each.name]) then
-      of[#of + 1], by_name[each.name] = each, each
-    end
+    if (not each.on or each.on == set) and (not each.loss or asked[each.name]) then of[#of + 1] = each end
   end
-  return of, by_name
+  return of
 end
 
 -- The parameters of a learner that validation chooses. Metric factors have no weight decay.
 local function settings_of(each, set)
-  if not each.loss then return {} end
-  if each.model == "trees" then return { eta = mr.choice(training.etas) } end
+  if not each.loss or each.model == "trees" then return { eta = each.loss and mr.choice(training.etas) } end
   return { rate = mr.choice(training[set].rates), decay = each.model ~= "cml" and mr.choice(training.decays) or nil }
 end
 
--- Opens a data set: its title, the number of folds that are run, the kind of model to train, and fold(number).
+-- Opens a data set: its title, what a list is, how many folds are run, the kind of model to train, and fold(number).
 local function open(args, set)
   if set == "mq2008" then
     local folds, title = protocol.queries(args)
-    return { title = title, folds = math.min(args.folds, #folds), model = "mlp",
+    return { title = title, units = "queries", unit = "query", folds = math.min(args.folds, #folds), model = "mlp",
       fold = function(number) return protocol.query_fold(folds, number) end }
   end
   local ratings, title = protocol.ratings(args)
   local liked = protocol.liked(ratings, args.smoke)
-  return { title = title, folds = args.folds, model = "mf",
+  return { title = title, units = "users", unit = "user", folds = args.folds, model = "mf",
     fold = function(number) return protocol.liked_fold(liked, number, args.seed) end }
 end
 
 ---Runs every learner on every fold of a data set, at the settings that validation chose on the first fold. Returns the
----data set with its title, folds and learners, the runs, and the chosen settings by name of the learner. A run has the
----metrics, and `catalogue` for ratings, as means and by test list.
----@return table, mr.Results, table<string, table<string, any>>
+---data set with its learners and their names, the runs, and the chosen settings by name. A run has the metrics, and
+---`catalogue` for ratings, as means and by test list.
 function M.runs(args, set)
-  local of, space, learners, by_name = open(args, set), {}, M.of(args, set)
-  of.learners = learners
-  for name, each in pairs(by_name) do space[name] = settings_of(each, set) end
+  local of, space, by_name = open(args, set), {}, {}
+  of.learners, of.names = M.of(args, set), {}
+  for i, each in ipairs(of.learners) do
+    of.names[i], by_name[each.name], space[each.name] = each.name, each, settings_of(each, set)
+  end
   local function trained(name, fold, at, test)
     local each = by_name[name]
     local model = training.models[each.model or of.model](fold, args.seed, at.eta, args.smoke)
-    return model, each.loss and training.fit(set, fold,
-      { model = model, loss = each.loss(), at = at, seed = args.seed, test = test, short = args.smoke })
+    return each.loss and training.fit(set, fold,
+      { model = model, loss = each.loss(), at = at, seed = args.seed, test = test, short = args.smoke }), model
   end
   return of, experiment.tuned(args, {
     name = ("families on %s, seed %d"):format(set, args.seed), by = "learner", space = space,
     beside = { split = mr.range(1, of.folds) }, settings = training[set], metric = training.metrics[1],
     choose = function(trial)
-      local _, run = trained(trial.learner, of.fold(protocol.tuned_on), trial.params)
-      return { valid = run.best.metrics[training.metrics[1]] }
+      return { valid = trained(trial.learner, of.fold(protocol.tuned_on), trial.params).best.metrics["ndcg@10"] }
     end,
     run = function(trial, at)
       local fold = of.fold(trial.split)
-      local model, run = trained(trial.learner, fold, at, true)
-      local test, lists = fold.test, {}
-      local found, result = run and run.test or mr.evaluate(mr.data.scored(model, test).scores, test.lists,
-        training.metrics), { per_list = lists }
-      for _, name in ipairs(training.metrics) do result[name], lists[name] = found.mean[name], found[name] end
-      lists.list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * trial.split
+      local run, model = trained(trial.learner, fold, at, true)
+      local test, metrics = fold.test, training.metrics
+      local lists = { list = test.users and test.users:double() or mr.arange(1, test.count) + 1000 * trial.split }
+      local found = run and run.test or mr.evaluate(mr.data.scored(model, test).scores, test.lists, metrics)
+      local result = { per_list = lists }
+      for _, name in ipairs(metrics) do result[name], lists[name] = found.mean[name], found[name] end
       if set == "movielens" then
         lists.catalogue = training.catalogue(fold, model)
         result.catalogue = mr.stats.mean(lists.catalogue)

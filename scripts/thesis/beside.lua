@@ -74,7 +74,7 @@ local function opened(args, name)
   elseif args.smoke then
     data = mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }:binarize(4)
   else
-    data = mr.data.citeulike((args.data ~= "" and args.data .. "/" or "") .. folder)
+    data = mr.data.citeulike(mr.experiment.place(args, folder))
   end
   local set = M.named(args, M.sets[name](data, o and o.features), name, M.title(name, args.smoke))
   set.said = figure.said(set.title)

@@ -62,7 +62,7 @@ end
 ---Opens MovieLens, or made-up ratings in its place (--smoke).
 function M.movielens(args)
   local ratings = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400 }
-    or mr.data.movielens((args.data ~= "" and args.data .. "/" or "") .. "ml-latest-small")
+    or mr.data.movielens(experiment.place(args, "ml-latest-small"))
   return M.named(args, protocol.sets.movielens(ratings), "movielens", args.smoke and "made-up ratings" or "MovieLens")
 end
 

@@ -4,7 +4,8 @@
 -- table that compares settings, and for the end of the script, which prints tables, text and figure.
 local M = {}
 
-for _, part in ipairs{ "options", "studies", "values", "tuned", "cells", "paired", "compared", "finish", "data" } do
+for _, part in ipairs{ "options", "studies", "values", "tuned", "cells", "tables", "paired", "compared", "finish",
+  "data" } do
   for name, value in pairs(require("moonrank.experiment." .. part)) do M[name] = value end
 end
 

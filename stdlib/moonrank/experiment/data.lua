@@ -5,6 +5,19 @@ local given = require "moonrank.experiment.given"
 
 local M = {}
 
+---Returns the path of a data set's folder: in the folder of --data, or the name alone, which the
+---functions of `mr.data` look for in the program's usual places.
+---@param args table  option values, as from `mr.experiment.args`
+---@param name string  such as "ml-latest-small"
+---@return string
+---Example: `mr.experiment.place({data = "sets"}, "mq2008")   --> sets/mq2008`
+function M.place(args, name)
+  given.need("place", "args", args, "table", "option values, as from mr.experiment.args")
+  given.need("place", "name", name, "string", "the name of a folder: 'mq2008'")
+  local folder = rawget(args, "data") or ""
+  return folder ~= "" and folder .. "/" .. name or name
+end
+
 local queries_options = declare("mr.experiment.QueriesOptions", {
   { "features", "integer", least = 1, shown = "those of the files; 20 if made up",
     help = "number of features of a document" },
@@ -32,9 +45,7 @@ function M.queries(args, folder, o)
   given.need("queries", "folder", folder, "string", "the name of a folder: 'mq2008'")
   o = queries_options:read("mr.experiment.queries", o)
   if not rawget(args, "made_up") and not rawget(args, "smoke") then
-    local data = rawget(args, "data") or ""
-    return mr.data.letor_folds(data ~= "" and data .. "/" .. folder or folder,
-      { features = o.features, valid = o.valid })
+    return mr.data.letor_folds(M.place(args, folder), { features = o.features, valid = o.valid })
   end
   local all = mr.data.synthetic{ kind = "queries", queries = o.queries, features = o.features or 20,
     mean_size = o.mean_size }

@@ -1,0 +1,94 @@
+-- Result tables of experiments, made from records: each column says which field of a record it shows, and how.
+local cells_of = require("moonrank.experiment.cells").cells
+local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local intervals = require "moonrank.experiment.cells"
+local given = require "moonrank.experiment.given"
+local stats = require "moonrank.stats"
+local tables = require "moonrank.table"
+
+local M = {}
+
+---Returns the mean of values with its 95 % interval, as {mean, low, high}, for a cell of
+---`mr.experiment.table`. The interval is a bootstrap over lists (users or queries), or Student's t over
+---runs (folds or seeds). `low` and `high` are nil for too few values.
+---@param values number[]
+---@param over? "lists"|"runs"  what has one value each (default "lists")
+---@return number[]
+---Example: `("%.1f %.3f"):format(table.unpack(mr.experiment.mean({1, 2, 3}, "runs")))   --> 2.0 -0.484`
+function M.mean(values, over)
+  given.array("mean", "values", values, "number", "numbers")
+  check.choice("mr.experiment.mean", "over", over or "lists", { "lists", "runs" })
+  local ends = over == "runs" and intervals.over_runs(values) or over ~= "runs" and intervals.over_lists(values) or {}
+  return { stats.mean(values), ends[1], ends[2] }
+end
+
+local table_options = declare("mr.experiment.TableOptions", {
+  { "columns", "table[]", required = true,
+    help = 'columns: {"nDCG@10", "ndcg", format = "%.4f", mark = "max"}; false for a column that is left out' },
+  { "records", "table[]", required = true, help = "rows as tables of values by field" },
+  { "caption", "string", default = "", shown = "none", help = "text above the table, if a script has several" },
+  { "legend", "string", shown = "none", help = "meaning of the columns" },
+  { "within", "string[]", default = {}, shown = "none",
+    help = "columns that divide the rows into groups, each with its own largest and smallest number" },
+  { "by", "string", shown = "none", help = 'how intervals were computed: "bootstrap over users"' },
+  { "runs", "integer|fun(record: table, column: string): integer?", shown = "unknown",
+    help = "training runs behind a cell" },
+})
+
+-- Returns the value of a record in a column, and its interval if it is {mean, low, high}.
+local function value_of(record, column)
+  local field = column[2] or column[1]
+  local value = type(field) == "function" and field(record) or record[field]
+  if type(value) ~= "table" then return value end
+  return value[1], value[2] and { value[2], value[3] }
+end
+
+-- Returns the columns that are shown. Raises an error about a column that does not begin with a head.
+local function shown(columns)
+  local found = {}
+  for i, each in ipairs(columns) do
+    check.expect(not each or type(each) == "table" and type(each[1]) == "string", "mr.experiment.table",
+      ("columns[%d]"):format(i), each, "a head and a field: {'nDCG@10', 'ndcg'}, or false")
+    found[#found + 1] = each or nil
+  end
+  return found
+end
+
+---Makes a result table from records. A column has a head, the field that it shows (default: the head)
+---or a function of the record, and `format` and `mark` as in `mr.table`. A value can be
+---`{mean, low, high}`, as from `mr.experiment.mean`: results files then have its interval. A value
+---that is missing is blank.
+---@param o mr.experiment.TableOptions
+---@return mr.experiment.Named
+---Example:
+---```lua
+---local mean = mr.experiment.mean
+---local found = {{loss = "ap", ndcg = mean{0.4, 0.6}}, {loss = "rr", ndcg = mean{0.3, 0.5}}}
+---local named = mr.experiment.table{records = found, runs = 5,
+---  columns = {{"loss"}, {"nDCG@10", "ndcg", format = "%.2f", mark = "max"}}}
+---named.table.rows[1][2], #named.cells.intervals["nDCG@10"]   --> 0.5, 2
+---```
+function M.table(o)
+  o = table_options:read("mr.experiment.table", o)
+  local columns, record_of = shown(o.columns), {}
+  local heads, rows, formats, mark = {}, {}, {}, {}
+  local runs = o.runs
+  local cells = cells_of(o.by, type(runs) ~= "function" and runs or function(row, column)
+    return runs(record_of[row], column)
+  end)
+  for c, each in ipairs(columns) do heads[c], formats[each[1]], mark[each[1]] = each[1], each.format, each.mark end
+  for r, record in ipairs(o.records) do
+    rows[r] = {}
+    record_of[rows[r]] = record
+    for c, each in ipairs(columns) do
+      local value, ends = value_of(record, each)
+      rows[r][c] = value or ""
+      cells:note(r, heads[c], ends)
+    end
+  end
+  return { caption = o.caption, cells = cells, legend = o.legend,
+    table = tables.new{ columns = heads, rows = rows, formats = formats, mark = mark, within = o.within } }
+end
+
+return M

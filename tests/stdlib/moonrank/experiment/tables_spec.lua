@@ -1,0 +1,30 @@
+-- mr.experiment.table and mr.experiment.mean: cells of records, their intervals, and the runs behind them.
+local mr = require "moonrank"
+local test = require "moonrank.test"
+local it, equal, near, raises = test.it, test.equal, test.near, test.raises
+
+it("mr.experiment.table shows fields of records, leaves out columns that are false, and keeps intervals", function()
+  local named = mr.experiment.table{ caption = "Means", legend = "b: twice a", by = "bootstrap over users",
+    records = { { name = "x", a = { 0.25, 0.125, 0.5 } }, { name = "y", a = { 0.5 } }, { name = "z" } },
+    columns = { { "name" }, { "A", "a", format = "%.2f", mark = "max" }, false,
+      { "b", function(each) return each.a and 2 * each.a[1] end } },
+    runs = function(record, column) return #record.name + (column == "b" and 4 or 0) end }
+  local shown = named.table
+  equal({ named.caption, named.legend, shown.columns, shown:column "A", shown:column "b" },
+    { "Means", "b: twice a", { "name", "A", "b" }, { 0.25, 0.5, "" }, { 0.5, 1.0, "" } })
+  equal({ named.cells.intervals.A, named.cells.by }, { { { 0.125, 0.5 } }, "bootstrap over users" })
+  equal({ named.cells.runs(shown.rows[1], "A"), named.cells.runs(shown.rows[3], "b") }, { 1, 5 })
+  equal({ shown.mark.A, shown.formats.A }, { "max", "%.2f" })
+end)
+
+it("mr.experiment.table refuses columns without a head, and mr.experiment.mean other intervals", function()
+  raises(function() mr.experiment.table{ columns = { { "a" }, { 3 } }, records = {} } end, "columns[2]")
+  raises(function() mr.experiment.mean({ 1 }, "users") end, "users")
+end)
+
+it("mr.experiment.mean has an interval over lists or over runs, none for a single value", function()
+  local values = { 0.1, 0.2, 0.4, 0.8 }
+  near(mr.experiment.mean(values), { 0.375, table.unpack(mr.experiment.over_lists(values)) }, 1e-12)
+  near(mr.experiment.mean(values, "runs"), { 0.375, table.unpack(mr.experiment.over_runs(values)) }, 1e-12)
+  equal(mr.experiment.mean({ 0.5 }, "runs"), { 0.5 })
+end)
