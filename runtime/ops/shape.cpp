@@ -111,9 +111,8 @@ Tensor at_of(const Tensor& x, int64_t i) {
                 [was = row.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
 }
 
-}  // namespace
-
-Tensor rows_of(const Tensor& x, const Tensor& index) {
+/// The rows of x with these numbers, without a derivative.
+Tensor gathered(const Tensor& x, const Tensor& index) {
   if (x.dims() == 0) throw ArgumentError("self", "a tensor without dimensions has no rows");
   if (index.dims() != 1)
     throw ArgumentError("index", "index has shape " + index.shape().text() + ", expected one dimension");
@@ -125,7 +124,7 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
   const int64_t width = x.shape().stride(0);
   // Gathers on the host if the host has a copy of x and of the index, so that the host has a copy of the result, too.
   if (x.device() == Device::cuda && x.host_bytes() != nullptr && index.host_bytes() != nullptr)
-    return rows_of(x.to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
+    return gathered(x.data().to(Device::cpu), index.to(Device::cpu)).to(Device::cuda);
   Tensor out = Tensor::empty(shape, x.dtype(), x.device());
   with_any(x.dtype(), [&]<class T>() {
     kernels<MoveKernels<T>>(x.device())
@@ -134,10 +133,39 @@ Tensor rows_of(const Tensor& x, const Tensor& index) {
                                      .out = out.span<T>(),
                                      .width = width});
   });
-  return record("rows", out, {x}, [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
+  return out;
+}
+
+/// `n` rows that are zero except for the rows of x at distinct positions, without a derivative.
+Tensor scattered(const Tensor& x, const Tensor& index, int64_t n) {
+  Shape shape = x.shape();
+  shape.set(0, n);
+  Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
+  with_real(x.dtype(), [&]<class Real>() {
+    kernels<MoveKernels<Real>>(x.device())
+        .put_rows(x.entries(), {.in = x.span<const Real>(),
+                                .index = {index.span<const int64_t>().data},
+                                .out = out.span<Real>(),
+                                .width = shape.stride(0)});
+  });
+  return out;
+}
+
+}  // namespace
+
+Tensor rows_of(const Tensor& x, const Tensor& index) {
+  return record("rows", gathered(x, index), {x},
+                [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
 }
 
 namespace {
+
+/// Like rows_of, for rows of which none is repeated: its derivative is dense, and no step of it runs on the host.
+Tensor distinct_rows_of(const Tensor& x, const Tensor& index) {
+  return record(
+      "distinct_rows", gathered(x, index), {x},
+      [index, n = x.dims() == 0 ? 0 : x.size(0)](const Tensor& g) -> Gradients { return {scattered(g, index, n)}; });
+}
 
 /// A tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
@@ -150,17 +178,8 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   }
   if (index.device() != x.device())
     throw ArgumentError("index", "index is on another device than the tensor: move one with :to()");
-  Shape shape = x.shape();
-  shape.set(0, n);
-  Tensor out = Tensor::zeros(shape, x.dtype(), x.device());
-  with_real(x.dtype(), [&]<class Real>() {
-    kernels<MoveKernels<Real>>(x.device())
-        .put_rows(x.entries(), {.in = x.span<const Real>(),
-                                .index = {index.span<const int64_t>().data},
-                                .out = out.span<Real>(),
-                                .width = shape.stride(0)});
-  });
-  return record("put_rows", out, {x}, [index](const Tensor& g) -> Gradients { return {rows_of(g, index)}; });
+  return record("put_rows", scattered(x, index, n), {x},
+                [index](const Tensor& g) -> Gradients { return {gathered(g, index)}; });
 }
 
 /// Inner product of row i of a and row i of b: the scores of a factor model, without storing the products.
@@ -222,6 +241,8 @@ extern const lua::OpTable shape_functions{
         op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
         op<&put_rows_of>("put_rows", "x, index, n",
                          "A tensor of n rows that are 0 except for the rows of x, at the distinct positions in index."),
+        op<&distinct_rows_of>("distinct_rows", "x, index",
+                              "The rows with these distinct numbers (int64, counted from 1); its derivative is dense."),
     }};
 extern const lua::OpTable shape_getters{lua::OpTable::getters,
                                         &lua::push_metatable<Tensor>,

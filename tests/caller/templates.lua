@@ -44,6 +44,7 @@ return {
   ["core.levels_of"] = { matrix, "2" },
   ["core.level_numbers"] = { "mr.tensor{{1, 2}, {2, 1}}", "i64{1}", "{mr.tensor{1, 2}}" },
   ["core.scale_lists"] = { matrix, lists, "i64{1, 2}", "'min_max'" },
+  ["core.distinct_rows"] = { matrix, "i64{2, 1}" },
   ["core.put_rows"] = { "mr.uniform({2, 3}, {seed = 1})", "i64{1, 2}", "6" },
   ["core.pair_noise"] = { "i64{1, 2}", six, lists, "1" },
   ["core.positives"] = { "i64{1,1,1,2,2,2}", "i64{1,2,3,1,4,5}", "mr.tensor{5,4,3,5,5,4}", "i64{}", "i64{}", "2", "5",

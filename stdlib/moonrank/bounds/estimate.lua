@@ -246,7 +246,7 @@ function M.distribution_bound(metric, lists, o, spec, score)
   local value = score * 0
   for _, e in ipairs(order) do
     local rows = core.tensor(groups[e], "int64", "cpu"):to(score.device)
-    local part = core.distribution_bound_of(score:rows(rows), e.distribution, spec, metric.minimize)
+    local part = core.distribution_bound_of(core.distinct_rows(score, rows), e.distribution, spec, metric.minimize)
     value = value + core.put_rows(part, rows, #score)
   end
   return value

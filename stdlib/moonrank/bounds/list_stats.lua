@@ -68,7 +68,8 @@ end
 function M.where_counted(metric, lists, score, f)
   local counted = M.counted(metric, lists, score.device)
   if #counted == 0 then return score * 0 end
-  return core.put_rows(f(score:rows(counted), lists:select(counted:to("cpu"))), counted, lists.count)
+  local value = f(core.distinct_rows(score, counted), lists:select(counted:to("cpu")))
+  return core.put_rows(value, counted, lists.count)
 end
 
 return M

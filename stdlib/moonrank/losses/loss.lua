@@ -186,7 +186,7 @@ function M.on_counted(metric, f)
     if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
     local numbers = counted:to("cpu")
     local rows = lists:rows_of(numbers):to(scores.device)
-    return core.put_rows(f(scores:rows(rows), lists:select(numbers)), counted, lists.count)
+    return core.put_rows(f(core.distinct_rows(scores, rows), lists:select(numbers)), counted, lists.count)
   end
 end
 

@@ -35,7 +35,7 @@ local function relevant_of(lists, scores)
 end
 
 -- Returns the entries of x at the relevant rows.
-function Relevant:of(x) return x:rows(self._rows) end
+function Relevant:of(x) return core.distinct_rows(x, self._rows) end
 
 -- Returns the mean over the relevant rows of each list, each times its weight; x has an entry for each relevant row.
 function Relevant:mean(x) return self.lists:sum(self.weights and self.weights * x or x) / self.count end

@@ -69,26 +69,27 @@ end
 local function relevant_rows(scores, lists, steepness, relevant, kernel)
   local part, numbers = lists:relevant_part(relevant)
   numbers = numbers:to(scores.device)
-  local ranks = core.smooth_rank(scores, lists, steepness, kernel):rows(numbers)
+  local ranks = core.distinct_rows(core.smooth_rank(scores, lists, steepness, kernel), numbers)
   return part, numbers, part:row_weights_like(scores) or ranks:detach(), ranks
 end
 
 ---Returns smooth AP (mr.smooth.ap) with the term of each relevant row times its weight; the sum is divided by P.
 function M.ap(scores, lists, _, steepness, relevant, kernel)
   local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
-  return part:mean(weights * core.smooth_rank(scores:rows(numbers), part, steepness, kernel) / ranks)
+  return part:mean(weights * core.smooth_rank(core.distinct_rows(scores, numbers), part, steepness, kernel) / ranks)
 end
 
 ---Returns smooth RR (mr.smooth.rr) with the term of each relevant row times its weight.
 function M.rr(scores, lists, _, steepness, relevant, kernel)
   local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
-  return part:sum(weights * core.smooth_first(scores, lists, steepness, relevant, kernel):rows(numbers) / ranks)
+  local first = core.smooth_first(scores, lists, steepness, relevant, kernel)
+  return part:sum(weights * core.distinct_rows(first, numbers) / ranks)
 end
 
 ---Returns the smooth nRBP loss (mr.smooth.nrbp_loss) with the pairs of each relevant row times its weight.
 function M.nrbp_loss(scores, lists, _, steepness, relevant, kernel)
   local part, numbers, weights, ranks = relevant_rows(scores, lists, steepness, relevant, kernel)
-  return part:sum(weights * (ranks - core.smooth_rank(scores:rows(numbers), part, steepness, kernel)))
+  return part:sum(weights * (ranks - core.smooth_rank(core.distinct_rows(scores, numbers), part, steepness, kernel)))
 end
 
 -- Returns the logits of DFTopK's choice of the first k rows. Each list has more than k rows.
@@ -97,7 +98,9 @@ local function logits(scores, lists, k, tau)
   for l, size in ipairs(core.integers(lists.sizes:to("cpu"))) do
     last[l], next[l], before = before + k, before + k + 1, before + size
   end
-  local function at(places) return scores:rows(order:rows(core.tensor(places, "int64", order.device))) end
+  local function at(places)
+    return core.distinct_rows(scores, order:rows(core.tensor(places, "int64", order.device)))
+  end
   local threshold = at(last) + at(next)
   return (scores - lists:spread(threshold / 2)) / tau
 end
@@ -134,7 +137,7 @@ end
 ---RankNet over all pairs, in which both orders of two rows of equal grades count half.
 function M.climf(scores, lists, relevant)
   local part, numbers = lists:relevant_part(relevant)
-  local own = scores:rows(numbers:to(scores.device))
+  local own = core.distinct_rows(scores, numbers:to(scores.device))
   local weights = part:row_weights_like(scores) or own:detach()
   return part:sum(weights * (-own):softplus()) + 2 * core.ranknet_all_pairs_loss(own, part, 1, 1)
 end
@@ -142,7 +145,7 @@ end
 ---Returns the TFMAP loss (mr.losses.tfmap) with the term of each relevant row times its weight, divided by P.
 function M.tfmap(scores, lists, relevant)
   local part, numbers = lists:relevant_part(relevant)
-  local own = scores:rows(numbers:to(scores.device))
+  local own = core.distinct_rows(scores, numbers:to(scores.device))
   local weights = part:row_weights_like(scores) or own:detach()
   return -part:mean(weights * own:sigmoid() * (core.smooth_rank(own, part, 1) - 0.5))
 end

@@ -460,6 +460,8 @@ describe("tensor methods", function()
     mr.gradcheck(function(t) return t:double():float():double() * 2 end, mr.tensor({ 0.5, 2 }, f64),
       { step = 0.25, tolerance = 1e-5 })
     mr.gradcheck(function(t) return core.put_rows(t, index{ 4, 1 }, 5) * counting(5, 3) end, x)
+    mr.gradcheck(function(t) return core.distinct_rows(t, index{ 2 }) ^ 2 * counting(1, 3) end, x)
+    equal(core.distinct_rows(x, index{ 2, 1 }):totable(), x:rows(index{ 2, 1 }):totable())
     equal(core.put_rows(counting(2, 1), index{ 3, 1 }, 3):totable(), { { 2 }, { 0 }, { 1 } })
   end)
 end)
