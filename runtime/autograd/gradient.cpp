@@ -1,6 +1,7 @@
 // Sums of gradients, dense and sparse by rows.
 #include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
@@ -35,16 +36,15 @@ Gradient merged(const Gradient& gradient) {
   if (gradient.once) return gradient;
   const auto rows = gradient.rows.to_vector<int64_t>();
   const auto n = static_cast<int64_t>(rows.size());
-  std::vector<int64_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
-  std::vector<int64_t> distinct;
-  std::vector<int64_t> starts;
+  std::vector<std::pair<int64_t, int64_t>> sorted(rows.size());  // a row, and its place
+  for (int64_t i = 0; i < n; ++i) sorted[i] = {rows[i], i};
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int64_t> order(rows.size()), distinct, starts;
   for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || rows[order[i]] != rows[order[i - 1]]) {
-      distinct.push_back(rows[order[i]]);
-      starts.push_back(i);
-    }
+    order[i] = sorted[i].second;
+    if (i > 0 && sorted[i].first == sorted[i - 1].first) continue;
+    distinct.push_back(sorted[i].first);
+    starts.push_back(i);
   }
   starts.push_back(n);
   const Device device = gradient.values.device();

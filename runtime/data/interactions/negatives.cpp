@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
 constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
+constexpr int64_t most_of_few = 32;            // up to so many negatives, each draw looks for its own item
 
 /// Draws uniform integers in [0, n) for one row of a step (Lemire 2019): the product of n and 32 random bits has the
 /// integer in its upper half. Lower halves below 2^32 mod n are drawn again, so that no integer is more likely.
@@ -109,40 +110,119 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
+/// Pairs of a user and an item, and where their rows go: each the item, then `count` negatives.
+struct Pairs {
+  const UserItemTable& table;
+  std::vector<int64_t> users, items;
+  int64_t count, before;  // `before`: the number of rows of the batch before the first one
+  RandomKey key;
+  uint64_t step;
+  int64_t* out;
+
+  int64_t* row(int64_t r) const { return out + r * (count + 1); }
+  Span<const int64_t> known(int64_t r) const {
+    const int64_t begin = table.offsets[users[r] - 1];
+    return {table.items.data() + begin, table.offsets[users[r]] - begin};
+  }
+  RowDraws draws(int64_t r) const {
+    const auto unknown = static_cast<uint64_t>(table.all_items - known(r).size);
+    return {key, step, static_cast<uint64_t>(before + r), unknown};
+  }
+};
+
+/// The position in a user's items of the first with more than `rank` unknown items below it, if the items were spread
+/// evenly.
+int64_t guess_of(Span<const int64_t> known, int64_t rank, int64_t all_items) {
+  return rank * known.size / (all_items - known.size);
+}
+
+/// The number of a user's items that have at most `rank` unknown items below them. The search goes up or down from
+/// `guess` by growing steps, then halves what is left: it reads few of the items.
+int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
+  int64_t low = 0, high = known.size;
+  int64_t next = guess, step = 2;
+  while (low < high) {
+    const bool is_before = known[next] - 1 - next <= rank;
+    (is_before ? low : high) = is_before ? next + 1 : next;
+    next += is_before ? step : -step;
+    step *= 2;
+    if (next < low || next >= high) next = (low + high) / 2;
+  }
+  return low;
+}
+
+/// Writes rows with few negatives. First all ranks among unknown items are drawn, so that the items that are compared
+/// with them are in the cache when their turn comes.
+void write_few_negatives(const Pairs& pairs, int64_t first, int64_t last) {
+  const int64_t all_items = pairs.table.all_items;
+  std::array<int32_t, most_of_few> ranks{};
+  for (int64_t r = first; r < last; ++r) {
+    const Span<const int64_t> known = pairs.known(r);
+    int64_t* const row = pairs.row(r);
+    pairs.draws(r).write(0, pairs.count, ranks.data());
+    for (int64_t k = 0; k < pairs.count; ++k) {
+      row[k + 1] = ranks[k];
+      __builtin_prefetch(known.data + guess_of(known, ranks[k], all_items));
+    }
+  }
+  for (int64_t r = first; r < last; ++r) {
+    const Span<const int64_t> known = pairs.known(r);
+    int64_t* const row = pairs.row(r);
+    row[0] = pairs.items[r];
+    for (int64_t k = 1; k <= pairs.count; ++k) {
+      row[k] += known_before(known, row[k], guess_of(known, row[k], all_items)) + 1;
+    }
+  }
+}
+
+/// Writes rows with many negatives.
+void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
+  std::vector<int32_t> gaps;
+  for (int64_t r = first; r < last; ++r) {
+    const Span<const int64_t> known = pairs.known(r);
+    gaps.clear();
+    for (int64_t m = 0; m < known.size; ++m) gaps.push_back(static_cast<int32_t>(known[m] - 1 - m));
+    pairs.row(r)[0] = pairs.items[r];
+    write_items(pairs.draws(r), gaps, pairs.count, pairs.row(r) + 1);
+  }
+}
+
+/// Writes rows with the same negatives, which are drawn from all items.
+void write_shared_negatives(const Pairs& pairs) {
+  std::vector<int64_t> same(static_cast<size_t>(pairs.count));
+  const RowDraws draws(pairs.key, pairs.step, 0, static_cast<uint64_t>(pairs.table.all_items));
+  write_items(draws, {}, pairs.count, same.data());
+  cpu::parallel(static_cast<int64_t>(pairs.users.size()), 16, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; ++r) {
+      pairs.row(r)[0] = pairs.items[r];
+      std::copy(same.begin(), same.end(), pairs.row(r) + 1);
+    }
+  });
+}
+
 /// For each pair of a user and an item, the item and `count` negatives: items that the user does not have. `before` is
 /// the number of rows of the batch before the first one. `shared`: all pairs have the same negatives, drawn from all
 /// items.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
                       int64_t seed, int64_t step, int64_t before) {
-  const UserItemTable& table = *self;
-  check_negatives(table, users, items, count);
-  const std::vector<int64_t> user = users.to_vector<int64_t>(), item = items.to_vector<int64_t>();
-  if (!shared) check_unseen(table, user);
-  const Tensor out = Tensor::empty({static_cast<int64_t>(user.size()) * (count + 1)}, Dtype::int64);
-  int64_t* const to = out.span<int64_t>().data;
-  const RandomKey key =
-      random_key(static_cast<uint64_t>(seed), shared ? "shared negatives of a step" : "negatives of interactions");
-  const auto at = static_cast<uint64_t>(step);
-  std::vector<int64_t> same(static_cast<size_t>(shared ? count : 0));
+  check_negatives(*self, users, items, count);
+  const Tensor out = Tensor::empty({users.entries() * (count + 1)}, Dtype::int64);
+  const char* const purpose = shared ? "shared negatives of a step" : "negatives of interactions";
+  const Pairs pairs{*self,
+                    users.to_vector<int64_t>(),
+                    items.to_vector<int64_t>(),
+                    count,
+                    before,
+                    random_key(static_cast<uint64_t>(seed), purpose),
+                    static_cast<uint64_t>(step),
+                    out.span<int64_t>().data};
   if (shared) {
-    write_items(RowDraws(key, at, 0, static_cast<uint64_t>(table.all_items)), {}, count, same.data());
+    write_shared_negatives(pairs);
+    return out;
   }
-  cpu::parallel(static_cast<int64_t>(user.size()), 16, [&](int64_t first, int64_t last) {
-    std::vector<int32_t> gaps;
-    for (int64_t r = first; r < last; ++r) {
-      int64_t* const row = to + r * (count + 1);
-      row[0] = item[r];
-      if (shared) {
-        std::copy(same.begin(), same.end(), row + 1);
-        continue;
-      }
-      const int64_t begin = table.offsets[user[r] - 1], end = table.offsets[user[r]];
-      gaps.clear();
-      for (int64_t m = begin; m < end; ++m) gaps.push_back(static_cast<int32_t>(table.items[m] - 1 - (m - begin)));
-      const RowDraws draws(key, at, static_cast<uint64_t>(before + r),
-                           static_cast<uint64_t>(table.all_items - (end - begin)));
-      write_items(draws, gaps, count, row + 1);
-    }
+  check_unseen(*self, pairs.users);
+  cpu::parallel(users.entries(), 16, [&](int64_t first, int64_t last) {
+    (count <= most_of_few ? write_few_negatives : write_many_negatives)(pairs, first, last);
   });
   return out;
 }

@@ -85,6 +85,31 @@ describe("batches of interactions", function()
     equal(kinds, 151)
   end)
 
+  it("draw few negatives as they draw many", function()
+    -- User 1 has evenly spread items, user 2 the first ones, user 3 the last ones, user 4 two groups, user 5 one item.
+    local spread = { function(i) return 10 * i end, function(i) return i end, function(i) return 1000 - i end,
+      function(i) return i <= 40 and i or 900 + i end, function(i) return i == 1 and 500 or nil end }
+    local sizes, users, numbers = {}, {}, {}
+    for user, item in ipairs(spread) do
+      for i = 1, 80 do numbers[#numbers + 1] = item(i) end
+      sizes[user], users[user] = #numbers - (user > 1 and 80 * (user - 1) or 0), user
+    end
+    local skewed = mr.data.dataset{ lists = mr.lists{ relevance = mr.ones(#numbers), sizes = sizes },
+      users = mr.tensor(users, { dtype = "int64" }), items = mr.tensor(numbers, { dtype = "int64" }) }
+    local function rows_of(negatives)
+      local of = interactions.of(skewed, { users = 5, items = 1000, negatives = negatives, shared = false, seed = 1 })
+      return pass(of, { size = 321 })[1].items:totable()
+    end
+    local many = rows_of(300)
+    for _, few in ipairs{ 1, 2, 31, 32, 33 } do
+      local rows = rows_of(few)
+      for l = 0, 320 do
+        equal(table.move(rows, l * (few + 1) + 1, (l + 1) * (few + 1), 1, {}),
+          table.move(many, l * 301 + 1, l * 301 + few + 1, 1, {}))
+      end
+    end
+  end)
+
   it("draw by seed, step and place alone", function()
     local first = items_of(pass(made()))
     equal(items_of(pass(made())), first)
