@@ -4,6 +4,7 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
   { "table_2", "Table 2: losses of recommender systems, Amazon Health", { "--sets", "health" } },
+  { "bounds", "Softmax losses under every bound, Amazon Health and MovieLens-1M" },
 }
 
 return dofile(here .. "../sections.lua").list(here, scripts)

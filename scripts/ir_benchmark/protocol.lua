@@ -7,8 +7,7 @@ local M = {}
 
 -- Data (D.1, D.2) -----------------------------------------------------------------------------------------------------
 
----Tenth of each user's items in train that becomes the validation part (D.2; code: rounded down, ours: rounded, and at
----least one item).
+---The part of each user's items in train that becomes validation: rounded down, and at least one item (D.2; code).
 M.valid = 0.1
 
 ---A data set with the published division into train and test.
@@ -18,24 +17,42 @@ M.valid = 0.1
 ---@field items integer
 ---@field fold fun(seed: integer): mr.Fold  the seed chooses the validation part
 
-local function of_ratings(title, ratings, by)
-  return { title = title, users = ratings.users, items = ratings.items, fold = function(seed)
-    return ratings:folds{ by = by, k = by == "share" and 1 or nil, nsr = 0, valid = M.valid, seed = seed }[1]
-  end }
+-- Numbers of the parts in mr.Ratings.
+local in_train, in_valid = 0, 1
+
+---Returns a copy of binary ratings with a validation part: a random tenth of each user's ratings in train.
+function M.with_validation(ratings, seed)
+  local part, keys, rows_of = ratings.part:totable(), mr.uniform({ ratings.rows }, { seed = seed }):totable(), {}
+  for row, user in ipairs(ratings.user:totable()) do
+    rows_of[user] = rows_of[user] or {}
+    if part[row] == in_train then table.insert(rows_of[user], row) end
+  end
+  for _, rows in pairs(rows_of) do
+    table.sort(rows, function(a, b) return keys[a] < keys[b] end)
+    local count = math.max(1, math.floor(M.valid * #rows))
+    for k = 1, math.min(count, #rows) do part[rows[k]] = in_valid end
+  end
+  local copy = ratings:binarize(1)
+  copy.part = mr.tensor(part, { dtype = "int64" })
+  return copy
 end
 
 ---Opens a folder with train.tsv and test.tsv (plain or .gz), whose first two columns are users and items.
 function M.open(title, folder)
-  local columns = { user = "user_procid", item = "item_procid", rating = false }
+  local columns = { user = 1, item = 2, rating = false }
   local ratings = mr.data.interactions({ train = folder .. "/train.tsv", test = folder .. "/test.tsv" },
-    { delimiter = "\t", columns = columns })
-  return of_ratings(title, ratings:binarize(1), "given")
+    { delimiter = "\t", columns = columns, header = true }):binarize(1)
+  return { title = title, users = ratings.users, items = ratings.items, fold = function(seed)
+    return M.with_validation(ratings, seed):folds{ by = "given", nsr = 0, seed = seed }[1]
+  end }
 end
 
 ---Made-up interactions, in place of the data set `name`.
 function M.made_up(name)
-  local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 80, seed = 1 }
-  return of_ratings("made-up, for " .. name, ratings:binarize(4), "share")
+  local ratings = mr.data.synthetic{ kind = "ratings", users = 40, items = 80, seed = 1 }:binarize(4)
+  return { title = "made-up, for " .. name, users = ratings.users, items = ratings.items, fold = function(seed)
+    return ratings:folds{ by = "share", k = 1, nsr = 0, valid = M.valid, seed = seed }[1]
+  end }
 end
 
 -- Models (D.3; code) --------------------------------------------------------------------------------------------------
@@ -86,7 +103,7 @@ mr.models.define("ir_benchmark_mf", {
     if self.options.cosine then users, items = unit(users), unit(items) end
     local scores = batch.lists:factor_scores(users, items, batch.users, batch.items)
     if batch.training and self.options.k > 0 then
-      of_batch.quantiles = self.quantiles:rows(batch.users)
+      of_batch.quantiles, of_batch.whole = self.quantiles:rows(batch.users), batch.lists
       renew(self, batch, users, items, scores)
     end
     return scores
@@ -110,26 +127,32 @@ end
 
 M.losses = { "BPR", "LLPAUC", "SL", "BSL", "PSL", "SL@20" }
 
+-- SL, under a bound if there is one. The bound multiplies a user's loss by its slope for NDCG@20 at the mean over
+-- random rankings of all items, of which the user's items in train are relevant (ours).
+local function softmax(how, bound)
+  if not bound then return mr.losses.sl{ tau = how.tau } end
+  return mr.losses.sl{ tau = how.tau, bound = bound, metric = M.select, slope_at = "expectation" }
+end
+
 -- SL@K of lists with one relevant row: SL with the weight sigma((f - quantile) / tau_beta) (code). The quantiles of a
--- batch's users are those of a few epochs before.
-local function weighted_sl(how)
-  local sl = mr.losses.sl{ tau = how.tau }
+-- batch's users are those of a few epochs before. SL gets the lists of the batch, which know their users' whole lists.
+local function weighted_sl(how, sl)
   return mr.losses.define("ir_benchmark_sl_at_k", { direction = "minimize", metric = "ap",
     smooth = function(scores, lists)
       local own = lists:sum(lists.relevance * scores)
-      return ((own - of_batch.quantiles:to(scores.dtype)) / how.tau_beta):sigmoid() * sl(scores, lists)
+      return ((own - of_batch.quantiles:to(scores.dtype)) / how.tau_beta):sigmoid() * sl(scores, of_batch.whole)
     end })()
 end
 
 ---Returns the loss of a name with published hyperparameters. PSL halves its cosines. LLPAUC and BSL are those of the
----code.
-function M.loss(name, how)
+---code. SL and SL@20 may have a bound.
+function M.loss(name, how, bound)
   if name == "BPR" then return mr.losses.bpr() end
   if name == "LLPAUC" then return mr.losses.llpauc_as_coded{ alpha = how.alpha, beta = how.beta } end
   if name == "BSL" then return mr.losses.bsl_per_positive{ tau1 = how.tau1, tau2 = how.tau2 } end
   if name == "PSL" then return mr.losses.psl{ tau = 2, tau_star = how.tau_star } end
-  if name == "SL@20" then return weighted_sl(how) end
-  return mr.losses.sl{ tau = how.tau }
+  if name == "SL@20" then return weighted_sl(how, softmax(how, bound)) end
+  return softmax(how, bound)
 end
 
 -- Training (D.4) ------------------------------------------------------------------------------------------------------
@@ -164,14 +187,15 @@ function M.prepare(set, train)
   of_batch.owned = { items = mr.tensor(chosen, { dtype = "int64" }), there = mr.tensor(there), lists = {} }
 end
 
----Trains a model. `o` has loss, how (published hyperparameters), seed, epochs, batch, negatives, and maybe a trial.
+---Trains a model. `o` has loss, how (published hyperparameters), seed, epochs, batch, negatives, and maybe bound and
+---trial.
 ---@return mr.Run run, mr.Model model, mr.Fold fold
 function M.train(set, o)
   local fold = set.fold(o.seed)
   local steps = -(-fold.train.lists.rows // o.batch)
   local model = M.model(set, o.loss, o.how, o.seed, steps)
   if o.loss == "SL@20" then M.prepare(set, fold.train) end
-  local run = mr.fit{ model = model, loss = M.loss(o.loss, o.how), train = fold.train, unit = "interaction",
+  local run = mr.fit{ model = model, loss = M.loss(o.loss, o.how, o.bound), train = fold.train, unit = "interaction",
     batch = o.batch, negatives = o.loss == "BPR" and 1 or o.negatives, epochs = o.epochs,
     valid = fold:candidates{ known = "relevant" }, every = M.every, metrics = M.metrics, select = M.select,
     seed = o.seed, progress = o.progress or false,
