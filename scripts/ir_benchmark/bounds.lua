@@ -11,8 +11,9 @@ local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "publ
 
 local of_movielens = { rate = 0.01, tau = 0.2, tau_beta = 3, every = 5 }  -- Table 15
 local known = {
-  health = { folder = "amazon2014-health", title = "Amazon Health", epochs = 30, how = published.health },
-  movielens = { folder = "movielens-1m", title = "MovieLens-1M", epochs = 10,
+  health = { folder = "amazon2014-health", title = "Amazon Health", how = published.health,
+    epochs = 30, negatives = 200, batch = protocol.batch },
+  movielens = { folder = "movielens-1m", title = "MovieLens-1M", epochs = 10, negatives = 100, batch = 4096,
     how = { SL = of_movielens, ["SL@20"] = of_movielens } },
 }
 local losses, bounds = { "SL", "SL@20" }, { "none" }
@@ -23,8 +24,10 @@ local args = experiment.args({
     help = "which data sets" },
   seed = { default = 1, help = "of models, validation parts and negatives" },
   epochs = { type = "integer", least = 1, shown = "30 on Health, 10 on MovieLens-1M", help = "epochs of a training" },
-  negatives = { default = 200, least = 1, most = 1000000, help = "sampled negatives of an interaction" },
-  batch = { default = protocol.batch, least = 1, help = "interactions of a step" },
+  negatives = { type = "integer", least = 1, most = 1000000, shown = "200 on Health, 100 on MovieLens-1M",
+    help = "sampled negatives of an interaction" },
+  batch = { type = "integer", least = 1, shown = "1024 on Health, 4096 on MovieLens-1M",
+    help = "interactions of a step" },
 }, { document = "ir_benchmark", smoke = { epochs = 5, negatives = 20, batch = 64 } })
 
 -- Returns the number of items that each user of an evaluation on test has in train.
@@ -39,13 +42,13 @@ end
 -- Makes or reads the runs of a loss under all bounds.
 local function runs_of(name, set, loss)
   local of = known[name]
-  local epochs = args.epochs or of.epochs
+  local settings = {}
+  for _, option in ipairs{ "epochs", "negatives", "batch" } do settings[option] = args[option] or of[option] end
   return experiment.study(args, { name = ("bounds, %s, %s, seed %d"):format(name, loss, args.seed),
-    settings = { epochs = epochs, negatives = args.negatives, batch = args.batch },
-    space = { bound = mr.choice(bounds) },
+    settings = settings, space = { bound = mr.choice(bounds) },
     run = function(trial)
       local run, model, fold = protocol.train(set, { loss = loss, how = of.how[loss], seed = args.seed, trial = trial,
-        bound = trial.bound, epochs = epochs, negatives = args.negatives, batch = args.batch })
+        bound = trial.bound, epochs = settings.epochs, negatives = settings.negatives, batch = settings.batch })
       local test = protocol.test(fold, model)
       return { valid = run.best.metrics[protocol.select], epoch = run.best.epoch, per_list = {
         list = test.users:double(), items = owned(fold, test.users), [protocol.select] = test[protocol.select] } }
@@ -78,7 +81,9 @@ end
 local tables = { bounded = {}, beside = {}, gains = {} }
 local cells = {}
 for name in pairs(tables) do
-  cells[name] = experiment.cells("bootstrap over users", function(_, column) return column:find "^NDCG" and 1 or 2 end)
+  cells[name] = experiment.cells("bootstrap over users", function(_, column)
+    return (column == "NDCG@20" or column == "epoch") and 1 or 2
+  end)
 end
 local better, worse, of = 0, 0, 0
 

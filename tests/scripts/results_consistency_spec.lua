@@ -134,12 +134,13 @@ it("the committed results files are those of the documents' sections", function(
   equal(next(committed), nil, "a file that no section has")
 end)
 
-it("only the statement on listwise losses of CiteULike-a waits for its file", function()
-  local waiting = {}
+local may_wait = { ["sigir21/citeulike_published_listwise.csv"] = true, ["ir_benchmark/table_2_health.csv"] = true,
+  ["ir_benchmark/bounds.csv"] = true }
+
+it("only statements on listwise losses of CiteULike-a and on Yang et al. may wait for their files", function()
   for _, claim in ipairs(claims.read "docs/results") do
-    waiting[#waiting + 1] = not claim.said and claim.file or nil
+    check(claim.said or may_wait[claim.file], claim.file)
   end
-  equal(waiting, { "sigir21/citeulike_published_listwise.csv" })
 end)
 
 it("changes are the differences of the means that a file has beside them", function()
