@@ -97,6 +97,14 @@ void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const Adam
   const AdamRows<Real> w = at;
   const int64_t whole = w.width / count * count;
   for (int64_t i = first; i < last; ++i) {
+    if (w.rows != nullptr && i + 8 < last) {
+      // rows lie at random places in tables larger than the caches
+      const int64_t at_next = w.rows[i + 8] * w.width;
+      constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
+      for (const Real* const table : {w.parameter, w.mean, w.square}) {
+        for (int64_t c = 0; c < w.width; c += line) __builtin_prefetch(table + at_next + c, 1);
+      }
+    }
     const int64_t row = w.rows ? w.rows[i] : i, slot = w.slot ? w.slot[row] : row, from = row * w.width;
     Real *const parameter = w.parameter + from, *const mean = w.mean + from, *const square = w.square + from;
     const RowGradient<Real> gradient(w, slot, mean);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/models/replay_cpu.h"
 #include "kernels/models/rows.h"
 
 namespace mr {
@@ -28,9 +29,17 @@ void step_rows(int64_t count, const StepRows<Real>& work) {
 }
 
 template <class Real>
+void replay_rows(int64_t count, const ReplayRows<Real>& work) {
+  if (count == 0) return;
+  parallel(count / work.width, rows_of_piece(work.width),
+           [&](int64_t first, int64_t last) { replay_loops<Real>().replay(work, first, last); });
+}
+
+template <class Real>
 void with_fast_forms(DeferredKernels<Real>& table) {
   table.settle_rows = &settle_rows<Real>;
   table.step_rows = &step_rows<Real>;
+  table.replay_rows = &replay_rows<Real>;
 }
 
 }  // namespace

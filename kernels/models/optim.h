@@ -49,7 +49,8 @@ template <class Real>
 struct Shrink {
   Real* parameter;
   Real factor;
-  MR_HD void operator()(int64_t i) const { parameter[i] *= factor; }
+  EntriesOfRows entries = {};
+  MR_HD void operator()(int64_t i) const { parameter[entries(i)] *= factor; }
 };
 
 /// Steps that divide by the root of a sum of squares: v = keep v + add g^2, d = g / (sqrt(v) + eps), or with momentum u

@@ -9,6 +9,7 @@
 #include "kernels/models/layer.h"
 #include "kernels/models/network.h"
 #include "kernels/models/optim.h"
+#include "kernels/models/replay.h"
 
 namespace mr {
 
@@ -33,7 +34,8 @@ MR_KERNEL_TABLE(TrainingKernels, MR_TRAINING_ROWS)
 
 #define MR_DEFERRED_ROWS(LISTS, ELEMENTS) \
   ELEMENTS(settle_rows, SettleRows)       \
-  ELEMENTS(step_rows, StepRows)
+  ELEMENTS(step_rows, StepRows)           \
+  ELEMENTS(replay_rows, ReplayRows)
 
 MR_KERNEL_TABLE(DeferredKernels, MR_DEFERRED_ROWS)
 

@@ -125,24 +125,69 @@ void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient
   }
 }
 
-/// Vectorized adam_step. Each entry uses the operations of the reference form, so the bits are equal.
+/// RootStep for the n entries from `at` on, whose derivatives are consecutive.
 template <class Real>
-void sgd_step(int64_t count, const SgdStep<Real>& w) {
+void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
+  Real* __restrict const parameter = w.parameter + at, * __restrict const square = w.square + at;
+  const Real lr = w.lr, keep = w.keep, add = w.add, momentum = w.momentum, epsilon = w.epsilon, decay = w.decay;
+  const auto along = [&](int64_t i) {
+    const Real g = gradient[i] + decay * parameter[i];
+    square[i] = keep * square[i] + add * g * g;
+    return g / (std::sqrt(square[i]) + epsilon);
+  };
+  if (w.velocity == nullptr) {
+    for (int64_t i = 0; i < n; ++i) parameter[i] -= lr * along(i);
+    return;
+  }
+  Real* __restrict const velocity = w.velocity + at;
+  for (int64_t i = 0; i < n; ++i) {
+    velocity[i] = momentum * velocity[i] + along(i);
+    parameter[i] -= lr * velocity[i];
+  }
+}
+
+/// Prefetches a row of a table: rows lie at random places in tables larger than the caches.
+template <class Real>
+void fetch_row(const Real* table, int64_t row, int64_t width) {
+  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
+  if (table == nullptr) return;
+  for (int64_t c = 0; c < width; c += line) __builtin_prefetch(table + row * width + c, 1);
+}
+
+/// SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for consecutive entries. Each entry uses
+/// the operations of the reference form, so the bits are equal. `second` is another table whose rows the step changes.
+template <class Step, class Real>
+void step_by_rows(int64_t count, const Step& w, const Real* second,
+                  void (*run)(const Step& w, int64_t at, const Real* gradient, int64_t n)) {
   const EntriesOfRows& moved = w.entries;
   const int64_t* const slot = w.gradient.slot;
   if (moved.rows == nullptr && slot == nullptr) {
     return parallel(count, entries_of_piece,
-                    [&](int64_t first, int64_t last) { sgd_run(w, first, w.gradient.values + first, last - first); });
+                    [&](int64_t first, int64_t last) { run(w, first, w.gradient.values + first, last - first); });
   }
   if (count == 0) return;
+  constexpr int64_t ahead = 8;
   const int64_t width = w.gradient.width;
   parallel(count / width, rows_of_piece(width), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
+      if (moved.rows != nullptr && i + ahead < last) {
+        for (const Real* const table : {static_cast<const Real*>(w.parameter), second})
+          fetch_row(table, moved.rows[i + ahead], width);
+      }
       const int64_t row = moved.rows ? moved.rows[i] : i, from = slot ? slot[row] : row;
-      if (from >= 0) sgd_run(w, row * width, w.gradient.values + from * width, width);
+      if (from >= 0) run(w, row * width, w.gradient.values + from * width, width);
       for (int64_t c = 0; from < 0 && c < width; ++c) w(i * width + c);
     }
   });
+}
+
+template <class Real>
+void sgd_step(int64_t count, const SgdStep<Real>& w) {
+  step_by_rows<SgdStep<Real>, Real>(count, w, w.velocity, &sgd_run<Real>);
+}
+template <class Real>
+void root_step(int64_t count, const RootStep<Real>& w) {
+  step_by_rows<RootStep<Real>, Real>(count, w, w.square, &root_run<Real>);
 }
 
 template <class Real>
@@ -153,6 +198,7 @@ void with_fast_forms(TrainingKernels<Real>& table) {
   table.layer_forward = &layer_forward<Real>;
   table.layer_vjp = &layer_vjp<Real>;
   table.sgd_step = &sgd_step<Real>;
+  table.root_step = &root_step<Real>;
   table.adam_step = &adam_step<Real>;
   table.adam_steps = &adam_steps<Real>;
 }

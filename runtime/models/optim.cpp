@@ -1,12 +1,9 @@
 // Optimizers. Only they change parameters in place. With a sparse gradient, only rows that ever had a gradient are
 // updated, because the step of other rows is exactly zero, except with weight decay.
 #include <algorithm>
-#include <atomic>
-#include <limits>
 #include <map>
 #include <utility>
 
-#include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/models/prepared.h"
 #include "runtime/ops/check.h"
@@ -30,165 +27,10 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
   return state;
 }
 
-/// Sets the slots of the rows that have a gradient in this step.
-void set_slots(ParameterState& state, const Tensor& rows) {
-  if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
-  int64_t* const slot = state.slot.span<int64_t>().data;
-  for (const int64_t row : state.in_slot) slot[row] = -1;
-  const int64_t count = rows.entries();
-  state.in_slot.resize(static_cast<size_t>(count));
-  const IndexView now{rows.span<const int64_t>().data};
-  int64_t* const in_slot = state.in_slot.data();
-  for (int64_t i = 0; i < count; ++i) {
-    in_slot[i] = now[i];
-    slot[now[i]] = i;
-  }
-}
-
-/// Adds the rows with a gradient to the rows that ever had one.
-void remember(ParameterState& state, int64_t all) {
-  if (static_cast<int64_t>(state.touched.size()) == all) return;
-  state.is_touched.resize(static_cast<size_t>(all), 0);
-  uint8_t* const is_touched = state.is_touched.data();
-  const int64_t *const in_slot = state.in_slot.data(), count = static_cast<int64_t>(state.in_slot.size());
-  int64_t before = 0;
-  for (int64_t i = 0; i < count; ++i) before += is_touched[in_slot[i]];
-  if (before == count) return;
-  for (int64_t i = 0; i < count; ++i) is_touched[in_slot[i]] = 1;
-  state.touched_there = Tensor();
-  state.touched.clear();
-  for (int64_t row = 0; row < all; ++row) {
-    if (state.is_touched[row] != 0) state.touched.push_back(row);
-  }
-}
-
-/// Prepares a step with a sparse gradient on the GPU, without the host. It keeps no list of rows that ever had a
-/// gradient, because the step of other rows is zero, except with weight decay. Unless `all_rows`, only rows with a
-/// gradient are updated.
-void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, Prepared& ready) {
-  const Device device = state.parameter.device();
-  const int64_t count = once.rows.entries();
-  if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
-  const Span<int64_t> slots = state.slot.span<int64_t>();
-  // Resets the slots of all rows, not only of the last gradient's rows: an abandoned recording of GPU work never set
-  // the slots of its rows.
-  if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
-  ready.slot = state.slot;
-  ready.in_slots = once.rows;
-  if (!all_rows) {
-    ready.rows = Tensor::empty({count}, Dtype::int64, device);
-    ready.entries = count * state.parameter.shape().stride(0);
-  }
-  state.slots_set = true;
-  ready.set_slots(false);
-}
-
-/// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
-/// than it saves, because the parameter fits into the cache or many rows are updated in every step.
-std::atomic<int64_t> least_put_off{1 << 21};
-
-int64_t put_off_from(std::optional<int64_t> entries) {
-  const int64_t was = least_put_off;
-  if (entries) least_put_off = *entries;
-  return was;
-}
-
-/// True if deferring updates saves time. A parameter whose updates are deferred stays so, however many rows have a
-/// gradient later.
-bool worth_deferring(const ParameterState& state, const Gradient& once) {
-  if (state.deferred != nullptr) return true;
-  const double rows_of_one =
-      static_cast<double>(state.parameter.size(0)) / static_cast<double>(std::max<int64_t>(1, once.rows.entries()));
-  return static_cast<double>(state.parameter.entries()) * rows_of_one >= static_cast<double>(least_put_off);
-}
-
-bool can_defer(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
-  constexpr int64_t most_steps = std::numeric_limits<int32_t>::max() - StepLog::kept;
-  const Tensor& parameter = state.parameter;
-  return motion.glide && gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
-         parameter.entries() > 0 && worth_deferring(state, gradient) && state.steps < most_steps &&
-         StepLog::possible(*motion.glide);
-}
-
-/// Starts to defer updates if that is worthwhile; returns true if updates of rows without a gradient are deferred in
-/// this step.
-bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
-  const bool possible = can_defer(state, once, motion);
-  if (state.deferred != nullptr &&
-      (!possible || state.deferred->gone() || !(state.deferred->method() == *motion.glide))) {
-    if (!state.deferred->gone()) state.parameter.storage().put_off(nullptr);
-    state.mean = state.deferred->moments().mean;
-    if (state.deferred->method().adam) state.square = state.deferred->moments().square;
-    state.deferred = nullptr;
-    state.all_touched = true;
-  }
-  if (!possible) {
-    // applies the updates that another optimizer has deferred for this parameter
-    state.parameter.storage().put_off(nullptr);
-    return false;
-  }
-  if (state.deferred == nullptr) {
-    state.deferred = Deferred::start(state.parameter, {state.mean, state.square}, *motion.glide, state.steps);
-    state.mean = Tensor();
-    if (motion.glide->adam) state.square = Tensor();
-  }
-  state.deferred->prepare(once);
-  return true;
-}
-
-}  // namespace
-
-void clear_slots(ParameterState& state, const Prepared& ready) {
-  ready.set_slots(true);
-  state.slots_set = false;
-}
-
-Prepared prepare(ParameterState& state, const Motion& motion) {
-  const auto [with_history, all_rows, glide] = motion;
-  const Tensor& parameter = state.parameter;
-  const Gradient& gradient = parameter.node()->grad;
-  Prepared ready;
-  ready.entries = parameter.entries();
-  const Gradient once = gradient.sparse() ? merged(gradient) : gradient;
-  ready.deferred = defer(state, once, motion);
-  if (ready.deferred) return ready;
-  if (!gradient.sparse()) {
-    ready.values = gradient.dense;
-    state.all_touched = true;
-    return ready;
-  }
-  ready.values = once.values;
-  if (parameter.device() == Device::cuda) {
-    prepare_there(state, once, all_rows || with_history, ready);
-    return ready;
-  }
-  set_slots(state, once.rows);
-  remember(state, parameter.size(0));
-  ready.slot = state.slot;
-  if (all_rows || (with_history && state.all_touched)) return ready;
-  const std::vector<int64_t>& moving = with_history ? state.touched : state.in_slot;
-  if (static_cast<int64_t>(moving.size()) == parameter.size(0)) return ready;
-  if (with_history && !state.touched_there.defined()) state.touched_there = Tensor::from(moving);
-  ready.rows = with_history ? state.touched_there : Tensor::from(moving);
-  ready.entries = static_cast<int64_t>(moving.size()) * parameter.shape().stride(0);
-  return ready;
-}
-
-bool has_gradient(const ParameterState& state) { return state.parameter.node()->grad.defined(); }
-int64_t width_of(const Tensor& parameter) { return parameter.dims() == 0 ? 1 : parameter.shape().stride(0); }
-Tensor zeros_like(const Tensor& x) { return Tensor::zeros(x.shape(), x.dtype(), x.device()); }
-
-void check_rates(double lr, double decay) {
-  check::positive("lr", lr);
-  if (!(decay >= 0)) throw ArgumentError("weight_decay", std::to_string(decay) + ", expected 0 or more");
-}
-
-namespace {
-
 void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   check_rates(lr, decay);
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
-  Motion motion{momentum > 0, decay > 0, {}};
+  Motion motion{momentum > 0, decay > 0, {.kind = StepRule::Kind::sgd, .beta1 = momentum, .decay = decay}};
   if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
   // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
   std::vector<std::pair<ParameterState*, Prepared>> moving;
@@ -206,9 +48,10 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
       continue;
     }
     const int64_t width = width_of(parameter);
+    ready.begin_step(lr);
     with_real(parameter.dtype(), [&, &state = state, &ready = ready]<class Real>() {
       kernels<TrainingKernels<Real>>(parameter.device())
-          .sgd_step(ready.entries, {.parameter = parameter.span_to_write<Real>().data,
+          .sgd_step(ready.entries, {.parameter = ready.numbers<Real>(parameter),
                                     .velocity = momentum > 0 ? state->mean.span<Real>().data : nullptr,
                                     .gradient = ready.gradient<Real>(width),
                                     .entries = ready.chosen(width),
@@ -256,11 +99,12 @@ void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device de
       const ParameterState& state = all.parameters[static_cast<size_t>(number)];
       const int64_t width = width_of(state.parameter);
       clock.parameter[k] = number;
-      if (adam.decoupled && adam.decay > 0)
-        table.shrink(state.parameter.entries(), {.parameter = state.parameter.span_to_write<Real>().data,
-                                                 .factor = static_cast<Real>(1 - adam.lr * adam.decay)});
       const AdamRate rate = adam_rate(adam.lr, adam.beta1, adam.beta2, state.steps, adam.lazy);
-      steps.step[k] = {.parameter = state.parameter.span_to_write<Real>().data,
+      const double factor = adam.decoupled ? 1 - adam.lr * adam.decay : 1;
+      ready.begin_step(rate.rate, rate.correction, factor);
+      Real* const parameter = ready.template numbers<Real>(state.parameter);
+      if (factor != 1) table.shrink(ready.entries, {parameter, static_cast<Real>(factor), ready.chosen(width)});
+      steps.step[k] = {.parameter = parameter,
                        .mean = state.mean.span<Real>().data,
                        .square = state.square.span<Real>().data,
                        .gradient = ready.template gradient<Real>(width),
@@ -305,7 +149,9 @@ struct AdamWork {
 /// yet.
 AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
   AdamWork work;
-  Motion motion{!adam.lazy, adam.decay > 0, {}};
+  StepRule rule{.kind = StepRule::Kind::adam, .beta1 = adam.beta1, .keep = adam.beta2, .epsilon = adam.epsilon};
+  (adam.decoupled ? rule.shrinks : rule.decay) = adam.decay;
+  Motion motion{!adam.lazy, adam.decay > 0, rule};
   if (!adam.lazy && adam.decay == 0) motion.glide = GlideMethod{adam.beta1, adam.beta2, adam.epsilon, true};
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     ParameterState& state = all.parameters[i];

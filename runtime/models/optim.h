@@ -6,6 +6,7 @@
 #include "kernels/models/adam.h"
 #include "runtime/lua/bind.h"
 #include "runtime/models/deferred.h"
+#include "runtime/models/replay.h"
 #include "runtime/tensor/device_array.h"
 
 namespace mr {
@@ -17,11 +18,14 @@ struct ParameterState {
   /// Deferred updates, or null. While updates are deferred, `mean` and `square` are those of each row's own last
   /// update.
   std::shared_ptr<Deferred> deferred;
+  /// Delays the updates of rows without a gradient where `deferred` does not, or null. Then `mean` and `square` may be
+  /// stale until `settle`.
+  std::shared_ptr<Replay> replay;
   bool all_touched = false;
-  /// Rows that ever had a gradient, ascending, counted from 0.
-  std::vector<int64_t> touched;
-  Tensor touched_there;
   std::vector<uint8_t> is_touched;  // for every row of the parameter: 1 if it ever had a gradient, else 0
+  int64_t touched_count = 0;
+  /// Rows that ever had a gradient, ascending, counted from 0; made when needed, then undefined once there are more.
+  Tensor touched;
   /// For every row of the parameter, its row in the last gradient, or -1. Kept between steps, so that a step writes
   /// only changed entries. On the GPU all are -1 between steps, unless a step ran out of memory: then `slots_set` stays
   /// true.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/io/files/text_file.h"
-#include "runtime/models/optim.h"
+#include "runtime/models/prepared.h"
 
 namespace mr {
 namespace {
@@ -15,6 +15,7 @@ using Named = std::map<std::string, Tensor>;
 /// `steps`: the number of steps taken.
 Named numbers_of(const ParameterState& state, int64_t steps) {
   Named named{{"counts", Tensor::from(std::vector<int64_t>{steps, state.all_touched ? 1 : 0})}};
+  if (state.replay != nullptr) state.replay->settle();
   Tensor mean = state.mean, square = state.square;
   if (state.deferred != nullptr && !state.deferred->gone()) {
     const PutOff off = state.deferred->put_off();
@@ -29,7 +30,7 @@ Named numbers_of(const ParameterState& state, int64_t steps) {
   }
   if (mean.defined()) named["mean"] = mean.clone();
   if (square.defined()) named["square"] = square.clone();
-  if (!state.touched.empty()) named["touched"] = Tensor::from(state.touched);
+  if (state.touched_count > 0) named["touched"] = Tensor::from(touched_rows(state));
   return named;
 }
 
@@ -109,13 +110,10 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   state.mean = from.like(at + "mean", state.parameter);
   state.square = from.like(at + "square", state.parameter);
   const int64_t rows = state.parameter.dims() == 0 ? 1 : state.parameter.size(0);
-  state.touched = from.integers(at + "touched", rows - 1);
-  if (!state.touched.empty()) state.is_touched.resize(static_cast<size_t>(rows), 0);
-  for (const int64_t row : state.touched) state.is_touched[static_cast<size_t>(row)] = 1;
-  state.touched.clear();
-  for (size_t row = 0; row < state.is_touched.size(); ++row) {
-    if (state.is_touched[row] != 0) state.touched.push_back(static_cast<int64_t>(row));
-  }
+  const std::vector<int64_t> touched = from.integers(at + "touched", rows - 1);
+  if (!touched.empty()) state.is_touched.resize(static_cast<size_t>(rows), 0);
+  for (const int64_t row : touched) state.is_touched[static_cast<size_t>(row)] = 1;
+  state.touched_count = std::ranges::count(state.is_touched, 1);
   off = {from.take(at + "rows"), from.take(at + "stored"), from.take(at + "rates"), from.take(at + "settings")};
   return state;
 }

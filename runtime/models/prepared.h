@@ -15,7 +15,8 @@ struct Prepared {
   // on the GPU: numbers of the gradient's rows, from 1, whose entries of `slot` are set during the step
   Tensor in_slots;
   int64_t entries = 0;
-  bool deferred = false;  // true if updates are deferred; then `ParameterState::deferred` has all data of the step
+  bool deferred = false;     // true if updates are deferred; then `ParameterState::deferred` has all data of the step
+  Replay* replay = nullptr;  // delays the updates of rows without a gradient, or null
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {
@@ -24,6 +25,15 @@ struct Prepared {
             .width = width};
   }
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
+  /// The parameter's numbers, for the step.
+  template <class Real>
+  Real* numbers(const Tensor& parameter) const {
+    return replay != nullptr ? static_cast<Real*>(replay->numbers()) : parameter.span_to_write<Real>().data;
+  }
+  /// To be called before the step changes numbers.
+  void begin_step(double rate, double correction = 1, double factor = 1) const {
+    if (replay != nullptr) replay->begin_step(rate, correction, factor);
+  }
   void set_slots(bool clear) const {
     if (!in_slots.defined()) return;
     kernels<TrainingKernels<float>>(Device::cuda)
@@ -35,16 +45,24 @@ struct Prepared {
 };
 
 /// Which rows a step updates: rows with a gradient; with `history` (momentum) also rows that ever had one; with weight
-/// decay all rows. `glide` describes the updates of rows without a gradient, if they can be deferred.
+/// decay all rows. `rule` describes the updates of rows without a gradient, and `glide` too, if their sum has a closed
+/// form.
 struct Motion {
   bool history, all_rows;
-  std::optional<GlideMethod> glide;
+  StepRule rule = {};
+  std::optional<GlideMethod> glide = {};
 };
 
 /// Prepares the gradient of a parameter that has one. The parameter does not change yet, so a step that runs out of
 /// memory here can be repeated.
 Prepared prepare(ParameterState& state, const Motion& motion);
 void clear_slots(ParameterState& state, const Prepared& ready);
+/// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
+/// than it saves, because the parameter fits into the cache or many rows are updated in every step. Sets it, if given,
+/// and returns the previous one.
+int64_t put_off_from(std::optional<int64_t> entries);
+/// Numbers of the rows that ever had a gradient, ascending, from 0.
+std::vector<int64_t> touched_rows(const ParameterState& state);
 
 bool has_gradient(const ParameterState& state);
 int64_t width_of(const Tensor& parameter);

@@ -1,5 +1,5 @@
 // RMSProp and Adagrad, which divide by the root of a sum of squares. Adagrad does not change rows without a gradient.
-// RMSProp's squares decay, so it visits all rows that ever had a gradient.
+// RMSProp's squares decay, so its steps move all rows that ever had a gradient.
 #include <cmath>
 #include <utility>
 
@@ -25,7 +25,7 @@ template <class Real>
 void move(const ParameterState& state, const Prepared& ready, const Method& how) {
   const int64_t width = width_of(state.parameter);
   kernels<TrainingKernels<Real>>(state.parameter.device())
-      .root_step(ready.entries, {.parameter = state.parameter.span_to_write<Real>().data,
+      .root_step(ready.entries, {.parameter = ready.numbers<Real>(state.parameter),
                                  .square = state.square.span<Real>().data,
                                  .velocity = how.momentum > 0 ? state.mean.span<Real>().data : nullptr,
                                  .gradient = ready.gradient<Real>(width),
@@ -41,16 +41,23 @@ void move(const ParameterState& state, const Prepared& ready, const Method& how)
 void step(OptimizerState& all, const Method& how) {
   check_method(how);
   const bool history = how.keep != 1 || how.momentum > 0;
+  const StepRule rule{.kind = StepRule::Kind::root,
+                      .beta1 = how.momentum,
+                      .keep = how.keep,
+                      .add = how.add,
+                      .epsilon = how.epsilon,
+                      .decay = how.decay};
   // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
   std::vector<std::pair<ParameterState*, Prepared>> moving;
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
-    moving.emplace_back(&state, prepare(state, {history, how.decay > 0, {}}));
+    moving.emplace_back(&state, prepare(state, {history, how.decay > 0, rule}));
     if (!state.square.defined()) state.square = zeros_like(state.parameter);
     if (how.momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
   }
   for (auto& [state, ready] : moving) {
     ++state->steps;
+    ready.begin_step(how.lr);
     with_real(state->parameter.dtype(),
               [&, &state = state, &ready = ready]<class Real>() { move<Real>(*state, ready, how); });
     clear_slots(*state, ready);

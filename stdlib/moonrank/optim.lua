@@ -161,8 +161,8 @@ local sgd_options = declare("mr.optim.SgdOptions", {
 
 ---Makes the stochastic gradient descent optimizer: p = p - lr (g + weight_decay p). With momentum
 ---it is v = momentum v + g, p = p - lr v, where g includes weight_decay p. Rows without a gradient
----change only by momentum or weight decay. In large parameters, momentum updates of rows without a
----gradient are deferred, as mr.optim.adam describes.
+---change only by momentum or weight decay. In large parameters, these updates are deferred, as
+---mr.optim.adam describes.
 ---@param options? mr.optim.SgdOptions
 ---@return mr.Optimizer
 ---Example: `tostring(mr.optim.sgd{lr = 0.5})   --> sgd{lr = 0.5, momentum = 0, weight_decay = 0}`
@@ -190,7 +190,9 @@ local adam_options = declare("mr.optim.AdamOptions", {
 ---deferred update is the sum of all missed steps, up to rounding. Reading a row does not change
 ---later results. A step then costs only the rows with a gradient. Updates are deferred in
 ---parameters with millions of entries, and in smaller ones if a step moves few of their entries.
----Otherwise, on the GPU, and with weight decay, each step visits all rows that were ever moved.
+---Otherwise, and on the GPU, each step visits all rows that were ever moved. With weight decay, the
+---missed steps are taken one by one when the row is used, with the bits of steps that visit all
+---rows. Their arithmetic remains, and all rows move.
 ---
 ---`sparse = true` updates only rows that have a gradient in this step, and only the moments of
 ---these rows, as torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is
@@ -219,7 +221,7 @@ local adamw_options = declare("mr.optim.AdamwOptions", {
 ---Makes the AdamW optimizer (Loshchilov & Hutter 2019, algorithm 2 with the schedule in lr, as
 ---torch.optim.AdamW). Before each step of Adam, every parameter is multiplied by 1 - lr
 ---weight_decay. The decay does not enter the gradient or the means of gradients. It moves all rows
----of a parameter that has a gradient.
+---of a parameter that has a gradient, which mr.optim.adam describes.
 ---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
@@ -250,7 +252,8 @@ local rmsprop_options = declare("mr.optim.RmspropOptions", {
 
 ---Makes the RMSProp optimizer (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha)
 ---g^2, d = g / (sqrt(s) + epsilon), p = p - lr d. With momentum it is v = momentum v + d, p = p -
----lr v. Here g includes weight_decay p. A step visits all rows that ever had a gradient.
+---lr v. Here g includes weight_decay p. In large parameters, missed steps of rows without a gradient
+---are taken when the row is used, as mr.optim.adam describes with weight decay.
 ---@param options? mr.optim.RmspropOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`

@@ -22,6 +22,7 @@ local parts = {
   { "epochs", "--sets mq2008 --losses ap", "--sets mq2008 --losses ap --epochs 5 --forms relevant --peer_epochs 1 "
     .. "--warm 1", 200, 20, as = "mq2008" },
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
+  { "steps", "", "--optimizers adam,adamw,rmsprop --warm 50 --steps 10 --blocks 3", 300, 20 },
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "native", "", "--quick", 1800, 120 },
@@ -73,7 +74,7 @@ local function run(number)
   -- a second run would find the first one's samples in the user's cache, and measure how they are read
   local variables = "MOONRANK_SAMPLES_GIB=0 " .. (args.peers and "" or "MOONRANK_PEERS=none ")
     .. (args.cpu and "MOONRANK_CLOCK=cpu " or "")
-  local has_threads = name ~= "sweeps" and name ~= "start" and name ~= "native"
+  local has_threads = name ~= "sweeps" and name ~= "start" and name ~= "native" and name ~= "steps"
   local options = (args.quick and quick or full) .. (args.cpu and has_threads and " --threads 1" or "")
     .. (args.full and name == "native" and " --full" or "")
   local command = ("%s'%s' '%s%s.lua' %s --csv '%s.csv' >'%s.log' 2>&1"):format(

@@ -1,0 +1,153 @@
+// The loops of replay_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
+#include "kernels/core/lanes.h"
+#include "kernels/models/replay_cpu.h"
+
+namespace mr::cpu::MR_SIMD {
+namespace {
+
+using Kind = StepRule::Kind;
+
+/// What the steps of a rule do with a row, decided once for all steps.
+template <Kind kind_, bool has_mean_, bool decays_>
+struct Form {
+  static constexpr Kind kind = kind_;
+  static constexpr bool has_mean = has_mean_, decays = decays_;
+};
+
+/// The settings of a rule, broadcast to every lane.
+template <class Real>
+struct Settings {
+  using L = Lanes<Real>;
+  typename L::Vector beta1, keep, add, epsilon, decay, left1, left2;
+  explicit Settings(const ReplayRows<Real>& w)
+      : beta1(L::all(w.beta1)),
+        keep(L::all(w.keep)),
+        add(L::all(w.add)),
+        epsilon(L::all(w.epsilon)),
+        decay(L::all(w.decay)),
+        left1(L::all(1 - w.beta1)),
+        left2(L::all(1 - w.keep)) {}
+};
+
+/// ReplayRows::step of a vector of entries.
+template <class F, class Real>
+void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, typename Lanes<Real>::Vector& v,
+          const MissedStep<Real>& s, const Settings<Real>& o) {
+  using V = typename Lanes<Real>::Vector;
+  if constexpr (F::kind == Kind::adam) {
+    p *= s.factor;
+    const V g = V{} + o.decay * p;
+    m = o.beta1 * m + o.left1 * g;
+    v = o.keep * v + o.left2 * g * g;
+    p -= s.rate * m / (root<Real>(v * s.correction) + o.epsilon);
+    return;
+  }
+  V d{};
+  if constexpr (F::decays) d = V{} + o.decay * p;
+  if constexpr (F::kind == Kind::root) {
+    v = o.keep * v;
+    if constexpr (F::decays) {
+      v = v + o.add * d * d;
+      d = d / (root<Real>(v) + o.epsilon);
+    }
+  }
+  if constexpr (F::has_mean) d = m = o.beta1 * m + d;
+  if constexpr (F::has_mean || F::decays) p -= s.rate * d;
+}
+
+/// n vectors of a row at once, because a step of one vector waits for its step before.
+template <class F, int n, class Real>
+void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int32_t from) {
+  using L = Lanes<Real>;
+  typename L::Vector p[n] = {}, m[n] = {}, v[n] = {};
+  for (int j = 0; j < n; ++j) {
+    p[j] = L::load(w.parameter + at + j * L::count);
+    if constexpr (F::has_mean) m[j] = L::load(w.mean + at + j * L::count);
+    if constexpr (F::kind != Kind::sgd) v[j] = L::load(w.square + at + j * L::count);
+  }
+  for (int32_t k = from; k < w.now; ++k) {
+    const MissedStep<Real> s = w.steps[k];
+    for (int j = 0; j < n; ++j) step<F, Real>(p[j], m[j], v[j], s, o);
+  }
+  for (int j = 0; j < n; ++j) {
+    if constexpr (F::has_mean || F::decays) L::store(w.parameter + at + j * L::count, p[j]);
+    if constexpr (F::has_mean) L::store(w.mean + at + j * L::count, m[j]);
+    if constexpr (F::kind != Kind::sgd) L::store(w.square + at + j * L::count, v[j]);
+  }
+}
+
+/// The last entries of a row, fewer than a vector.
+template <class F, class Real>
+void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_t n, int32_t from) {
+  using L = Lanes<Real>;
+  constexpr bool moves = F::has_mean || F::decays;
+  Real p[L::count] = {}, m[L::count] = {}, v[L::count] = {};
+  std::memcpy(p, w.parameter + at, n * sizeof(Real));
+  if constexpr (F::has_mean) std::memcpy(m, w.mean + at, n * sizeof(Real));
+  if constexpr (F::kind != Kind::sgd) std::memcpy(v, w.square + at, n * sizeof(Real));
+  auto ps = L::load(p), ms = L::load(m), vs = L::load(v);
+  for (int32_t k = from; k < w.now; ++k) step<F, Real>(ps, ms, vs, w.steps[k], o);
+  if constexpr (moves) std::memcpy(w.parameter + at, &ps, n * sizeof(Real));
+  if constexpr (F::has_mean) std::memcpy(w.mean + at, &ms, n * sizeof(Real));
+  if constexpr (F::kind != Kind::sgd) std::memcpy(w.square + at, &vs, n * sizeof(Real));
+}
+
+/// Prefetches row i of `last`: rows lie at random places in tables larger than the caches.
+template <class Real>
+void fetch(const ReplayRows<Real>& w, int64_t i, int64_t last) {
+  if (i >= last) return;
+  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
+  const int64_t at = w.rows[i] * w.width;
+  for (const Real* const table : {w.parameter, w.mean, w.square}) {
+    for (int64_t c = 0; table != nullptr && c < w.width; c += line) __builtin_prefetch(table + at + c, 1);
+  }
+}
+
+template <class F, class Real>
+void rows(const ReplayRows<Real>& work, int64_t first, int64_t last) {
+  constexpr int64_t ahead = 8, count = Lanes<Real>::count;
+  const ReplayRows<Real> w = work;
+  const Settings<Real> o(w);
+  for (int64_t i = first; i < smaller(last, first + ahead); ++i) fetch(w, i, last);
+  for (int64_t i = first; i < last; ++i) {
+    fetch(w, i + ahead, last);
+    const int64_t at = w.rows[i] * w.width;
+    const int32_t from = w.from[i];
+    int64_t c = 0;
+    for (; c + 2 * count <= w.width; c += 2 * count) vectors<F, 2>(w, o, at + c, from);
+    for (; c + count <= w.width; c += count) vectors<F, 1>(w, o, at + c, from);
+    if (c < w.width) tail<F>(w, o, at + c, w.width - c, from);
+    w.since[w.rows[i]] = w.now;
+  }
+}
+
+template <Kind kind, class Real>
+void rows_of(const ReplayRows<Real>& w, int64_t first, int64_t last) {
+  const bool decays = w.decay != 0;
+  if (w.mean != nullptr)
+    return decays ? rows<Form<kind, true, true>>(w, first, last) : rows<Form<kind, true, false>>(w, first, last);
+  return decays ? rows<Form<kind, false, true>>(w, first, last) : rows<Form<kind, false, false>>(w, first, last);
+}
+
+template <class Real>
+void replay(const ReplayRows<Real>& w, int64_t first, int64_t last) {
+  if (w.kind == Kind::adam) return rows<Form<Kind::adam, true, true>>(w, first, last);
+  if (w.kind == Kind::root) return rows_of<Kind::root>(w, first, last);
+  return rows_of<Kind::sgd>(w, first, last);
+}
+
+}  // namespace
+}  // namespace mr::cpu::MR_SIMD
+
+namespace mr::cpu {
+
+template <>
+ReplayLoops<float> loops_of<ReplayLoops<float>, Simd::MR_SIMD>() {
+  return {.replay = &MR_SIMD::replay<float>};
+}
+template <>
+ReplayLoops<double> loops_of<ReplayLoops<double>, Simd::MR_SIMD>() {
+  return {.replay = &MR_SIMD::replay<double>};
+}
+
+}  // namespace mr::cpu

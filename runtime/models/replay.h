@@ -1,0 +1,38 @@
+// Replayed updates: optimizer steps of embedding rows without a gradient, which wait until the row gets a gradient or
+// is read. Then the row takes all steps that it has missed (kernels/models/replay.h). Unlike the sums of deferred.h,
+// this works for every optimizer and gives the bits of steps that visit all rows, but the arithmetic of these steps
+// remains. What it saves is the way of every row through memory in every step.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernels/models/replay.h"
+#include "runtime/tensor/tensor.h"
+
+namespace mr {
+
+/// Owned by the parameter's storage and by the optimizer. The parameter, its means and its squares are updated in
+/// place. An early replay, for a reader, does not change later numbers.
+class Replay : public Deferral, public std::enable_shared_from_this<Replay> {
+ public:
+  /// Starts to replay the updates of a parameter, which must be its whole storage, on the CPU. `mean` and `square` have
+  /// its shape, or are undefined if the rule has none. `moved`: for each row, 0 if no step without a gradient moves it;
+  /// empty: all rows are moved.
+  static std::shared_ptr<Replay> start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
+                                       const StepRule& rule, const std::vector<uint8_t>& moved);
+  /// True if the rule gives rows without a gradient the same bits when it is replayed: if no step divides by zero.
+  static bool possible(const StepRule& rule, Dtype dtype);
+
+  /// Replays the given rows, counted from 1, which have a gradient in the next step, and reserves the memory for it.
+  virtual void prepare(const Tensor& rows) = 0;
+  /// Counts a step that is about to update the rows of `prepare`. The numbers are those of MissedStep.
+  virtual void begin_step(double rate, double correction, double factor) = 0;
+  /// The parameter's bytes, for the step.
+  virtual void* numbers() const = 0;
+  /// True if other code wrote to the parameter. Then all updates are applied, and no more are delayed.
+  virtual bool gone() const = 0;
+  virtual const StepRule& rule() const = 0;
+};
+
+}  // namespace mr
