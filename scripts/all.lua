@@ -4,13 +4,12 @@
 -- in a store of its own. With --kept nothing is trained: it shows only runs that exist.
 local here = arg[0]:match("^(.*/)") or "./"
 local mr = require "moonrank"
-local core = require "moonrank.core"
-local experiment, report = mr.experiment, dofile(here .. "report.lua")
-local sections = dofile(here .. "sections.lua")
-local results_file, pages = dofile(here .. "results_file.lua"), dofile(here .. "results_pages.lua")
-local opening_of, verdicts = dofile(here .. "opening.lua"), dofile(here .. "verdicts.lua")
+local experiment, tools = mr.experiment, here .. "../docs/report/"
+local report, sections = dofile(tools .. "report.lua"), dofile(tools .. "sections.lua")
+local results_file, pages = dofile(tools .. "results_file.lua"), dofile(tools .. "results_pages.lua")
+local opening_of, verdicts = dofile(tools .. "opening.lua"), dofile(tools .. "verdicts.lua")
 
-local listed = dofile(here .. "documents.lua")
+local listed = dofile(tools .. "documents.lua")
 
 local args = mr.args{
   documents = { default = listed.names, choices = listed.names, distinct = true,
@@ -67,8 +66,7 @@ local function document_of(name)
 end
 
 experiment.check_stores(args, args.documents)
--- The report's folder is made first, so that an impossible path raises an error before hours of training.
-core.make_folder(args.out)
+report.prepare(args.out)
 local documents, made = {}, {}
 for i, name in ipairs(args.documents) do
   documents[i] = document_of(name)
@@ -87,7 +85,7 @@ if args.results ~= "" then
   count, refused = results_file.write_all(args.results, documents)
   print(("Results files: %d"):format(count))
   pages.write_pages(args.results)
-  if core.file_exists(args.results .. "/claims.lua") then dofile(here .. "claims.lua").renew(args.results) end
+  dofile(tools .. "claims.lua").renew(args.results)
 end
 sections.check_made(made)
 if #refused > 0 then

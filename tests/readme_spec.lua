@@ -4,7 +4,7 @@ local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local program, sweeps = dofile "tests/support/program.lua", dofile "tests/support/sweeps.lua"
-local claims = dofile "scripts/claims.lua"
+local claims = dofile "docs/report/claims.lua"
 local it, check, equal = test.it, test.check, test.equal
 
 -- The text of README.md, and its blocks: code of Lua, and the output that stands below it.

@@ -6,7 +6,7 @@
 --   t.significant(changes, ps)       how many changes are significantly better and worse, and how many there are
 --   t.interval(row, column, table)   the ends of one cell's interval
 --   must(condition, text)            an error where the words of the sentence do not hold for the values
--- A claim whose file is not there yet is not stated. scripts/claims.lua says how to renew README.md.
+-- A claim whose file is not there yet is not stated. docs/report/claims.lua says how to renew README.md.
 
 local function least(values) return math.min(table.unpack(values)) end
 local function largest(values) return math.max(table.unpack(values)) end

@@ -1,5 +1,5 @@
 -- The scripts that reproduce Li & Wu, in the order of the report: each row is a script's name and the title of its
--- section. ../sections.lua runs the scripts.
+-- section. docs/report/sections.lua runs the scripts.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
@@ -14,4 +14,4 @@ local scripts = {
   { "figure_7", "Figure 7: pairs of made-up faces that are ordered wrong" },
 }
 
-return dofile(here .. "../sections.lua").list(here, scripts)
+return dofile(here .. "../../docs/report/sections.lua").list(here, scripts)

@@ -2,8 +2,6 @@
 -- that do not fit are refused before they start. Estimates count numbers of 4 bytes; the factors in the formulas were
 -- fitted to measured peaks of memory.
 local mr = require "moonrank"
-local core = require "moonrank.core"
-local need = require("moonrank.system.memory").need
 
 local M = {}
 
@@ -59,23 +57,15 @@ function M.bytes(args, count)
 end
 
 ---Raises an error that names the options if the runs of Table 2 or 3 need more memory than is free.
----Without --workers, as many processes run as fit into memory, at most one per core. `args.workers`
----becomes that number if it is below the number of cores.
+---Without --workers, as many processes run as fit into memory, at most one per core.
 ---@param args table    options of the command line
 ---@param count integer  number of images
 ---@param available? number  bytes of free memory (default: as measured)
 function M.check(args, count, available)
-  local bytes, free, cores = M.bytes(args, count), available or core.available_bytes(), mr.threads()
-  local processes = args.workers or math.min(cores, math.max(1, free // bytes))
-  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s and --workers %d"):format(
-    args.size, count, args.pairs, args.kernel, table.concat(args.widths, ","), processes)
-  need(args.table_3 and "table 3" or "table 2", options, math.max(1, processes) * bytes,
-    "Lower --size or --workers", free)
-  if processes < cores and not args.workers then
-    args.workers = math.tointeger(processes)
-    print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(
-      processes, cores, bytes / 2 ^ 30))
-  end
+  local options = ("--size %d with %d images, --pairs %d, --kernel %d, --widths %s"):format(args.size, count,
+    args.pairs, args.kernel, table.concat(args.widths, ","))
+  mr.experiment.fit_workers(args, args.table_3 and "table 3" or "table 2", options, M.bytes(args, count),
+    { advice = "Lower --size or --workers", available = available })
 end
 
 return M

@@ -1,9 +1,10 @@
 -- Writes rows of images, with a text below each image, as one SVG file that contains the pixels.
 local mr = require "moonrank"
-local core = require "moonrank.core"
-local escape = require("moonrank.table").escape_html
 
 local M = {}
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+local function escape(text) return (text:gsub('[&<>"]', entities)) end
 
 local digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -34,7 +35,7 @@ local gap, line = 10, 16
 -- Returns the SVG elements of one image and of the lines of text below it.
 local function cell(each, x, y, side, tall)
   local parts = { ('<image x="%d" y="%d" width="%d" height="%d" style="image-rendering: pixelated" '
-    .. 'href="data:image/png;base64,%s"/>\n'):format(x, y, side, tall, base64(core.encode_png(each.image))) }
+    .. 'href="data:image/png;base64,%s"/>\n'):format(x, y, side, tall, base64(mr.data.png(each.image))) }
   local below = 0
   for text in (each.text or ""):gmatch "[^\n]+" do
     below = below + 1

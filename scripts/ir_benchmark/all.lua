@@ -1,4 +1,4 @@
--- The scripts that reproduce Yang et al. (2025), for a report (../sections.lua). Gowalla is left out, because its runs
+-- The scripts that reproduce Yang et al. (2025), for a report of docs/report. Gowalla is left out, because its runs
 -- take hours each: `table_2.lua --sets gowalla` makes them.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
@@ -7,4 +7,4 @@ local scripts = {
   { "bounds", "Softmax losses under every bound, Amazon Health and MovieLens-1M" },
 }
 
-return dofile(here .. "../sections.lua").list(here, scripts)
+return dofile(here .. "../../docs/report/sections.lua").list(here, scripts)

@@ -1,4 +1,4 @@
--- The scripts of S. Seguí's lecture, for a report (../sections.lua). A row has the script's path, its title, the
+-- The scripts of S. Seguí's lecture, for a report of docs/report. A row has the script's path, its title, the
 -- options that the report passes, and which options the script also takes beside --smoke: "kept" (all options of
 -- mr.experiment.args), "data" (only --data) or "none" (the script needs no data).
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -19,4 +19,4 @@ local scripts = {
   { "background/two_stages", "Re-ranking in two stages", {}, "data" },
 }
 
-return dofile(here .. "../sections.lua").list(here, scripts)
+return dofile(here .. "../../docs/report/sections.lua").list(here, scripts)

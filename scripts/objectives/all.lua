@@ -1,4 +1,4 @@
--- The scripts that reproduce Tang et al. (2023), in the order of the sections of a report (made by ../sections.lua).
+-- The scripts that reproduce Tang et al. (2023), in the order of the sections of a report of docs/report.
 -- Each row has a script's name, the title of its section, and the command line options with which the report runs the
 -- script.
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
@@ -13,4 +13,4 @@ local scripts = {
     { "--recipe", "code", "--out", "results/objectives/learning_curves_code.svg" } },
 }
 
-return dofile(here .. "../sections.lua").list(here, scripts)
+return dofile(here .. "../../docs/report/sections.lua").list(here, scripts)

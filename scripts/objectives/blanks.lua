@@ -4,7 +4,6 @@
 -- shows the test metrics of the two algorithms on the MSLR slice, or on MSLR-WEB10K (--set web10k), from the runs of
 -- table_1.lua. Network, steps and learning rates are those of table_1.lua.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment, training = mr.experiment, dofile(here .. "training.lua")
 local protocol = training.protocol
@@ -26,16 +25,14 @@ local function pairs_of(lists)
   return (sizes * (sizes - 1)):sum():item()
 end
 
--- Trains an algorithm for one epoch. Returns seconds of wall-clock time, seconds of processor time, and the peak of
--- memory in bytes.
+-- Trains an algorithm for one epoch, and returns its cost.
 local function epoch_of(name, train)
-  local o = protocol.settings(name, set)
-  core.peak_memory(true)
-  local began, processor = core.clock(), os.clock()
-  local options = protocol.training(o, protocol.steps(train, o, 1, args.seed), protocol.loss(o, train), args.seed)
-  options.epochs = 1
-  mr.fit(options)
-  return core.clock() - began, os.clock() - processor, core.peak_memory(false)
+  return experiment.cost(function()
+    local o = protocol.settings(name, set)
+    local options = protocol.training(o, protocol.steps(train, o, 1, args.seed), protocol.loss(o, train), args.seed)
+    options.epochs = 1
+    mr.fit(options)
+  end)
 end
 
 local function timed()
@@ -45,9 +42,9 @@ local function timed()
     seed = args.seed }
   found.features, found.pairs = train.features:numel() * 4, pairs_of(train.lists)
   for i, name in ipairs(blanks) do
-    local seconds, processor, bytes = epoch_of(name, train)
-    rows[i] = { name, train.count, train.lists.rows, seconds, processor, bytes / 1e9 }
-    found[name], found.bytes = processor, math.max(bytes, found.bytes or 0)
+    local cost = epoch_of(name, train)
+    rows[i] = { name, train.count, train.lists.rows, cost.seconds, cost.processor, cost.bytes / 1e9 }
+    found[name], found.bytes = cost.processor, math.max(cost.bytes, found.bytes or 0)
   end
   mr.threads(was)
   return found, mr.table{ rows = rows,

@@ -2,7 +2,6 @@
 -- from protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors used
 -- no seeds; ours has several. Sections are those of Tang et al. (2023).
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local training = dofile(here .. "training.lua")
 local protocol = training.protocol
@@ -72,7 +71,7 @@ local function balanced_pairs(set, seed)
     for _, pair in ipairs(some) do found[#found + 1], classes[#classes + 1] = pair, class end
   end
   local pairs_of, class_of = {}, {}
-  for i, number in ipairs(core.permutation(#found, seed, "pairs", 0):totable()) do
+  for i, number in ipairs(mr.permutation(#found, { seed = seed, stream = "pairs" }):totable()) do
     pairs_of[i], class_of[i] = found[number], classes[number]
   end
   return pairs_of, class_of

@@ -2,7 +2,6 @@
 -- value or a function, with its section. "Ours" is what the paper leaves open; code.lua has what the authors' code
 -- does. docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 
 local M = {}
 
@@ -72,7 +71,7 @@ end
 
 -- Groups of `size` documents in a random order, which is drawn once. The last group is left out (code).
 local function documents(rows, size, seed)
-  local order, groups = core.permutation(rows.count, seed, "documents", 0):totable(), {}
+  local order, groups = mr.permutation(rows.count, { seed = seed, stream = "documents" }):totable(), {}
   for from = 1, #order - 2 * size + 1, size do groups[#groups + 1] = table.move(order, from, from + size - 1, 1, {}) end
   return groups
 end

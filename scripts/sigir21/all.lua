@@ -33,4 +33,4 @@ for _, way in ipairs(ways) do
 end
 add("factors", "The number of factors (section 4.2)", { "--recipe", "published" })
 
-return dofile(here .. "../sections.lua").list(here, scripts)
+return dofile(here .. "../../docs/report/sections.lua").list(here, scripts)

@@ -2,7 +2,6 @@
 -- many relevant items? It shows differences of users' scores at the largest NSR at which all three losses have
 -- runs.
 local mr = require "moonrank"
-local core = require "moonrank.core"
 local here = arg[0]:match("^(.*/)") or "./"
 local figures = dofile(here .. "figures.lua")
 local analysis, title = figures.analysis, figures.title
@@ -22,8 +21,7 @@ end
 -- slope and its p-value by Student's t.
 local function slope_of(x, y)
   local model = mr.stats.linear_model{ y = y, covariates = { positives = x } }
-  local slope = model.coefficients.positives
-  return slope, core.student_p(slope / model.errors.positives, model.df)
+  return model.coefficients.positives, model.p.positives
 end
 
 -- Returns the figure's columns of panels (method and data set) at one NSR. Columns that lack training runs of a loss

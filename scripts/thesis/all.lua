@@ -4,9 +4,10 @@
 -- --seeds 1 suffices for the thesis' own tables and figures.
 local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
-local report, sections = dofile(here .. "../report.lua"), dofile(here .. "../sections.lua")
-local verdicts, opening_of = dofile(here .. "../verdicts.lua"), dofile(here .. "../opening.lua")
-local listed = dofile(here .. "../documents.lua")
+local tools = here .. "../../docs/report/"
+local report, sections = dofile(tools .. "report.lua"), dofile(tools .. "sections.lua")
+local verdicts, opening_of = dofile(tools .. "verdicts.lua"), dofile(tools .. "opening.lua")
+local listed = dofile(tools .. "documents.lua")
 
 local made = dofile(here .. "document.lua")
 local path = made.out .. "/report.html"

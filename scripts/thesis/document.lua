@@ -3,7 +3,7 @@
 -- sections are still made.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local runs, sections_of = dofile(here .. "beside.lua"), dofile(here .. "../sections.lua")
+local runs, sections_of = dofile(here .. "beside.lua"), dofile(here .. "../../docs/report/sections.lua")
 
 local figures = {
   { "1_1", "lower bounds of nDCG and AP" },

@@ -210,6 +210,24 @@ function M.normal(sizes, options)
   return core.normal(sizes, options.mean, options.sd, options.seed, options.stream, options.dtype, options.device)
 end
 
+local permutation_options = declare("mr.PermutationOptions", {
+  { "seed", "integer", shown = "set by mr.seed", help = "seed; equal seeds and streams give equal orders" },
+  { "stream", "string", shown = "permutation", help = "name of a sequence of numbers under the seed" },
+})
+
+---Returns the numbers 1 to n in random order, as an int64 tensor. Without a seed, every call gives
+---another order (see mr.seed).
+---@param n integer
+---@param options? mr.PermutationOptions
+---@return mr.Tensor
+---Example: `mr.permutation(5, {seed = 1}):double():sum():item()   --> 15.0`
+function M.permutation(n, options)
+  check.expect(math.type(n) == "integer" and n >= 0, "mr.permutation", "n", n, "an integer from 0")
+  options = seeded(permutation_options:read("mr.permutation", options), "permutation")
+  room.take("mr.permutation", { n })
+  return core.permutation(n, options.seed, options.stream, 0)
+end
+
 ---Sets the default device for tensors that are made from now on, if a name is given. Returns the
 ---default device, after this change.
 ---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why

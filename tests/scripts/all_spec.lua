@@ -148,7 +148,7 @@ scripts.it("mr.experiment.study with --kept refuses a study that was interrupted
   end
 end)
 
-local opening_of = dofile "scripts/opening.lua"
+local opening_of = dofile "docs/report/opening.lua"
 
 it("opening.lua shows agreement with printed numbers by document, and the grid's picture", function()
   local sections = {
@@ -190,7 +190,7 @@ scripts.it("sections.run hides what a script defines by name from the next scrip
     mr.models.define("my_model", { parameters = function() return {} end, forward = function() end })
     return { text = "", tables = {} }
   ]])
-  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/docs/report/sections.lua"):format(here))
   equal(status, 0, err)
   check(out:find("as before\n", 1, true), out)
   check(out:find "\nfound [12]", out)

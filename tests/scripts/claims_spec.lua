@@ -4,7 +4,7 @@ local test = require "moonrank.test"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
-local claims, results_file = dofile "scripts/claims.lua", dofile "scripts/results_file.lua"
+local claims, results_file = dofile "docs/report/claims.lua", dofile "docs/report/results_file.lua"
 
 local read = files.read
 
@@ -14,7 +14,7 @@ local function same_lines(path, made)
   for line in read(path):gmatch "([^\n]*)\n" do
     local other = expected()
     check(line == other,
-      ("%s has %q, made from docs/results: %q. scripts/claims.lua says how to renew it."):format(path, line, other))
+      ("%s has %q, made from docs/results: %q. docs/report/claims.lua says how to renew it."):format(path, line, other))
   end
   equal(expected(), nil)
 end
@@ -50,7 +50,7 @@ local function with_claim(body, value)
   body(folder)
 end
 
-describe("scripts/claims.lua", function()
+describe("docs/report/claims.lua", function()
   it("makes a claim from cells, and leaves it out if its file is missing", function()
     with_claim(function(folder)
       local found = claims.read(folder)

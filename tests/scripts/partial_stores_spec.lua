@@ -18,7 +18,7 @@ local one_of = {
 -- Runs a script as a section of a report from its kept runs, and writes its results file. The file has the text "old"
 -- before. Prints what the script prints.
 local report = [[
-local sections, results_file = dofile "%s/scripts/sections.lua", dofile "%s/scripts/results_file.lua"
+local sections, results_file = dofile "%s/docs/report/sections.lua", dofile "%s/docs/report/results_file.lua"
 local words = {}
 for word in ("%s"):gmatch "%%S+" do words[#words + 1] = word end
 local section = sections.attempt({ path = "%s", title = "title", words = words }, function()
@@ -44,7 +44,7 @@ end
 -- SQL condition that selects one run of every study.
 local last = "WHERE study = ?1 AND number = (SELECT max(number) FROM trials WHERE study = ?1)"
 
-local documents = dofile "scripts/documents.lua".names
+local documents = dofile "docs/report/documents.lua".names
 
 for _, document in ipairs(documents) do
   local script, words = table.unpack(one_of[document])

@@ -5,10 +5,10 @@ local test = require "moonrank.test"
 local sweeps = dofile "tests/support/sweeps.lua"
 local pages = dofile "tests/support/html.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
-local report, reading = dofile "scripts/report.lua", dofile "scripts/reading.lua"
-local verdicts, claims = dofile "scripts/verdicts.lua", dofile "scripts/claims.lua"
-local results_file = dofile "scripts/results_file.lua"
-local glossary, opening_of = dofile "scripts/glossary.lua", dofile "scripts/opening.lua"
+local report, reading = dofile "docs/report/report.lua", dofile "docs/report/reading.lua"
+local verdicts, claims = dofile "docs/report/verdicts.lua", dofile "docs/report/claims.lua"
+local results_file = dofile "docs/report/results_file.lua"
+local glossary, opening_of = dofile "docs/report/glossary.lua", dofile "docs/report/opening.lua"
 
 local function a_table(o)
   o.columns = o.columns or { "loss", "bound", "nDCG", "p", "empty", "nan" }

@@ -4,8 +4,8 @@ local files = require "tests.support.files"
 local test = require "moonrank.test"
 local core = require "moonrank.core"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
-local results_file, documents = dofile "scripts/results_file.lua", dofile "scripts/documents.lua"
-local sections, claims = dofile "scripts/sections.lua", dofile "scripts/claims.lua"
+local results_file, documents = dofile "docs/report/results_file.lua", dofile "docs/report/documents.lua"
+local sections, claims = dofile "docs/report/sections.lua", dofile "docs/report/claims.lua"
 local scripts, in_process = dofile "tests/support/scripts.lua", dofile "tests/support/in_process.lua"
 local program = dofile "tests/support/program.lua"
 

@@ -5,9 +5,9 @@ local test = require "moonrank.test"
 local core = require "moonrank.core"
 local sweeps = dofile "tests/support/sweeps.lua"
 local describe, it, equal, check = test.describe, test.it, test.equal, test.check
-local results_file, documents = dofile "scripts/results_file.lua", dofile "scripts/documents.lua"
-local pages = dofile "scripts/results_pages.lua"
-local sections = dofile "scripts/sections.lua"
+local results_file, documents = dofile "docs/report/results_file.lua", dofile "docs/report/documents.lua"
+local pages = dofile "docs/report/results_pages.lua"
+local sections = dofile "docs/report/sections.lua"
 
 local read = files.read
 

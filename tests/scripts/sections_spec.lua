@@ -1,4 +1,4 @@
--- Scripts that a report runs one after another (scripts/sections.lua) train in workers, as each does alone.
+-- Scripts that a report runs one after another (docs/report/sections.lua) train in workers, as each does alone.
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
@@ -36,7 +36,7 @@ print("found " .. table.concat(found, " "))
 scripts.it("sections.run trains the studies of a section in workers, between those of the script that runs it",
   {}, function(folder)
   sweeps.write(folder .. "/part.lua", part)
-  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/scripts/sections.lua"):format(here))
+  local status, out, err = sweeps.run(folder, "sweep.lua", ("--sections %s/docs/report/sections.lua"):format(here))
   equal(status, 0, err)
   check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
 end, whole)

@@ -84,7 +84,7 @@ end)
 
 scripts.it("all.lua has a results file for listwise losses and for LambdaRank, and says which one lacks runs",
   {}, function(folder)
-  local sections, files, kinds = dofile "scripts/sections.lua", {}, 0
+  local sections, files, kinds = dofile "docs/report/sections.lua", {}, 0
   for _, script in ipairs(dofile "scripts/sigir21/all.lua") do
     local file = sections.file_name(script)
     check(not files[file], file)
@@ -99,7 +99,7 @@ local function section(...)
 end
 section("--losses", "rr", "--workers", "0")
 local partial, whole = section "--kept", section("--kept", "--losses", "rr")
-print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(here .. "/scripts/sections.lua",
+print("lacking", partial.lacking, whole.lacking, #partial.tables > 0)]]):format(here .. "/docs/report/sections.lua",
     here .. "/scripts/sigir21/citeulike.lua"))
   local status, out, err = sweeps.run(folder, "lacks.lua", "")
   equal(status, 0, err)

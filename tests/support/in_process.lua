@@ -1,6 +1,6 @@
 -- Scripts, and parts of them, that run in the process of a spec, which can then put stubs in place of trainings.
 local mr = require "moonrank"
-local sections = dofile "scripts/sections.lua"
+local sections = dofile "docs/report/sections.lua"
 
 local M = {}
 

@@ -334,6 +334,16 @@ local function names_of(files)
   return names
 end
 
+---Returns the bytes of an image as a PNG file, with 8 bits per channel.
+---@param image mr.Tensor  [channels, height, width] of numbers from 0 to 1; 1 or 3 channels
+---@return string
+---Example: `mr.data.png(mr.zeros{3, 2, 2}):sub(2, 4)   --> PNG`
+function M.png(image)
+  check.expect(check.is_tensor(image) and #image:shape() == 3, "mr.data.png", "image", image,
+    "a tensor [channels, height, width]")
+  return core.encode_png(image)
+end
+
 ---Saves the images in a folder, which mr.data.images can read: a PNG file per image, with 8 bits
 ---per channel, and the table of labels, labels.csv. The folder is created if necessary, and files
 ---with the same names are replaced. Two images whose names differ only in folder or extension are

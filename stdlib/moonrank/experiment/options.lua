@@ -4,8 +4,10 @@ local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"
+local memory = require "moonrank.system.memory"
 local paths = require "moonrank.system.paths"
 local store = require "moonrank.sweep.store"
+local threads = require "moonrank.system.threads"
 
 local M = {}
 
@@ -68,6 +70,11 @@ function M.check_stores(args, documents)
   end
 end
 
+local fit_options = declare("mr.experiment.FitWorkersOptions", {
+  { "advice", "string", shown = "use fewer or smaller data", help = "what to do instead, in the error" },
+  { "available", "number", above = 0, shown = "as measured", help = "bytes of free memory" },
+})
+
 local args_options = declare("mr.experiment.ArgsOptions", {
   { "document", "string", required = true,
     help = "short name of the document or the study of your own; the default store is DOCUMENT/runs.db" },
@@ -121,6 +128,35 @@ function M.args(own, o, words)
   args.made_up = args.smoke
   args.studies = {}
   return args
+end
+
+---Limits the processes of an experiment to those that fit into memory. Without --workers,
+---`args.workers` becomes that number if it is below the number of cores, and a line says so. If not
+---even one process fits, or --workers asks for more, the error names the options.
+---@param args table  option values, as from `mr.experiment.args`
+---@param where string  what needs the memory: "table 2"
+---@param what string   the options that decide how much: "--size 100 with 120 images"
+---@param bytes number  estimated memory of one process
+---@param o? mr.experiment.FitWorkersOptions
+---Example:
+---```lua
+---local args = {workers = 2}
+---mr.experiment.fit_workers(args, "table 2", "--size 100", 2^20, {available = 2^30})
+---args.workers   --> 2
+---```
+function M.fit_workers(args, where, what, bytes, o)
+  given.need("fit_workers", "args", args, "table", "option values, as from mr.experiment.args")
+  given.need("fit_workers", "where", where, "string", "what needs the memory")
+  given.need("fit_workers", "what", what, "string", "the options that decide how much")
+  given.need("fit_workers", "bytes", bytes, "number", "the bytes of one process")
+  o = fit_options:read("mr.experiment.fit_workers", o)
+  local asked, free, cores = rawget(args, "workers"), o.available or core.available_bytes(), threads.threads()
+  local processes = asked or math.tointeger(math.min(cores, math.max(1, free // bytes)))
+  memory.need(where, ("%s and --workers %d"):format(what, processes), math.max(1, processes) * bytes, o.advice, free)
+  if processes >= cores or asked then return end
+  args.workers = processes
+  print(("%d of %d processes run at once, because each may need %.1f GiB of memory."):format(processes, cores,
+    bytes / 2 ^ 30))
 end
 
 ---Returns the store's options (--store, --data, --workers, ...) with the values that

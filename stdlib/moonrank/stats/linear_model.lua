@@ -22,6 +22,7 @@ local model_options = declare("mr.stats.LinearModelOptions", {
 ---@field coefficients table<string, number>   by column: "(mean)", "loss=ap" against the first level,
 ---  "loss=ap:bound=zscore", "nsr"
 ---@field errors table<string, number>         their standard errors
+---@field p table<string, number>              their p-values by Student's t, against 0
 ---@field sigma number     standard deviation of the residuals
 ---@field df integer       rows minus columns
 ---@field r2 number        share of the variance that the model explains
@@ -181,7 +182,7 @@ end
 
 local function new(options)
   local o = model_options:read(where, options)
-  local self = setmetatable({ _levels = {}, _terms = {}, _means = {}, coefficients = {}, errors = {} }, Model)
+  local self = setmetatable({ _levels = {}, _terms = {}, _means = {}, coefficients = {}, errors = {}, p = {} }, Model)
   local y, columns, kept = read(self, o)
   local x, target, names = design(self, y, columns, kept)
   local beta, inverse, residual, rank = core.least_squares(x, target)
@@ -196,6 +197,7 @@ local function new(options)
   self.r2 = 1 - residual / (total * total):sum():item()
   for i, name in ipairs(names) do
     self.coefficients[name], self.errors[name] = self._beta[i], self.sigma * math.sqrt(self._inverse[i][i])
+    self.p[name] = core.student_p(self._beta[i] / self.errors[name], self.df)
   end
   return self
 end
@@ -372,7 +374,7 @@ function Model:__tostring()
   local rows = {}
   for i, name in ipairs(self._names) do
     local t = self._beta[i] / self.errors[name]
-    rows[i] = { name, self._beta[i], self.errors[name], t, core.student_p(t, self.df) }
+    rows[i] = { name, self._beta[i], self.errors[name], t, self.p[name] }
   end
   return tostring(require("moonrank.table").new{ columns = { "", "coefficient", "error", "t", "p" }, rows = rows })
     .. ("\n%d rows, %d left out, sigma %.4g on %d degrees of freedom, R2 %.4g"):format(self.n, self.skipped, self.sigma,

@@ -69,6 +69,18 @@ describe("making tensors", function()
   end)
 end)
 
+it("mr.permutation has every number once, in an order by seed and stream", function()
+  local function order(seed, stream) return mr.permutation(50, { seed = seed, stream = stream }):totable() end
+  local one, sorted = order(3), order(3)
+  table.sort(sorted)
+  equal(sorted, mr.arange(1, 50):totable())
+  equal(order(3), one)
+  check(order(4)[1] ~= one[1] or order(4)[2] ~= one[2])
+  check(order(3, "other")[1] ~= one[1] or order(3, "other")[2] ~= one[2])
+  equal(mr.permutation(0, { seed = 1 }):totable(), {})
+  raises(function() mr.permutation(-1) end, "n", "-1")
+end)
+
 describe("mr.uniform and mr.normal", function()
   it("repeat for a seed with any number of threads, and differ for other seeds and streams", function()
     local was = core.threads()

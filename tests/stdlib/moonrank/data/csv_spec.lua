@@ -79,7 +79,7 @@ describe("mr.data.csv", function()
 
   it("reads a results file of this project as its script does", function()
     local folder = sweeps.capture("ls docs/results/*/*.csv"):match "[^\n]+"
-    local t, cells = mr.data.csv(folder), dofile("scripts/results_file.lua").read(folder)
+    local t, cells = mr.data.csv(folder), dofile("docs/report/results_file.lua").read(folder)
     equal(#t.rows, #cells)
     equal(t:column "column", mr.table{ columns = { "c" }, rows = (function()
       local rows = {}

@@ -134,6 +134,8 @@ describe("mr.data.images", function()
     equal(read.labels:totable(), drawn.labels:totable())
     check((read.images - drawn.images):abs():max():item() <= 0.5 / 255 + 1e-6)
     equal(read.files, drawn.files)
+    equal(mr.data.png(drawn.images[2]), sweeps.read(("%s/faces/%s"):format(place, drawn.files[2])))
+    raises(function() mr.data.png(mr.zeros{ 4 }) end, "image")
   end)
 end)
 

@@ -36,6 +36,7 @@ it("mr.stats.linear_model equals lm and emmeans of R on warpbreaks", function()
   near({ model.coefficients["(mean)"], model.coefficients["wool=B"], model.errors["wool=B"] },
     { 44.556, -16.333, 5.157 }, { atol = 5e-4 })
   near(model.coefficients["wool=B:tension=M"], 21.111, { atol = 5e-4 })
+  near(model.p["wool=B"], 0.002677, { atol = 1e-6 })
   -- marginal means of balanced cells are plain means
   local by_cell = model:emmeans("wool", "tension")
   local first = by_cell[1]

@@ -1,6 +1,6 @@
 -- Makes the page docs/results/README.md, the statements on results and a table of results files, from these files.
 -- docs/results/claims.lua has the sentences. Run this in the root of the checkout to renew the page:
--- moonrank -e 'dofile("scripts/claims.lua").renew()'
+-- moonrank -e 'dofile("docs/report/claims.lua").renew()'
 local core = require "moonrank.core"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
@@ -224,10 +224,12 @@ function M.page(claims, folder)
   return head:format(table.concat(parts), lines_on_files(folder), waiting(claims))
 end
 
----Writes README.md in the folder of results again, from the results files (CSV) in that folder.
+---Writes README.md in the folder of results again, from the results files (CSV) in that folder. Does
+---nothing if the folder has no claims.lua.
 ---@param folder? string  folder of the results files, from the root of the checkout (default: docs/results)
 function M.renew(folder)
   folder = folder or "docs/results"
+  if not core.file_exists(folder .. "/claims.lua") then return end
   core.write_file(folder .. "/README.md", M.page(M.read(folder), folder))
 end
 

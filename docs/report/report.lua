@@ -182,6 +182,11 @@ local function ids_of(documents)
   return ids
 end
 
+---Makes the folder of a report's file, so that an impossible path raises an error before hours of
+---training.
+---@param path string
+function M.prepare(path) core.make_folder(path) end
+
 ---Writes the report as an HTML file: its title and `text`, a banner if the data are made up, findings,
 ---the documents (papers with their sections), and a glossary, with side navigation.
 ---@param path string  path of the HTML file
