@@ -4,7 +4,6 @@
 -- for MovieLens-1M those of MovieLens-100K. Trainings are shorter than in Table 2, with fewer negatives. protocol.lua
 -- says what a bound does.
 local mr = require "moonrank"
-local evaluate = require "moonrank.evaluate"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
 local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "published.lua")
@@ -58,13 +57,7 @@ end
 -- Returns the users' NDCG@20 of a run as an evaluation. Its lists have the shapes that bounds see: all items, of which
 -- those in train are relevant.
 local function evaluation(set, results, bound)
-  local function column(name)
-    return mr.tensor(experiment.lists(results, { bound = bound }, name), { dtype = "float64" })
-  end
-  local values, users = column(protocol.select), column "list"
-  local e = evaluate.of_values(#values, { mr.metrics.parse(protocol.select) }, function() return values end)
-  e.users, e._shapes = users:long(), { relevant = column "items", sizes = users * 0 + set.items }
-  return e
+  return experiment.evaluation(results, { bound = bound }, protocol.select, { relevant = "items", rows = set.items })
 end
 
 -- Compares systems by NDCG@20. Returns the comparison, and a function that returns p of two systems after Holm's

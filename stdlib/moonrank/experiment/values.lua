@@ -1,6 +1,9 @@
 -- Reads results of lists (users or queries) and of folds from the stored training runs of an experiment, in the order
 -- of folds.
+local mr = require "moonrank"
 local check = require "moonrank.check"
+local declare = require("moonrank.options").declare
+local evaluate = require "moonrank.evaluate"
 local given = require "moonrank.experiment.given"
 local reading = require "moonrank.experiment.reading"
 
@@ -76,6 +79,43 @@ end
 function M.lists(results, where, name)
   given.results("lists", results)
   return reading.lists(results, runs_of(results, where), name)
+end
+
+local evaluation_options = declare("mr.experiment.EvaluationOptions", {
+  { "relevant", "string", requires = "rows",
+    help = "key of per_list with the number of relevant rows of each list, for gains by shape" },
+  { "rows", "integer", least = 1, requires = "relevant", help = "number of rows of every list" },
+})
+
+---Returns the values of a metric that training runs stored for each list as an evaluation, for
+---`mr.compare`. The runs stored the number of each list as `per_list.list`.
+---@param results mr.Results
+---@param where table    parameters of the runs, such as {loss = "ap"}, or runs, as from `mr.experiment.chosen`
+---@param metric string  a metric, and the key of `per_list` with its values: "ndcg@20"
+---@param o? mr.experiment.EvaluationOptions
+---@return mr.Evaluation
+---Example:
+---```lua
+---local store = os.tmpname()
+---local args = mr.experiment.args({}, {document = "example"}, {"--store", store, "--workers", "0"})
+---local results = mr.experiment.study(args, {name = "losses", space = {loss = mr.choice{"ap", "rr"}},
+---  run = function(trial)
+---    return {valid = 1, per_list = {list = {1, 2}, ndcg = {trial.loss == "ap" and 1 or 0, 1}}}
+---  end})
+---local systems = {}
+---for _, loss in ipairs{"ap", "rr"} do systems[loss] = mr.experiment.evaluation(results, {loss = loss}, "ndcg") end
+---os.remove(store)
+---systems.rr.mean.ndcg, mr.compare{systems = systems}.pairs[1].n   --> 0.5, 2
+---```
+function M.evaluation(results, where, metric, o)
+  o = evaluation_options:read("mr.experiment.evaluation", o)
+  local handle = mr.metrics.parse(metric)
+  local function column(name) return mr.tensor(M.lists(results, where, name), { dtype = "float64" }) end
+  local values, lists = column(metric), column "list"
+  local found = evaluate.of_values(#values, { handle }, function() return values end)
+  found.users = lists:long()
+  found._shapes = o.rows and { relevant = column(o.relevant), sizes = lists * 0 + o.rows } or nil
+  return found
 end
 
 ---Returns a number that each training run returned, such as "valid", or a parameter, in the order of
