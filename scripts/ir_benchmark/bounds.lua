@@ -11,7 +11,7 @@ local protocol, published = dofile(here .. "protocol.lua"), dofile(here .. "publ
 local of_movielens = { rate = 0.01, tau = 0.2, tau_beta = 3, every = 5 }  -- Table 15
 local known = {
   health = { folder = "amazon2014-health", title = "Amazon Health", how = published.health,
-    epochs = 30, negatives = 200, batch = protocol.batch },
+    epochs = 15, negatives = 200, batch = protocol.batch },
   movielens = { folder = "movielens-1m", title = "MovieLens-1M", epochs = 10, negatives = 100, batch = 4096,
     how = { SL = of_movielens, ["SL@20"] = of_movielens } },
 }
@@ -22,7 +22,7 @@ local args = experiment.args({
   sets = { default = { "health", "movielens" }, choices = { "health", "movielens" }, distinct = true,
     help = "which data sets" },
   seed = { default = 1, help = "of models, validation parts and negatives" },
-  epochs = { type = "integer", least = 1, shown = "30 on Health, 10 on MovieLens-1M", help = "epochs of a training" },
+  epochs = { type = "integer", least = 1, shown = "15 on Health, 10 on MovieLens-1M", help = "epochs of a training" },
   negatives = { type = "integer", least = 1, most = 1000000, shown = "200 on Health, 100 on MovieLens-1M",
     help = "sampled negatives of an interaction" },
   batch = { type = "integer", least = 1, shown = "1024 on Health, 4096 on MovieLens-1M",
@@ -43,7 +43,7 @@ local function runs_of(name, set, loss)
   local of = known[name]
   local settings = {}
   for _, option in ipairs{ "epochs", "negatives", "batch" } do settings[option] = args[option] or of[option] end
-  return experiment.study(args, { name = ("bounds, %s, %s, seed %d"):format(name, loss, args.seed),
+  return experiment.study(args, { name = ("softmax under bounds, %s, %s, seed %d"):format(name, loss, args.seed),
     settings = settings, space = { bound = mr.choice(bounds) },
     run = function(trial)
       local run, model, fold = protocol.train(set, { loss = loss, how = of.how[loss], seed = args.seed, trial = trial,
