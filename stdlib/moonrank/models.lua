@@ -217,7 +217,8 @@ function M.define(name, definition)
   if rawget(M, name) ~= nil and not registry.of_script(name) then
     check.new_name("mr.models.define", name, "mr.models." .. name)
   end
-  M[name] = registry.define(name, definition)
+  local was = rawget(M, name)
+  M[name] = registry.define(name, definition, function() M[name] = was end)
   return M[name]
 end
 

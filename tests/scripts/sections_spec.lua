@@ -41,6 +41,24 @@ scripts.it("sections.run trains the studies of a section in workers, between tho
   check(out:find("\nfound 1%.?0? 11 21 1") or out:find("\nfound 2%.?0? 13 23 2"), out)
 end, whole)
 
+local defining = [[
+local mr = require "moonrank"
+mr.models.define("section_model", { parameters = function() return { w = mr.zeros{ 1 } } end,
+  forward = function(self, batch) return self.w * batch.lists.relevance end })
+if arg[1] == "--fail" then error "later" end
+return mr.models.section_model().kind
+]]
+
+it("several sections may define one model; the name is free afterwards", function()
+  local sections = dofile "docs/report/sections.lua"
+  local path = sweeps.new_folder() .. "/defining.lua"
+  sweeps.write(path, defining)
+  equal(sections.call(path, {}), "section_model")
+  test.raises(function() sections.call(path, { "--fail" }) end, "later")
+  equal(sections.call(path, {}), "section_model")
+  equal(rawget(mr.models, "section_model"), nil)
+end)
+
 it("mr.experiment.words passes options on to another script", function()
   local words = mr.experiment.words({ store = "s.db", workers = 2, retry = 1, force = true, data = "" })
   equal(table.concat(words, " "), "--store s.db --retry 1 --workers 2 --force")

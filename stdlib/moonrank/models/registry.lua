@@ -105,12 +105,16 @@ end
 ---is replaced. Returns the constructor: a function from options to a model.
 ---@param name string
 ---@param given mr.models.Definition
+---@param undo fun()  called when the definition is undone
 ---@return fun(options?: table): mr.Model
-function M.define(name, given)
+function M.define(name, given, undo)
   local definition = checked(name, given)
   local declared = model_options.of_definition("mr.models.define", definition)
   local was = known[name]
-  definitions.note("model", name, definition, function() known[name] = was end)
+  definitions.note("model", name, definition, function()
+    known[name] = was
+    undo()
+  end)
   return maker(name, definition, declared)
 end
 
