@@ -27,8 +27,8 @@ end
 local compared_by, within = { "ndcg", "ap", "rbp(0.95)" }, ("within %g"):format(protocol.close)
 local function beside(metric) return title(metric) .. ", less published" end
 
--- Returns the model of a training on one split whose epoch the metric `by` chose: means over seeds (`studies`), their
--- intervals (`ends`) and differences from the published ones, by column of the table below. Returns nil if no run made
+-- Returns the model of a training on one split whose epoch the metric `by` chose: means over seeds (`studies`) and
+-- differences from the published ones, with their intervals, by column of the table below. Returns nil if no run made
 -- the model.
 local function model_of(o, studies, split, by)
   local function values(name)
@@ -38,27 +38,27 @@ local function model_of(o, studies, split, by)
     end
     return found
   end
-  local epoch, close, largest, ends = math.tointeger(values("epoch by " .. by)[1]), {}, 0, {}
+  local epoch, close = math.tointeger(values("epoch by " .. by)[1]), {}
   if not epoch or #values(protocol.score("ndcg", by)) == 0 then return nil end
   local model = { NSR = o.nsr, kind = o.kind, loss = title(o.loss), rate = o.rate, fold = split,
-    ["chosen by"] = title(by), epoch = epoch, ends = ends }
+    ["chosen by"] = title(by), epoch = epoch, ["sd of nDCG"] = mr.stats.summary(values(protocol.score("ndcg", by))).sd }
   local printed = published[("%s %s %d %g %d %s"):format(o.kind, o.loss, o.nsr, o.rate, split, by)]
   for _, metric in ipairs(protocol.metrics) do
-    local name, head = protocol.score(metric, by), title(metric)
-    local mean, interval = mr.stats.mean(values(name)),
-      experiment.over_lists(experiment.by_list(studies, { split = split }, name))
-    model[head], ends[head], model["sd of " .. head] = mean, interval, mr.stats.summary(values(name)).sd
+    local name = protocol.score(metric, by)
+    local mean = mr.stats.mean(values(name))
+    local ends = experiment.over_lists(experiment.by_list(studies, { split = split }, name)) or {}
+    model[title(metric)] = { mean, table.unpack(ends) }
     if printed then
-      local less = mean - printed[metric]
-      model[beside(metric)], largest = less, math.abs(less) > math.abs(largest) and less or largest
       -- the interval of a difference treats the published number as exact
-      ends[beside(metric)] = interval and { interval[1] - (mean - less), interval[2] - (mean - less) }
+      local less, largest = mean - printed[metric], model.largest or 0
+      model[beside(metric)] = { less, ends[1] and ends[1] - printed[metric], ends[2] and ends[2] - printed[metric] }
+      model.largest = math.abs(less) > math.abs(largest) and less or largest
     end
   end
   for _, metric in ipairs(printed and compared_by or {}) do
-    close[#close + 1] = protocol.near(model[beside(metric)]) and title(metric) or nil
+    close[#close + 1] = protocol.near(model[beside(metric)][1]) and title(metric) or nil
   end
-  model.largest, model[within] = printed and largest, printed and (#close > 0 and table.concat(close, ", ") or "none")
+  model[within] = printed and (#close > 0 and table.concat(close, ", ") or "none")
   return model
 end
 
@@ -88,80 +88,62 @@ for _, o in ipairs(training.trainings(args, set)) do
 end
 if #models == 0 then experiment.lack(args.store .. " has no runs of this kind; without --kept they are made") end
 
--- Makes a table of records, which have values by column. `formats` may have columns that are not there.
-local function table_of(columns, records, formats)
-  local rows, of = {}, {}
-  for _, column in ipairs(columns) do of[column] = formats[column] end
-  for r, record in ipairs(records) do
-    rows[r] = {}
-    for c, column in ipairs(columns) do rows[r][c] = record[column] or "" end
-  end
-  return mr.table{ columns = columns, rows = rows, formats = of }
-end
-
--- Returns the table of all models, and the intervals of its cells.
-local function table_of_models()
-  local columns = { "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" }
-  local formats = { ["sd of nDCG"] = "%.4f", largest = "%+.4f" }
-  local cells = experiment.cells("bootstrap over users",
-    function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end)
-  if #args.seeds > 1 then columns[#columns + 1] = "sd of nDCG" end
-  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
-    local head, less = title(metric), beside(metric)
-    columns[#columns + 1], columns[#columns + 2] = head, not args.made_up and less or nil
-    formats[head], formats[less] = "%.4f", "%+.4f"
-    for r, model in ipairs(models) do
-      cells:note(r, head, model.ends[head])
-      cells:note(r, less, model.ends[less])
-    end
-  end
-  if not args.made_up then table.move({ "largest", within }, 1, 2, #columns + 1, columns) end
-  return table_of(columns, models, formats), cells
-end
-
--- Returns the table by loss: how many models are near the published ones by each metric, and the median difference.
--- Also returns the numbers of training runs behind its cells.
-local function table_by_loss()
-  local columns, formats = { "loss", "models" }, {}
-  local function compare(of_loss, column)
-    local values, number = {}, 0
-    for i, model in ipairs(of_loss) do
-      values[i] = model[column]
-      number = number + (protocol.near(values[i]) and 1 or 0)
-    end
-    return number, mr.stats.median(values)
-  end
-  for _, metric in ipairs(compared_by) do
-    local number, median = title(metric) .. " near", "median of " .. title(metric)
-    columns[#columns + 1], columns[#columns + 2], formats[median] = number, median, "%+.4f"
-    for _, of in ipairs(by_loss) do of[number], of[median] = compare(of, beside(metric)) end
-  end
-  columns[#columns + 1] = "all seven near"
-  for _, of in ipairs(by_loss) do of.models, of["all seven near"] = #of, compare(of, "largest") end
-  return table_of(columns, by_loss, formats), experiment.cells(nil, function(row)
-    return row[2] * #args.seeds // by_loss[row[1]].models_of_run
-  end)
-end
-
-local text = ("The %d models are trained %s."):format(#models, protocol.recipes[args.recipe].title)
 local legend = "NSR: negative sampling ratio; chosen by: metric that chose the epoch; nDCG, AP, RR, RBP(0.95): on test"
 if not args.made_up then
   legend = legend .. ([[
 ; less published: our number less the published one; largest: of these differences over all seven metrics; %s:
 whether the largest is]]):format(within)
 end
-local all, cells = table_of_models()
-local tables, agreement = { experiment.named("All models", all, cells, legend .. ".") }, nil
+
+-- Returns the table of all models, with the intervals of its cells.
+local function table_of_models()
+  local columns, has_sd = {}, #args.seeds > 1 and { "sd of nDCG", format = "%.4f" }
+  for i, head in ipairs{ "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" } do columns[i] = { head } end
+  columns[#columns + 1] = has_sd
+  for _, metric in ipairs{ "ndcg", "ap", "rr", "rbp(0.95)" } do
+    columns[#columns + 1] = { title(metric), format = "%.4f" }
+    columns[#columns + 1] = not args.made_up and { beside(metric), format = "%+.4f" }
+  end
+  columns[#columns + 1] = not args.made_up and { "largest", format = "%+.4f" }
+  columns[#columns + 1] = not args.made_up and { within }
+  return experiment.table{ caption = "All models", records = models, columns = columns, legend = legend .. ".",
+    by = "bootstrap over users", runs = function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end }
+end
+
+-- Returns the table by loss: how many models are near the published ones by each metric, and the median difference.
+local function table_by_loss()
+  local columns = { { "loss" }, { "models", function(of) return #of end } }
+  local function values_of(of, head)
+    local values, number = {}, 0
+    for i, model in ipairs(of) do
+      values[i] = head == "largest" and model.largest or model[head][1]
+      number = number + (protocol.near(values[i]) and 1 or 0)
+    end
+    return values, number
+  end
+  for _, metric in ipairs(compared_by) do
+    local function median(of) return mr.stats.median((values_of(of, beside(metric)))) end
+    local function near(of) return select(2, values_of(of, beside(metric))) end
+    columns[#columns + 1] = { title(metric) .. " near", near }
+    columns[#columns + 1] = { "median of " .. title(metric), median, format = "%+.4f" }
+  end
+  columns[#columns + 1] = { "all seven near", function(of) return select(2, values_of(of, "largest")) end }
+  return experiment.table{ caption = "Models near the published ones, by loss", records = by_loss, columns = columns,
+    runs = function(of) return #of * #args.seeds // of.models_of_run end, legend = ([[
+models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
+the published means; all seven near: how many are near by all seven metrics.]]):format(protocol.close) }
+end
+
+local text = ("The %d models are trained %s."):format(#models, protocol.recipes[args.recipe].title)
+local tables, agreement = { table_of_models() }, nil
 if count > 0 then
   text = text .. [[
  Models of other seeds and negatives differ among themselves (--seeds), so that a median near 0 says more than a single
 difference. docs/results/notes/sigir21.md says what explains differences, and what is unknown.]]
-  local one, numbers = table_by_loss()
-  table.insert(tables, 1, experiment.named("Models near the published ones, by loss", one, numbers, ([[
-models: how many; near: how many of them have a test mean within %g of the published one; median of: differences from
-the published means; all seven near: how many are near by all seven metrics.]]):format(protocol.close)))
+  local of_losses = table_by_loss()
+  table.insert(tables, 1, of_losses)
   agreement = { of = count, within = 0, tolerance = ("%g in nDCG"):format(protocol.close) }
-  for _, of in ipairs(by_loss) do agreement.within = agreement.within + of["nDCG near"] end
+  for _, near in ipairs(of_losses.table:column "nDCG near") do agreement.within = agreement.within + near end
 end
 local so_far = experiment.so_far(args)
 local section = experiment.finish(args, nil, so_far and text .. "\n\n" .. so_far or text, table.unpack(tables))
