@@ -3,9 +3,11 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "kernels/core/rng.h"
 #include "kernels/core/threads.h"
+#include "runtime/data/adopted.h"
 #include "runtime/data/csv.h"
 #include "runtime/data/interactions/ratings.h"
 #include "runtime/data/interactions/split.h"
@@ -36,9 +38,10 @@ struct RatingTensors {
 };
 
 RatingTensors as_tensors(Ratings ratings) {
-  return {Tensor::from(ratings.user),  Tensor::from(ratings.item), Tensor::from(ratings.value),
-          Tensor::from(ratings.time),  Tensor::from(ratings.file), std::move(ratings.user_ids),
-          std::move(ratings.item_ids), ratings.has_ratings};
+  return {adopted(std::move(ratings.user)),  adopted(std::move(ratings.item)),
+          adopted(std::move(ratings.value)), adopted(std::move(ratings.time)),
+          adopted(std::move(ratings.file)),  std::move(ratings.user_ids),
+          std::move(ratings.item_ids),       ratings.has_ratings};
 }
 
 Duplicates to_duplicates(const std::string& name) {
@@ -202,6 +205,12 @@ void check_files(const Tensor& file) {
   }
 }
 
+template <class T>
+std::span<const T> numbers_of(const Tensor& column) {
+  const Span<const T> all = column.span<const T>();
+  return {all.data, static_cast<size_t>(all.size)};
+}
+
 KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, const Tensor& time, const Tensor& file,
                     int64_t users, int64_t items, double threshold, int64_t min_relevant, bool graded) {
   check::type("user", user, Dtype::int64);
@@ -215,9 +224,14 @@ KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value,
                                                                " entries, expected one for each of " +
                                                                std::to_string(user.entries()) + " ratings, or none");
   }
-  return std::make_shared<const Positives>(positives_of(
-      user.to_vector<int64_t>(), item.to_vector<int64_t>(), value.to_vector<float>(), users, items, threshold,
-      min_relevant, {.time = time.to_vector<int64_t>(), .file = file.to_vector<int64_t>(), .graded = graded}));
+  const Tensor columns[] = {user.to(Device::cpu), item.to(Device::cpu), value.to(Device::cpu), time.to(Device::cpu),
+                            file.to(Device::cpu)};
+  return std::make_shared<const Positives>(positives_of({.user = numbers_of<int64_t>(columns[0]),
+                                                         .item = numbers_of<int64_t>(columns[1]),
+                                                         .value = numbers_of<float>(columns[2]),
+                                                         .time = numbers_of<int64_t>(columns[3]),
+                                                         .file = numbers_of<int64_t>(columns[4])},
+                                                        users, items, threshold, min_relevant, graded));
 }
 
 SplitBy to_split(const std::string& name) {
@@ -259,7 +273,8 @@ FoldTensors make_fold_of(const KeptUsers& kept, const std::string& by, int64_t f
                              .test = test,
                              .at = at});
   const auto tensors = [](Part& p) -> PartTensors {
-    return {Lists(std::move(p.sizes), std::move(p.relevance)), Tensor::from(p.users), Tensor::from(p.items)};
+    return {Lists(std::move(p.sizes), std::move(p.relevance)), adopted(std::move(p.users)),
+            adopted(std::move(p.items))};
   };
   return {tensors(f.train), tensors(f.valid), tensors(f.test), f.short_users, f.whole_users, f.new_users, f.new_items};
 }
@@ -277,7 +292,9 @@ void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item
   if (item.entries() != user.entries())
     throw ArgumentError("item", "has " + std::to_string(item.entries()) + " entries, expected one for each of " +
                                     std::to_string(rows) + " ratings");
-  if (std::any_of(kept->rows.begin(), kept->rows.end(), [&](int64_t row) { return row >= user.entries(); }))
+  bool fits = true;
+  for (size_t i = 0; i < kept->rows.size(); ++i) fits = fits && kept->rows[i] < user.entries();
+  if (!fits)
     throw ArgumentError("user",
                         "has " + std::to_string(rows) + " entries, but the positives were made from more ratings");
   if ((by == SplitBy::time || by == SplitBy::last || by == SplitBy::user_time) && details.time.size() != rows)

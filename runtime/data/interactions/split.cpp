@@ -149,6 +149,34 @@ NegativesOfParts from_pools(const Making& m, const Known& known, const std::arra
   return out;
 }
 
+/// Reserves the memory of the parts, at least what they need: vectors that grow would need up to three times as much.
+void reserve(Fold& fold, const Making& m) {
+  const FoldOptions& o = m.options;
+  std::array<int64_t, 3> lists{}, rows{};
+  for (size_t u = 0; u < m.positives.users.size(); ++u) {
+    const int64_t first = m.positives.offsets[u], last = m.positives.offsets[u + 1], count = last - first;
+    std::array<int64_t, 3> own{};
+    if (m.part_of.empty()) {
+      own[2] = count >= o.fold ? (count - o.fold) / o.folds + 1 : 0;
+      own[1] = rounded_share(o.valid, static_cast<size_t>(count - own[2]));
+      own[0] = count - own[1] - own[2];
+    } else {
+      for (int64_t i = first; i < last; ++i) ++own[static_cast<size_t>(m.part_of[static_cast<size_t>(i)])];
+    }
+    for (size_t part = 0; part < own.size(); ++part) {
+      lists[part] += own[part] > 0 ? 1 : 0;
+      rows[part] += own[part] + std::min(own[part] * o.nsr, m.positives.all_items);
+    }
+  }
+  Part* const parts[] = {&fold.train, &fold.valid, &fold.test};
+  for (size_t part = 0; part < rows.size(); ++part) {
+    parts[part]->users.reserve(static_cast<size_t>(lists[part]));
+    parts[part]->sizes.reserve(static_cast<size_t>(lists[part]));
+    parts[part]->items.reserve(static_cast<size_t>(rows[part]));
+    parts[part]->relevance.reserve(static_cast<size_t>(rows[part]));
+  }
+}
+
 void add_user(Fold& fold, const Making& m, const Known& known) {
   const FoldOptions& o = m.options;
   // The user (40 bits), nsr (negatives per relevant item) and fold (12 bits each) together are the key of the user's
@@ -202,6 +230,7 @@ Fold make_fold(const Positives& positives, const FoldOptions& options) {
   if (options.by != SplitBy::user) division = divide(positives, options);
   fold.whole_users = division.whole_users;
   const Making making{positives, options, std::move(division.part_of), std::move(division.pools)};
+  reserve(fold, making);
   for (size_t u = 0; u < positives.users.size(); ++u) {
     cpu::check_interrupt();
     const int64_t first = positives.offsets[u];

@@ -3,17 +3,41 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace mr {
+
+/// Row numbers of a table, from 0, in 4 bytes each if the table has at most 2^32 rows.
+class RowNumbers {
+ public:
+  RowNumbers() = default;
+  RowNumbers(size_t rows_of_table, size_t count) : is_short_(rows_of_table <= size_t{1} << 32) {
+    is_short_ ? short_.reserve(count) : long_.reserve(count);
+  }
+  void push_back(size_t row) {
+    if (is_short_)
+      short_.push_back(static_cast<uint32_t>(row));
+    else
+      long_.push_back(static_cast<int64_t>(row));
+  }
+  int64_t operator[](size_t i) const { return is_short_ ? static_cast<int64_t>(short_[i]) : long_[i]; }
+  size_t size() const { return is_short_ ? short_.size() : long_.size(); }
+
+ private:
+  bool is_short_ = true;
+  std::vector<uint32_t> short_;
+  std::vector<int64_t> long_;
+};
 
 /// The relevant items of the selected users, ascending per user. Users and items count from 1.
 struct Positives {
   std::vector<int64_t> users, offsets, items;
   int64_t all_items = 0;
-  /// One entry per item, or empty: grades (empty: all 1), times, rows of the table, and parts of the file (from 0).
+  RowNumbers rows;  // one for each item, or empty
+  /// One entry per item, or empty: grades (empty: all 1), times, and parts of the file (from 0).
   std::vector<float> grades;
-  std::vector<int64_t> times, rows, files;
+  std::vector<int64_t> times, files;
   /// For each user, ascending, the items that are never drawn as negatives. Empty: the relevant items.
   std::vector<std::vector<int64_t>> no_negatives;
 };
@@ -25,7 +49,18 @@ struct RatingDetails {
   bool graded = false;
 };
 
-/// Collects ratings of at least `threshold`, from users with at least `min_relevant` of them.
+/// The columns of a table of ratings; `time` and `file` may be empty.
+struct RatingRows {
+  std::span<const int64_t> user, item;
+  std::span<const float> value;
+  std::span<const int64_t> time = {}, file = {};
+};
+
+/// Collects ratings of at least `threshold`, from users with at least `min_relevant` of them. `graded`: keeps every
+/// rating, with its grade. Needs 4 bytes for each rating (8 from 2^32 ratings on) besides the result.
+Positives positives_of(const RatingRows& ratings, int64_t all_users, int64_t all_items, double threshold,
+                       int64_t min_relevant, bool graded);
+/// Like `positives_of` above, for vectors.
 Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
                        const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
                        int64_t min_relevant, const RatingDetails& details = {});

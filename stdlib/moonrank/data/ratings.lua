@@ -49,15 +49,27 @@ function M.new(name, read)
     part = if_any(read.file),
     _titles = false,  -- folder, name and column of items of the file with titles, if the reader knows them
     _range = false,
+    _rated = false,  -- after :binarize, the ratings before it
+    _from = false,   -- and the smallest one that became relevant
     _kept = {},
   }, Ratings)
+end
+
+-- Returns the grades 0 and 1 after :binarize. They are not stored before a script reads `value`, because folds need
+-- only the ratings and the threshold.
+local function binary_grades(self) return self._rated:ge(self._from) end
+
+function Ratings:get_value()
+  rawset(self, "value", binary_grades(self))
+  return self.value
 end
 
 function Ratings:get_fingerprint()
   local more = {}
   if self.timestamp then table.move({ "timestamp", self.timestamp }, 1, 2, 1, more) end
   if self.part then table.move({ "part", self.part }, 1, 2, #more + 1, more) end
-  return fingerprint.combined("ratings", self.user, self.item, self.value, self.user_ids, self.item_ids, self.least,
+  local value = rawget(self, "value") or binary_grades(self)
+  return fingerprint.combined("ratings", self.user, self.item, value, self.user_ids, self.item_ids, self.least,
     table.unpack(more))
 end
 
@@ -117,8 +129,9 @@ end
 ---Example: `mr.data.synthetic{kind = "ratings", users = 30, items = 90}:binarize(4):range()[2]   --> 5.0`
 function Ratings:range()
   if self._range or self.rows == 0 then return self._range end
-  local values = self.value
-  return { -(-values):max():item(), values:max():item() }
+  local values = self._rated or self.value
+  self._range = { -(-values):max():item(), values:max():item() }
+  return self._range
 end
 
 ---Returns a copy of the ratings in which each rating becomes a grade: 1 (relevant) if the rating is
@@ -132,7 +145,12 @@ function Ratings:binarize(threshold)
   if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
-  return changed(self, { value = self.value:ge(threshold), binary = true, threshold = before, _range = self:range() })
+  -- `value` is absent if it was not read since :binarize; a script may have changed it
+  local value = rawget(self, "value")
+  local copy = changed(self, { binary = true, threshold = before, _rated = value or self._rated,
+    _from = value and threshold or before, _range = self.binary and self:range() })
+  copy.value = nil
+  return copy
 end
 
 ---Returns a copy of the ratings that leaves out users with fewer than `n` relevant items when folds
@@ -151,6 +169,9 @@ end
 
 local none = core.tensor({}, "int64", "cpu")
 
+-- Returns the number in the precision of ratings, in which they are compared with it.
+local function in_single_precision(x) return string.unpack("f", string.pack("f", x)) end
+
 -- Returns the user-item pairs that folds divide into parts: each user's relevant items, or with `grades` all rated
 -- items. With `unrated`, negatives are sampled from items that the user has not rated. The results are cached.
 function Ratings:kept(grades, unrated)
@@ -162,8 +183,9 @@ function Ratings:kept(grades, unrated)
   if not self._kept[key] and unrated then
     self._kept[key] = core.unrated_negatives(self:kept(grades), self.user, self.item, self.users)
   elseif not self._kept[key] then
-    self._kept[key] = core.positives(self.user, self.item, self.value, self.timestamp or none, self.part or none,
-      self.users, self.items, 1, self.least, grades)
+    local rated = not grades and not rawget(self, "value") and self._rated
+    self._kept[key] = core.positives(self.user, self.item, rated or self.value, self.timestamp or none,
+      self.part or none, self.users, self.items, rated and in_single_precision(self._from) or 1, self.least, grades)
   end
   return self._kept[key]
 end

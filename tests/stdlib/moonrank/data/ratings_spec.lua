@@ -80,6 +80,23 @@ it("ratings:folds names the field with a wrong dtype in ratings that a script ch
   end
 end)
 
+it("ratings:binarize gives the same grades and folds whether or not a script reads `value` before", function()
+  for _, thresholds in ipairs{ { 4 }, { 3.5, 1 }, { 3.5, 0 }, { 3.5, 2 }, { 3.5, 0.5, 1 }, { 3.7 } } do
+    local unread, read, values = ratings, ratings, ratings.value
+    for _, threshold in ipairs(thresholds) do
+      unread, read = unread:binarize(threshold), read:binarize(threshold)
+      values = values:ge(threshold)
+      equal(read.value:totable(), values:totable())
+    end
+    equal({ unread.fingerprint, unread.threshold, unread:range() }, { read.fingerprint, read.threshold, read:range() })
+    if thresholds[#thresholds] ~= 2 then
+      local a, b = unread:folds{ k = 2 }[1].train, read:folds{ k = 2 }[1].train
+      equal({ a.items:totable(), a.users:totable() }, { b.items:totable(), b.users:totable() })
+    end
+    equal(unread.value:totable(), values:totable())
+  end
+end)
+
 it("fold:summary counts lists, rows and users with too few items", function()
   local lines = { "user,item,rating\n" }
   for i = 1, 20 do lines[i + 1] = ("%d,%d,5\n"):format(i <= 15 and 1 or 2, i) end
