@@ -57,13 +57,30 @@ Tensor times_slope(const Tensor& value, const Tensor& slope) {
       [slope = slope.data()](const Tensor& upstream) -> Gradients { return {product_with_slope(upstream, slope)}; });
 }
 
+/// Returns `values`, the values of lists by a loss of `scores`, unless one of them is NaN.
+Tensor checked_values(const Tensor& values, const Tensor& scores) {
+  check::floating("values", values);
+  check::floating("scores", scores);
+  check::not_nan("loss", "scores", scores);
+  try {
+    check::not_nan("loss", "values", values);
+  } catch (const ArgumentError&) {
+    throw ArgumentError("scores",
+                        "infinite scores make the value of a list NaN, because the loss subtracts one from "
+                        "another. Pass finite scores, or -inf only for rows that a sum leaves out");
+  }
+  return values;
+}
+
 }  // namespace
 
 extern const lua::OpTable list_loss_functions{
     lua::OpTable::functions,
     nullptr,
     {lua::op<&times_slope>(
-        "times_slope", "value, slope",
-        "value * slope, or 0 if the slope is 0, even if the value is infinite. The slope has no gradient.")}};
+         "times_slope", "value, slope",
+         "value * slope, or 0 if the slope is 0, even if the value is infinite. The slope has no gradient."),
+     lua::op<&checked_values>("checked_values", "values, scores",
+                              "The values of lists. An error if one of them or of the scores is NaN.")}};
 
 }  // namespace mr

@@ -44,6 +44,7 @@ return {
   ["core.levels_of"] = { matrix, "2" },
   ["core.level_numbers"] = { "mr.tensor{{1, 2}, {2, 1}}", "i64{1}", "{mr.tensor{1, 2}}" },
   ["core.scale_lists"] = { matrix, lists, "i64{1, 2}", "'min_max'" },
+  ["core.checked_values"] = { "mr.zeros(2)", scores },
   ["core.distinct_rows"] = { matrix, "i64{2, 1}" },
   ["core.put_rows"] = { "mr.uniform({2, 3}, {seed = 1})", "i64{1, 2}", "6" },
   ["core.pair_noise"] = { "i64{1, 2}", six, lists, "1" },

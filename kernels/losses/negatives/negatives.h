@@ -34,7 +34,11 @@ struct PartScores {
   Real tau;
 
   MR_HD bool has(int64_t row) const { return is_in(part, relevance[row]); }
-  MR_HD Real below(int64_t row, Real top) const { return scores[row] / tau - top; }
+  /// 0 for equal numbers, infinite ones too: a sum of e^inf or of e^-inf has the weights of equal rows.
+  MR_HD Real below(int64_t row, Real top) const {
+    const Real f = scores[row] / tau;
+    return f == top ? Real(0) : f - top;
+  }
 };
 
 /// value = log of the sum of e^(f / tau) over the rows of a part. `powers` has e^(f / tau - the largest f / tau) of
@@ -45,8 +49,9 @@ struct PartLogSum : PartScores<Real> {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = this->lists.begin(list), n = this->lists.size(list);
-    const Real most = group.max(
-        n, Real(-HUGE_VAL), [&](int64_t i) { return this->has(at + i) ? this->below(at + i, 0) : Real(-HUGE_VAL); });
+    const Real most = group.max(n, Real(-HUGE_VAL), [&](int64_t i) {
+      return this->has(at + i) ? this->scores[at + i] / this->tau : Real(-HUGE_VAL);
+    });
     group.each(
         n, [&](int64_t i) { powers[at + i] = this->has(at + i) ? portable::exp(this->below(at + i, most)) : Real(0); });
     const double sum = group.sum(n, [&](int64_t i) { return powers[at + i]; });

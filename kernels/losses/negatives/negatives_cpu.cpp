@@ -81,7 +81,7 @@ struct VectorPartLogSum : PartLogSum<Real> {
       x[i] = all | ((grades[i] >= 1) == relevant) ? f : Real(-HUGE_VAL);
     }
     const Real top = largest_of(x, n);
-    if (top == Real(-HUGE_VAL)) {
+    if (std::abs(top) == Real(HUGE_VAL)) {
       PartLogSum<Real>::operator()(group, list);
       return;
     }

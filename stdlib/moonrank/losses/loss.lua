@@ -72,7 +72,7 @@ local function unbounded(self, scores, lists)
   M.check_weights(self, lists)
   local weights = type(self._row_weights) == "function" and lists:row_weights_like(scores)
   if not weights then return self._smooth(scores, lists) end
-  return self._row_weights(scores, lists, weights)
+  return core.checked_values(self._row_weights(scores, lists, weights), scores)
 end
 M.unbounded = unbounded
 

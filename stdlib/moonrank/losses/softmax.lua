@@ -1,6 +1,7 @@
 -- Softmax losses of recommender systems: each relevant row of a list competes with the list's other rows, which are
 -- sampled negatives or the rest of the catalogue. A list without a relevant row, or without another row, has the value
--- 0 and does not count.
+-- 0 and does not count. A row with the score -inf adds nothing to a sum over rows. With other infinite scores, the
+-- value is its limit, which may be infinite, or there is an error.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -37,20 +38,24 @@ end
 -- Returns the entries of x at the relevant rows.
 function Relevant:of(x) return core.distinct_rows(x, self._rows) end
 
+-- Returns the sum over the relevant rows of each list, each times its weight.
+function Relevant:sum(x) return self.lists:sum(self.weights and core.times_slope(x, self.weights) or x) end
+
 -- Returns the mean over the relevant rows of each list, each times its weight; x has an entry for each relevant row.
-function Relevant:mean(x) return self.lists:sum(self.weights and self.weights * x or x) / self.count end
+function Relevant:mean(x) return self:sum(x) / self.count end
 
 -- Returns the mean over the relevant rows of a number per list, each time times the weight of the row.
-function Relevant:times_weights(x) return self.weighs and x * self.weighs or x end
+function Relevant:times_weights(x) return self.weighs and core.times_slope(x, self.weighs) or x end
 
 local log_sum = core.part_log_sum  -- log of the sum of e^(score / tau) over a part of the rows of each list
 
 -- Makes a loss whose function gets scores, lists that have relevant and other rows, and the relevant rows.
 local function made(name, o, f, refused)
   o.metric = metrics.parse(o.metric)
-  local values = loss.on_counted(metrics.parse "ap", function(scores, lists)
+  local on_counted = loss.on_counted(metrics.parse "ap", function(scores, lists)
     return f(scores, lists, relevant_of(lists, scores))
   end)
+  local function values(scores, lists) return core.checked_values(on_counted(scores, lists), scores) end
   return loss.by_slope({ name = name, metric = "ndcg", of = o.metric, counted = "ap", values = values,
     row_weights = refused or true }, o)
 end
@@ -83,8 +88,7 @@ local function over_catalogue(o)
     lists = lists:to(scores.dtype)
     local relevant = relevant_of(lists, scores)
     local counts = relevant.count:gt(0)
-    local x = relevant:of(scores) / o.tau
-    local mean = relevant.lists:sum(relevant.weights and relevant.weights * x or x) / relevant.count:maximum(1)
+    local mean = relevant:sum(relevant:of(scores) / o.tau) / relevant.count:maximum(1)
     local weighs = relevant.weighs and counts:where(relevant.weighs, 0)
     return counts:where((weighs and log_sums * weighs or log_sums) - mean, 0)
   end
@@ -185,6 +189,9 @@ end
 ---The papers' scores are cosines of user and item vectors, and 0.2 is a common temperature. The sum has
 ---no term of i itself, so the loss can be negative. A list counts if it has a relevant row (grade
 ---1 or higher) and another row. A bound multiplies a list's loss by the bound's slope for `metric`.
+---
+---The score -inf leaves a row that is not relevant out of the sum. Other infinite scores give the limit
+---of the value and of the gradient, such as an infinite value, or an error if there is no limit.
 ---@param options? mr.losses.SlOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sl{tau = 0.5}(mr.tensor{1, 0}, mr.lists{{1, 0}}):item()   --> -2.0`
@@ -249,7 +256,11 @@ local psl_options = declare("mr.losses.PslOptions", {
 
 -- Raises an error if all logarithms of a surrogate are -inf in one of the lists.
 local function check_finite(values, surrogate)
-  if surrogate ~= "tanh" and #values > 0 and values:detach():min():item() == -math.huge then
+  if #values > 0 and values:detach():min():item() == -math.huge then
+    if surrogate == "tanh" then
+      check.fail("mr.losses.psl: scores are infinite, and all other rows are infinitely far below a relevant row. "
+        .. "Pass finite scores")
+    end
     check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than %s tau, so "
       .. "the logarithm of the surrogate '%s' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'",
       surrogate == "relu" and "1" or "1.55", surrogate)
@@ -301,10 +312,11 @@ function M.sl_at_k(options)
   local o = sl_at_k_options:read("mr.losses.sl_at_k", options)
   return made("sl_at_k", o, function(scores, lists, relevant)
     local beta = relevant.lists:spread(core.kth_largest(scores:detach(), lists, o.k))
-    local f = relevant:of(scores)
+    local f, sums = relevant:of(scores), log_sum(scores, lists, "others", o.tau)
+    -- The product below has no limit at infinity, so 0 times an infinite number is an error.
+    for _, x in ipairs{ f, sums } do core.checked_values(x:detach() * 0, scores) end
     local weight = ((f - beta) / o.tau_beta):sigmoid()
-    local log_sums = relevant.lists:spread(log_sum(scores, lists, "others", o.tau))
-    return relevant:mean(weight * (log_sums - f / o.tau))
+    return relevant:mean(weight * (relevant.lists:spread(sums) - f / o.tau))
   end)
 end
 
@@ -338,7 +350,7 @@ function M.gbce(options)
     local beta = o.catalogue and negatives * (o.t / (o.catalogue - 1)) + (1 - o.t) or 1
     local up = relevant:mean((-relevant:of(scores)):softplus())
     local others = lists.relevance:lt(1):to(scores.dtype):to(scores.device)
-    local down = relevant:times_weights(lists:sum(others * scores:softplus()))
+    local down = relevant:times_weights(lists:sum(core.times_slope(scores:softplus(), others)))
     return (beta * up + down) / (negatives + 1)
   end)
 end
