@@ -52,12 +52,17 @@ function M.ndcg_of_ranks(ranks, lists, weights)
 end
 
 ---Returns the lists with other grades y, so that gains 2^y - 1 are the gains of the lists' grades times weights. Grades
----are float32, so gains are exact to 7 digits.
----@param lists mr.Lists
+---are float32, so gains are exact to 7 digits. Kernels give lists of equal grades the value 0. A list with equal gains
+---times weights still has a value, so its first grade becomes larger by 2 float32 steps.
+---@param lists mr.Lists  without lists of equal grades
 ---@param weights mr.Tensor  [rows]
 ---@return mr.Lists
 function M.as_grades(lists, weights)
-  return lists:with_relevance((weighted_gains(lists, weights:to("cpu")) + 1):log() / log2)
+  local grades = (weighted_gains(lists, weights:to("cpu")) + 1):log() / log2
+  local equal = lists:max(grades):eq(-lists:max(-grades))
+  if equal:max():item() == 0 then return lists:with_relevance(grades) end
+  local first = lists:cumsum(grades * 0 + 1):eq(1)
+  return lists:with_relevance(grades * (1 + first * lists:spread(equal:to(grades.dtype)) * 0x1p-22))
 end
 
 ---Returns smooth nDCG (mr.smooth.ndcg) with gains times weights.

@@ -124,6 +124,20 @@ describe("weights of rows", function()
     end)
   end)
 
+  it("that make all gains of a list equal give the value of nearly equal gains", function()
+    for _, name in ipairs{ "soft_rank", "neural_ndcg", "projected_ndcg", "top_n_rank" } do
+      local function at(weight)
+        local some = mr.lists{ { 2, 1 }, { 1, 0 } }:weighted{ weights = { weight, 1, 1, 1 } }
+        return derived(function(x) return mr.losses[name]()(x, some) end, { 0.1, 0.5, 0, 0.5 }, "float64")
+      end
+      local value, gradient = at(1 / 3)
+      local nearly, by = at(1 / 3 + 1e-5)
+      near(value, nearly, 1e-4, name)
+      near(gradient, by, 1e-4, name)
+      check(value:totable()[1] < -0.5, name)
+    end
+  end)
+
   it("have gradients that differences confirm", function()
     for _, name in ipairs{ "ap", "rr", "nrbp", "climf", "tfmap", "soft_recall", "listnet", "listmle", "sl", "psl" } do
       local loss = mr.losses[name](options[name])
