@@ -116,20 +116,37 @@ DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& met
   return out;
 }
 
+using Cdfs = std::vector<std::optional<SmoothCdf>>;
+
+/// The entries of `all` with these numbers from 1.
+Cdfs chosen(const Cdfs& all, const Tensor& numbers) {
+  Cdfs out;
+  for (const int64_t n : numbers.to_vector<int64_t>()) out.push_back(all[n - 1]);
+  return out;
+}
+
 /// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
-/// lists. The tables are cached with the lists.
-Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec) {
-  check::per_list("score", score, lists);
+/// lists. With `numbers`, there is a score for each number of a list. The tables are cached with the lists.
+Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec,
+                          const std::optional<Tensor>& numbers) {
+  check::floating("score", score);
+  if (numbers) {
+    check::index("numbers", *numbers, lists.count());
+    check::same_shape("numbers", *numbers, "score", score);
+  } else {
+    check::per_list("score", score, lists);
+  }
   check_grades(metric, lists);
   const auto& [form, finding, how, beta] = spec;
   const auto cdfs = [&] {
     return smooth_cdfs(metric, list_shapes(lists, metric, spec.beta), spec.finding, spec.how, score.device());
   };
-  if (how.kind == Smoothing::by_samples) return by_values(score, cdfs());
+  if (how.kind == Smoothing::by_samples) return by_values(score, numbers ? chosen(cdfs(), *numbers) : cdfs());
   const TablesKey key{metric.number, finding.method, finding.samples, finding.seed, how.kind,
                       how.amount,    beta,           score.device()};
   const ListTables& tables = lists.cached<ListTables>(key, [&] { return tables_on(score.device(), cdfs()); });
-  return by_tables(score, tables, form, metric.minimize());
+  if (!numbers) return by_tables(score, tables, form, metric.minimize());
+  return by_tables(score, tables_on(score.device(), chosen(tables.owned, *numbers)), form, metric.minimize());
 }
 
 /// Like `distribution_bound`, for lists that share one distribution, for example of a metric that a script defines.
@@ -158,8 +175,9 @@ extern const lua::OpTable distribution_bound_functions{
         op<&with_samples_of>(
             "distribution_spec_also", "spec, metric",
             "A copy of the spec that draws samples for this metric, too, if it needs the same rankings."),
-        op<&distribution_bound>("distribution_bound", "score, lists, metric, spec",
-                                "F~ of every list's score, or its logarithm or logit."),
+        op<&distribution_bound>("distribution_bound", "score, lists, metric, spec, numbers",
+                                "F~ of every list's score, or its logarithm or logit. `numbers` of lists give the "
+                                "list of each score, in place of nil."),
         op<&distribution_bound_of>("distribution_bound_of", "score, distribution, spec, minimize",
                                    "Like `distribution_bound`, with one distribution for all entries."),
     }};

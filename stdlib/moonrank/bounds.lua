@@ -27,14 +27,15 @@ local Bound = check.class("mr.Bound")
 
 -- Makes a bound from `apply(score, metric, lists)`, which returns one bounded value per list.
 local function bound(name, apply, options)
-  local function of_metric(score, metric, lists)
+  local function of_metric(score, metric, lists, numbers)
     local _ <close> = phase.begin "bounds"
-    return apply(score, metrics.parse(metric), lists)
+    return apply(score, metrics.parse(metric), lists, numbers)
   end
   return setmetatable({ name = name, apply = of_metric, options = options or false }, Bound)
 end
 
 Bound.affine = false
+Bound._takes_numbers = false  -- whether `apply` takes the number of each score's list, several scores for a list
 -- whether the bound gives the same values each time it gets the same batch; false for a bound of a script, which may
 -- draw random numbers
 Bound.repeats = true
@@ -128,9 +129,11 @@ function M.distribution_bound(options)
     spec = core.distribution_spec_also(spec, metric)
   end
   local name = registry.forms[o.form].name .. (o.beta ~= 0 and (" (beta %g)"):format(o.beta) or "")
-  return bound(name, function(score, metric, lists)
-    return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score)
+  local made = bound(name, function(score, metric, lists, numbers)
+    return list_stats.of(metric).distribution_bound(metric, lists, o, spec, score, numbers)
   end, o)
+  rawset(made, "_takes_numbers", true)
+  return made
 end
 for form, about in pairs(registry.forms) do
   registry.add_builtin(about.name, M.distribution_bound{ form = form }, about)

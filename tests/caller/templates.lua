@@ -68,7 +68,7 @@ return {
     "core.user_items(mr.lists{{1, 0}, {0, 1}}, i64{1, 2}, i64{1, 2, 3, 3}, 9, 400)", "2" },
   ["core.sampled_lists"] = { "i64{1, 2}", known, known, "2", "false", "false", "1" },
   ["core.distribution_bound"] = { "mr.tensor{0.1, 0.5}", lists, rr,
-    "core.distribution_spec('cdf', 'auto', 100, 1, 'kappa', 1.0, 1.0)" },
+    "core.distribution_spec('cdf', 'auto', 100, 1, 'kappa', 1.0, 1.0)", "nil" },
   ["core.read_letor"] = { "'letor.txt'", "2", "false", "'zero'", "false" },
   ["core.read_letor_cached"] = { "'letor.txt'", "2", "false", "'zero'", "false", "'folder'" },
   ["core.read_csv"] = { "'labels.csv'", "','" },

@@ -230,11 +230,14 @@ function M.bounded(metric, lists, line, score)
   return score * slope + offset
 end
 
-function M.distribution_bound(metric, lists, o, spec, score)
-  -- Lists with equal grades have one estimate. `groups` has the numbers of the lists for each estimate, `order` the
+function M.distribution_bound(metric, lists, o, spec, score, numbers)
+  -- Lists with equal grades have one estimate. `groups` has the numbers of the scores for each estimate, `order` the
   -- estimates in order of first use.
   local groups, order = {}, {}
-  for l, e in ipairs(per_counted_list(metric, lists, o.beta ~= 0 and { beta = o.beta } or nil)) do
+  local found = per_counted_list(metric, lists, o.beta ~= 0 and { beta = o.beta } or nil)
+  local list_of = numbers and core.integers(numbers:to("cpu"))
+  for l = 1, #score do
+    local e = found[list_of and list_of[l] or l]
     if e then
       if not groups[e] then
         groups[e] = {}

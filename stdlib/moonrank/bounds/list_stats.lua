@@ -17,7 +17,7 @@ local M = {}
 ---@field table function               (metric, lists, dtype, device, sd): min, max, best, expectation; sd if asked for
 ---@field affine function              (metric, lists, line, dtype, device): slope and offset; 0 where no order matters
 ---@field bounded function             (metric, lists, line, score): values under an affine bound
----@field distribution_bound function  (metric, lists, options, spec, score): values under a distribution-based bound
+---@field distribution_bound function  (metric, lists, options, spec, score, numbers?): values under such a bound
 ---@field numbers function             (metric, shape): the result of mr.bounds.of
 ---@field distribution function        (metric, options, given): the result of mr.bounds.distribution
 
@@ -32,8 +32,8 @@ local closed_form = {
   table = core.bound_table,
   affine = core.affine_bound,
   bounded = function(metric, lists, line, score) return core.affine_bounded(score, metric, lists, line) end,
-  distribution_bound = function(metric, lists, _, spec, score)
-    return core.distribution_bound(score, lists, metric, spec)
+  distribution_bound = function(metric, lists, _, spec, score, numbers)
+    return core.distribution_bound(score, lists, metric, spec, numbers)
   end,
   numbers = function(metric, shape)
     local numbers = core.bound_numbers(metric, shape.n, shape.p, shape.grades)

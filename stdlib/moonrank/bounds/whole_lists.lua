@@ -96,6 +96,7 @@ end
 ---@param metric mr.Metric
 ---@return mr.Tensor  [lists]
 function WholeLists:bounded(bound, score, metric)
+  if bound._takes_numbers then return bound.apply(score, metric, self._shapes:lists(), self._numbers) end
   if not bound.affine then return bound.apply(score, metric, self._shapes:lists():select(self._numbers)) end
   local line = line_of(self._shapes, bound, metric, { dtype = score.dtype, device = score.device })
   local numbers = self._numbers:to(score.device)

@@ -179,6 +179,24 @@ describe("a metric defined by a script", function()
   end)
 end)
 
+it("a distribution-based bound takes several scores of a list by the list's number", function()
+  local lists = mr.lists{ { 1, 0, 0 }, { 1, 1 }, { 1, 1, 0, 0 } }
+  local numbers = mr.tensor({ 3, 1, 1, 2, 3 }, { dtype = "int64" })
+  for _, metric in ipairs{ "ap", "spec_rr" } do
+    for _, name in ipairs{ "distribution", "distribution_logit" } do
+      local bound = mr.bounds.resolve(name)
+      local function of(...)
+        local score = mr.tensor({ 0.3, 0.7, 0.5, 0.4, 0.9 }, f64):requires_grad()
+        local value = bound.apply(score, metric, ...)
+        value:sum():backward()
+        return { value:totable(), score.grad:totable() }
+      end
+      equal(of(lists, numbers), of(lists:select(numbers)), metric)
+    end
+    raises(function() mr.bounds.resolve("distribution").apply(mr.ones(1), "ap", lists, numbers) end, "numbers", "{5}")
+  end
+end)
+
 it("built-in metrics without closed forms have enumerated statistics, equal to hand-computed ones for err", function()
   -- three rows of grades 2, 0, 0: stop probability (2^2 - 1) / 2^2 at ranks 1, 2, 3
   local found = mr.bounds.of("err", { grades = { 2, 0, 0 } })
