@@ -29,44 +29,32 @@ local function random_level(set)
   return mr.stats.mean(all)
 end
 
-local rows = {}
+local records = {}
 
--- Adds the rows of a data set to the table. Returns its title, the level of random rankings, and, by title of the
+-- Adds the records of a data set to the table. Returns its title, the level of random rankings, and, by title of the
 -- system, test nDCG@10 of every query (mean over seeds), mean validation nDCG@10, and number of training runs.
 local function measured(name)
   local set, results, best = queries.set(args, name), queries.runs(args, name)
   local data = { title = set.title, values = {}, valid = {}, runs = {}, random = random_level(set) }
-  rows[#rows + 1] = { set.title, "", "random ranking", "", data.random }
+  records[#records + 1] =
+    { data = set.title, kind = "", system = "random ranking", rate = "", mean = data.random, runs = 0 }
   for _, system in ipairs(protocol.systems) do
     local title, where, rate = system.title, { system = system.title }, system.by.rate or best[system.title].rate
-    local values = experiment.by_list({ results }, where, "own")
-    local runs, interval = experiment.folds(results, where, protocol.metric), mr.stats.bootstrap(values)
+    local values, runs = experiment.by_list({ results }, where, "own"), experiment.folds(results, where, "ndcg@10")
+    local interval = mr.stats.bootstrap(values)
     data.values[title], data.runs[title] = values, #runs
     data.valid[title] = mr.stats.mean(experiment.folds(results, where, "valid"))
-    rows[#rows + 1] = { set.title, system.kind, title,
-      rate and ("%g%s"):format(rate, protocol.at_edge(system, rate) and " (edge)" or "") or "", interval.estimate,
-      interval.low, interval.high, mr.stats.summary(runs).sd, interval.n,
-      not args.made_up and name ~= "mq2008" and not system.by.rates and published[system.name] or nil }
+    records[#records + 1] = { data = set.title, kind = system.kind, system = title, runs = #runs,
+      rate = rate and ("%g%s"):format(rate, protocol.at_edge(system, rate) and " (edge)" or "") or "",
+      mean = interval.estimate, low = interval.low, high = interval.high, queries = interval.n,
+      sd = mr.stats.summary(runs).sd, printed = name ~= "mq2008" and not system.by.rates and published[system.name] }
   end
   return data
 end
 
-local found, by_title = {}, {}
-for i, name in ipairs(args.sets) do
-  found[i] = measured(name)
-  by_title[found[i].title] = found[i]
-end
-local heads = { "data", "kind", "system", "rate", "nDCG@10", "low", "high", "sd of runs", "queries" }
-local formats = { ["nDCG@10"] = "%.4f", low = "%.4f", high = "%.4f", ["sd of runs"] = "%.4f" }
-if not args.made_up then heads[10], formats["printed (WEB10K)"] = "printed (WEB10K)", "%.4f" end
-local levels = mr.table{ columns = heads, rows = rows, formats = formats, mark = { ["nDCG@10"] = "max" },
-  within = { "data" } }
-
-local compared, lines = protocol.compare(found), {}
-for i, c in ipairs(compared) do lines[i] = { c.data.title, c.a, c.b, c.change, c.low, c.high, c.p, c.holm, c.n } end
-local differences = mr.table{ columns = { "data", "a", "b", "a - b", "low", "high", "p", "p, Holm", "queries" },
-  rows = lines, formats = { ["a - b"] = "%+.4f", low = "%+.4f", high = "%+.4f", p = "%.2g", ["p, Holm"] = "%.2g" },
-  mark = { ["p, Holm"] = 0.05 } }
+local found = {}
+for i, name in ipairs(args.sets) do found[i] = measured(name) end
+local compared = protocol.compare(found)
 
 -- Counts the comparisons on a data set that have a reason, e.g. "families": all of them, those with a positive
 -- difference, and those with a significantly positive and negative one.
@@ -103,19 +91,24 @@ for %d of %d networks; %s significantly ahead and %s significantly behind. Rando
   end
 end
 local section = experiment.finish(args, nil, table.concat(texts, "\n\n") .. beside,
-  experiment.named("Test nDCG@10", levels, experiment.cells("bootstrap over queries", function(row, column)
-    return not column:find "^printed" and by_title[row[1]].runs[row[3]] or 0
-  end), ([[
+  experiment.table{ caption = "Test nDCG@10", records = records, within = { "data" }, by = "bootstrap over queries",
+    runs = function(each, column) return not column:find "^printed" and each.runs or 0 end,
+    columns = { { "data" }, { "kind" }, { "system" }, { "rate" },
+      { "nDCG@10", "mean", format = "%.4f", mark = "max" }, { "low", format = "%.4f" }, { "high", format = "%.4f" },
+      { "sd of runs", "sd", format = "%.4f" }, { "queries" },
+      not args.made_up and { "printed (WEB10K)", "printed", format = "%.4f" } }, legend = ([[
 nDCG@10: mean over test queries, where labels of 2 and more are relevant%s; rate: learning rate; sd of runs: standard
 deviation of the runs' means; queries: that have a value%s.]]):format(#args.seeds == 1
     and "; models have seed " .. args.seeds[1]
     or "; a query's value is the mean over the models of seeds " .. table.concat(args.seeds, ", "),
-    args.made_up and "" or "; printed (WEB10K): in the paper")),
-  experiment.named("Differences in test nDCG@10", differences, experiment.cells("bootstrap over queries", function(row)
-    return by_title[row[1]].runs[row[2]] + by_title[row[1]].runs[row[3]]
-  end), [[
+    args.made_up and "" or "; printed (WEB10K): in the paper") },
+  experiment.table{ caption = "Differences in test nDCG@10", records = compared, by = "bootstrap over queries",
+    runs = function(each) return each.data.runs[each.a] + each.data.runs[each.b] end,
+    columns = { { "data", function(each) return each.data.title end }, { "a" }, { "b" },
+      { "a - b", "change", format = "%+.4f" }, { "low", format = "%+.4f" }, { "high", format = "%+.4f" },
+      { "p", format = "%.2g" }, { "p, Holm", "holm", format = "%.2g", mark = 0.05 }, { "queries", "n" } }, legend = [[
 a - b: difference of the means of the two systems of the row, paired by query; p: of a permutation test; p, Holm:
-corrected over the table.]]))
+corrected over the table.]] })
 section.finding = not args.made_up and ("Classifiers of documents have a higher nDCG@10 than rankers of their kind %s.")
   :format(table.concat(outcomes, ", and ")) or nil
 return section

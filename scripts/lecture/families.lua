@@ -44,8 +44,8 @@ local function table_of(set)
   local records, columns = {}, { { "family" }, { "loss" }, { "rate" }, { "decay" } }
   for i, each in ipairs(of.learners) do
     local at, row = best[each.name], compared.rows[i]
-    records[i] = { family = each.family, loss = each.name, rate = at.rate or at.eta, decay = at.decay,
-      change = row.change and { row.change, table.unpack(row.ends.change or {}) }, ["p, Holm"] = row.holm }
+    records[i] = { family = each.family, loss = each.name, rate = at.rate or at.eta or "", decay = at.decay or "",
+      change = row.change and { row.change, table.unpack(row.ends.change or {}) } or "", ["p, Holm"] = row.holm or "" }
   end
   for m = 1, of_users and 4 or 3 do
     local name, title = table.unpack(measures[m])

@@ -83,7 +83,7 @@ function M.table(o)
     record_of[rows[r]] = record
     for c, each in ipairs(columns) do
       local value, ends = value_of(record, each)
-      rows[r][c] = value or ""
+      rows[r][c] = value or nil
       cells:note(r, heads[c], ends)
     end
   end

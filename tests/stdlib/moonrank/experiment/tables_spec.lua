@@ -11,7 +11,7 @@ it("mr.experiment.table shows fields of records, leaves out columns that are fal
     runs = function(record, column) return #record.name + (column == "b" and 4 or 0) end }
   local shown = named.table
   equal({ named.caption, named.legend, shown.columns, shown:column "A", shown:column "b" },
-    { "Means", "b: twice a", { "name", "A", "b" }, { 0.25, 0.5, "" }, { 0.5, 1.0, "" } })
+    { "Means", "b: twice a", { "name", "A", "b" }, { 0.25, 0.5 }, { 0.5, 1.0 } })
   equal({ named.cells.intervals.A, named.cells.by }, { { { 0.125, 0.5 } }, "bootstrap over users" })
   equal({ named.cells.runs(shown.rows[1], "A"), named.cells.runs(shown.rows[3], "b") }, { 1, 5 })
   equal({ shown.mark.A, shown.formats.A }, { "max", "%.2f" })
