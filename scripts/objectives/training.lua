@@ -131,52 +131,41 @@ least or the largest that was tried.]]):format(M.said(set), worst.mean, worst.na
       M.said(set), #found - 1, experiment.are(surely))
 end
 
-local columns = { "algorithm", "rates chosen", "epochs chosen", "queries trained on", "nDCG", "sd of folds", "nDCG@2",
-  "nDCG@4", "nDCG@6", "p, random", "change", "p", "queries", "skipped" }
-
--- A row of the table of changes: `each` is from protocol.compare, `runs` are the algorithm's chosen runs.
-local function row_of(results, each, runs)
-  local function listed(name)
-    return (table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", ""))
-  end
-  local function mean_at(k) return mr.stats.mean(experiment.lists(results, runs, "ndcg@" .. k)) end
-  return { each.name, listed "rate", listed "epoch", listed "trained_on", each.mean,
-    #runs > 1 and mr.stats.summary(experiment.folds(results, runs, "ndcg")).sd or nil, mean_at(2), mean_at(4),
-    mean_at(6), each.p_random, each.change, each.p, each.n, each.skipped }
-end
-
 ---Compares the nDCG of all algorithms at their chosen rates with MseNetBatched and with random orders, whose values are
 ---`random`. Returns a table, and its result in two sentences, for the text and for the findings of a report.
 function M.changes(set, results, random)
-  local chosen, values, rows, rates, at_edge = {}, {}, {}, {}, 0
+  local chosen, values, rates, at_edge = {}, {}, 0, 0
   for _, name in ipairs(protocol.names) do
     chosen[name] = experiment.chosen(results, { algorithm = name })
     values[name] = experiment.lists(results, chosen[name], "ndcg")
     for _, rate in ipairs(experiment.folds(results, chosen[name], "rate")) do
-      rates[#rates + 1], at_edge = rate, at_edge + (protocol.at_edge(rate) and 1 or 0)
+      rates, at_edge = rates + 1, at_edge + (protocol.at_edge(rate) and 1 or 0)
     end
   end
-  local cells = experiment.cells("bootstrap over queries", function(_, column)
-    return #set.folds * ((column == "change" or column == "p") and 2 or 1)
-  end)
-  local formats, mark = { ["sd of folds"] = "%.4f", change = "%+.4f", p = "%.2g", ["p, random"] = "%.2g" },
-    { p = protocol.level, ["p, random"] = protocol.level }
-  local found = protocol.compare(values, random)
-  for i, each in ipairs(found) do
-    rows[i] = row_of(results, each, chosen[each.name])
-    for _, title in ipairs{ "nDCG", "nDCG@2", "nDCG@4", "nDCG@6" } do
-      formats[title], mark[title] = "%.4f", "max"
-      cells:note(i, title, experiment.over_lists(experiment.lists(results, chosen[each.name], title:lower())))
+  local found, depths = protocol.compare(values, random), { "nDCG", "nDCG@2", "nDCG@4", "nDCG@6" }
+  for _, each in ipairs(found) do
+    local runs = chosen[each.name]
+    for _, name in ipairs{ "rate", "epoch", "trained_on" } do
+      each[name] = table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", "")
     end
-    cells:note(i, "change", each.change and each.low == each.low and { each.low, each.high } or nil)
+    for _, title in ipairs(depths) do each[title] = experiment.mean(experiment.lists(results, runs, title:lower())) end
+    each.sd = #runs > 1 and mr.stats.summary(experiment.folds(results, runs, "ndcg")).sd or nil
+    if each.change and each.low == each.low then each.change = { each.change, each.low, each.high } end
   end
-  return experiment.named(set.title .. ": what was chosen, nDCG, and its change against MseNetBatched",
-    mr.table{ columns = columns, rows = rows, formats = formats, mark = mark }, cells, [[
+  local columns = { { "algorithm", "name" }, { "rates chosen", "rate" }, { "epochs chosen", "epoch" },
+    { "queries trained on", "trained_on" } }
+  for _, title in ipairs(depths) do columns[#columns + 1] = { title, format = "%.4f", mark = "max" } end
+  table.insert(columns, 6, { "sd of folds", "sd", format = "%.4f" })
+  table.move({ { "p, random", "p_random", format = "%.2g", mark = protocol.level }, { "change", format = "%+.4f" },
+    { "p", format = "%.2g", mark = protocol.level }, { "queries", "n" }, { "skipped" } }, 1, 5, #columns + 1, columns)
+  return experiment.table{ caption = set.title .. ": what was chosen, nDCG, and its change against MseNetBatched",
+    records = found, columns = columns, by = "bootstrap over queries",
+    runs = function(_, column) return #set.folds * ((column == "change" or column == "p") and 2 or 1) end, legend = [[
 rates chosen, epochs chosen, queries trained on: fold by fold; nDCG: with the gain 2^y - 1, on test; sd of folds:
 standard deviation of the folds' means; change: of nDCG against MseNetBatched; p: of a permutation test of that,
 paired by query (100,000 choices of signs), corrected by Holm over the column; p, random: against random orders;
-queries: that are tested; skipped: without relevant documents.]]),
-    words(set, found, mr.stats.mean(random), ("%d of %d"):format(at_edge, #rates))
+queries: that are tested; skipped: without relevant documents.]] },
+    words(set, found, mr.stats.mean(random), ("%d of %d"):format(at_edge, rates))
 end
 
 return M
