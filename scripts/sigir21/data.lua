@@ -2,7 +2,7 @@
 -- random splits of CiteULike-a and MovieLens, and any folder in the layout of the authors' repository.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local protocol = dofile(here .. "protocol.lua")
+local protocol, place = dofile(here .. "protocol.lua"), mr.experiment.place
 
 local M = { names = { "citeulike", "citeulike_splits", "movielens", "folder" } }
 
@@ -36,10 +36,10 @@ end
 local open = {
   citeulike = protocol.citeulike,
   citeulike_splits = function(args)
-    return protocol.random_splits("CiteULike-a", mr.data.citeulike(protocol.place(args, "citeulike-a")):binarize(1))
+    return protocol.random_splits("CiteULike-a", mr.data.citeulike(place(args, "citeulike-a")):binarize(1))
   end,
   movielens = function(args)
-    return protocol.random_splits("MovieLens", mr.data.movielens(protocol.place(args, "ml-latest-small")):binarize(4))
+    return protocol.random_splits("MovieLens", mr.data.movielens(place(args, "ml-latest-small")):binarize(4))
   end,
   folder = function(args) return protocol.given_splits(args.folder, args.folder, splits_in(args.folder)) end,
 }

@@ -138,13 +138,10 @@ function M.made_up(name, seed)
   return M.random_splits("made-up ratings for " .. name, ratings, { 1 })
 end
 
----The path of a data set's folder: in --data, or in one of the program's usual places.
-function M.place(args, name) return args.data ~= "" and args.data .. "/" .. name or name end
-
 ---CiteULike-a on the authors' own splits; with --smoke made-up ratings.
 function M.citeulike(args)
   if args.smoke then return M.made_up("citeulike", 1) end
-  return M.given_splits("CiteULike-a, published splits", M.place(args, "citeulike-a"), { 0, 1 })
+  return M.given_splits("CiteULike-a, published splits", mr.experiment.place(args, "citeulike-a"), { 0, 1 })
 end
 
 ---A split with sampled negatives. Those of the recipe "paper" are relevant to the user in no part. The authors' code
