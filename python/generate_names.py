@@ -66,23 +66,24 @@ def _parameter(option):
     return f"{option['name']}: {kind} = {_value(float(default) if kind.split(' ')[0] == 'float' else default)}"
 
 
-def _overload(base, loss, documentation):
-    options = [option for option in loss["options"] if option["name"] != "bound" and not option.get("only_fit")]
+def _overload(base, loss, losses):
+    learns = base == "TorchLoss"
+    options = [option for option in losses.options_of(loss, learns) if option["name"] != "bound"]
     # lines break between parameters only
     rest = " ".join(f"{part},".replace(" ", "\0") for part in [*_FIRST[base].split(", "), "*"] +
                     [_parameter(option) for option in options])
     return (f'\n    @overload\n    def __init__(self, name: Literal["{loss["name"]}"],\n'
             + _filled(rest[:-1] + ") -> None:".replace(" ", "\0"), " " * len("    def __init__(")).replace("\0", " ")
-            + '\n        """' + textwrap.indent(documentation(loss["name"]), " " * 8).lstrip()
+            + '\n        """' + textwrap.indent(losses.documentation(loss["name"], learns), " " * 8).lstrip()
             + '\n        """\n')
 
 
-def text(names, declared, documentation):
+def text(names, declared, losses):
     """Returns the text of moonrank/_names.py.
 
-    names:         as moonrank.names() returns them
-    declared:      losses and options, as the function "declared" of the library returns them
-    documentation: moonrank._losses.documentation
+    names:    as moonrank.names() returns them
+    declared: losses and options, as the function "declared" of the library returns them
+    losses:   the module moonrank._losses
     """
     out = [_HEAD]
     for title, key in (("Loss", "losses"), ("MetricName", "metrics"), ("Bound", "bounds")):
@@ -98,7 +99,7 @@ def text(names, declared, documentation):
         out.append(f'\n    {option["name"]}: {kind} | None\n' + _filled(f'"""{option["text"]}"""', "    ") + "\n")
     for base, title in (("TorchLoss", "moonrank.torch.Loss"), ("TreeObjective", "objectives of trees")):
         out.append(f'\n\nclass {base}:\n    """Arguments of {title}."""\n')
-        out += [_overload(base, loss, documentation) for loss in declared["losses"]]
+        out += [_overload(base, loss, losses) for loss in declared["losses"]]
         first = _FIRST[base]
         out.append(f'\n    @overload\n    def __init__(self, name: str, {first}) -> None:\n'
                    '        """Makes the loss of this name, which a script may have defined."""\n')
@@ -121,4 +122,4 @@ if __name__ == "__main__":
     sys.modules["moonrank._names"] = _Unwritten("moonrank._names")
     from moonrank import _library, _losses, names as names_of
     (folder / "moonrank/_names.py").write_text(
-        text(names_of(), _library.call("declared", None), _losses.documentation))
+        text(names_of(), _library.call("declared", None), _losses))

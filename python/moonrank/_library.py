@@ -57,6 +57,7 @@ def _load() -> ctypes.CDLL:
     library.moonrank_watch_interrupts.argtypes = [ctypes.c_void_p, ctypes.c_int]
     library.moonrank_call.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t,
                                       ctypes.POINTER(_Array), ctypes.c_int, ctypes.POINTER(_Reply)]
+    library.moonrank_loss_step.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
     library.moonrank_release.argtypes = [ctypes.POINTER(_Reply)]
     library.moonrank_release.restype = None
     if library.moonrank_api_version() != _API_VERSION:
@@ -68,8 +69,9 @@ def _load() -> ctypes.CDLL:
 _library = _load()
 version: str = _library.moonrank_version().decode()
 
-# Arrays that the library reads, by number. The library calls `_give_back` with the number when it needs one no more.
-_lent: dict[int, np.ndarray] = {}
+# Arrays and tensors that the library reads, by number. The library calls `_give_back` with the number when it needs one
+# no more.
+_lent: dict[int, Any] = {}
 _last_number = 0
 _lent_bytes = 0
 _collect_at = _least_collected = 256 << 20  # the library collects its garbage when more bytes than that are lent
@@ -84,13 +86,22 @@ def _give_back(number):
     _lent_bytes -= _lent.pop(number).nbytes
 
 
-def _lend(array: np.ndarray) -> _Array:
+_give_back_address = ctypes.cast(_give_back, ctypes.c_void_p).value
+
+
+def _noted(array: Any) -> int:
+    """Notes that the library reads an array or a tensor, and returns its number."""
     global _last_number, _lent_bytes
     _last_number += 1
     _lent[_last_number] = array
     _lent_bytes += array.nbytes
+    return _last_number
+
+
+def _lend(array: np.ndarray) -> _Array:
+    number = _noted(array)
     shape = (ctypes.c_int64 * _MOST_DIMS)(*array.shape)
-    return _Array(array.ctypes.data, _DTYPES[array.dtype], array.ndim, shape, _give_back, _last_number)
+    return _Array(array.ctypes.data, _DTYPES[array.dtype], array.ndim, shape, _give_back, number)
 
 
 class _Memory:
@@ -212,18 +223,35 @@ def _opened() -> int:
     return _state
 
 
+_watching: bool | None = None
+
+
+def _entered() -> int:
+    """Returns the state for a call of this thread. Ctrl-C stops calls of the main thread."""
+    global _watching
+    state = _opened()
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main is not _watching:
+        _library.moonrank_watch_interrupts(state, is_main)
+        _watching = is_main
+    return state
+
+
+def _raise_failure(state: int, status: int) -> None:
+    if status == _INTERRUPTED:
+        raise KeyboardInterrupt
+    raise MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
+
+
 def _call(function: str, value: Any) -> Any:
     arrays: list[np.ndarray] = []
     data = _values.pack(value, arrays)
-    state = _opened()
-    _library.moonrank_watch_interrupts(state, threading.current_thread() is threading.main_thread())
+    state = _entered()
     lent = (_Array * len(arrays))(*map(_lend, arrays))
     reply = _Reply()
     status = _library.moonrank_call(state, function.encode(), data, len(data), lent, len(arrays), ctypes.byref(reply))
-    if status == _INTERRUPTED:
-        raise KeyboardInterrupt
     if status != 0:
-        raise MoonrankError(_library.moonrank_error(state).decode(errors="replace"))
+        _raise_failure(state, status)
     try:
         found = [_received(reply.arrays[i]) for i in range(reply.count)]
         return _values.unpack(ctypes.string_at(reply.values, reply.bytes), found)
@@ -231,17 +259,45 @@ def _call(function: str, value: Any) -> Any:
         _library.moonrank_release(ctypes.byref(reply))
 
 
+def _tidy() -> None:
+    """Releases dropped objects, and arrays that no script uses if many bytes are lent."""
+    global _collect_at, _lent_bytes
+    while _dropped:
+        _call("release", {"object": _dropped.popleft()})
+    if _lent_bytes > _collect_at:
+        _call("collect", None)
+        _lent_bytes = sum(array.nbytes for array in list(_lent.values()))
+        _collect_at = max(_least_collected, 2 * _lent_bytes)
+
+
 def call(function: str, value: Any) -> Any:
     """Calls a function of stdlib/moonrank/system/bridge.lua. The interpreter's lock is free meanwhile."""
-    global _collect_at, _lent_bytes
     with _lock:
-        while _dropped:
-            _call("release", {"object": _dropped.popleft()})
-        if _lent_bytes > _collect_at:
-            _call("collect", None)
-            _lent_bytes = sum(array.nbytes for array in list(_lent.values()))
-            _collect_at = max(_least_collected, 2 * _lent_bytes)
+        _tidy()
         return _call(function, value)
+
+
+_Step = ctypes.c_int64 * 21  # the struct moonrank_step, whose members have 8 bytes each
+_DRAWN = 20
+
+
+def step(loss: int, lists: int, rows: int, count: int, grades: int, sizes: int, scores: Any, address: int, dtype: int,
+         row_weights: int, list_weights: int, reduction: int, values: int, gradient: int, upstream: int,
+         parameters: int = 0, parameter_gradient: int = 0, parameter_count: int = 0, draw_again: int = -1) -> int:
+    """Computes a kept loss by moonrank_loss_step. `address` and all names of arrays are addresses (0: none), and
+    `scores` is the object that owns the scores. Returns what names the random numbers that the loss drew. The
+    interpreter's lock is free meanwhile."""
+    with _lock:
+        if _dropped or _lent_bytes > _collect_at:
+            _tidy()
+        state = _entered()
+        given = _Step(loss, lists, rows, count, grades, sizes, address, dtype, _give_back_address, _noted(scores),
+                      row_weights, list_weights, reduction, values, gradient, upstream, parameters,
+                      parameter_gradient, parameter_count, draw_again)
+        status = _library.moonrank_loss_step(state, given)
+        if status != 0:
+            _raise_failure(state, status)
+        return given[_DRAWN]
 
 
 class Kept:

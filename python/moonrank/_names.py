@@ -319,7 +319,7 @@ class TorchLoss:
     def __init__(self, name: Literal["llpauc"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, alpha: float = 0.7,
                  beta: float = 0.1, kappa: float = 5.0, a: float = 1.0, b: float = 0.0, s_plus: float = 0.5,
-                 s_minus: float = 0.5, gamma: float = 0.0, ascent: bool | None = None,
+                 s_minus: float = 0.5, gamma: float = 0.0, learn: bool = True, ascent: bool | None = None,
                  metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
         """The loss of the lower-left partial AUC, LLPAUC (Shi et al. 2024, arXiv 2403.00844, with w = 0): one value
         per list.
@@ -332,6 +332,7 @@ class TorchLoss:
         s_plus:   first value of the parameter p, or s+ (from -1 to 4; default 0.5)
         s_minus:  first value of the parameter m, or s- (from 0 to 5; default 0.5)
         gamma:    first value of the parameter gamma (from -1 to 1; default 0)
+        learn:    whether training updates the parameters together with the model's (default true)
         ascent:   whether training maximizes over p and gamma, as in the paper (default true for llpauc, false for
                   llpauc_as_coded)
         metric:   metric whose bounds are used (default "ap")
@@ -341,16 +342,14 @@ class TorchLoss:
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
 
-        The option `learn` of mr.losses.llpauc is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        `parameters()` has the parameters of the loss for an optimizer, and `learned` is their tensor.
         """
 
     @overload
     def __init__(self, name: Literal["llpauc_as_coded"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, theta_a: float = 0.5,
                  theta_b: float = 0.5, alpha: float = 0.7, beta: float = 0.1, kappa: float = 5.0, a: float = 1.0,
-                 b: float = 0.0, s_plus: float = 0.5, s_minus: float = 0.5, gamma: float = 0.0,
+                 b: float = 0.0, s_plus: float = 0.5, s_minus: float = 0.5, gamma: float = 0.0, learn: bool = True,
                  ascent: bool | None = None, metric: MetricName | str = "ap",
                  slope_at: Literal["value", "expectation"] = "value") -> None:
         """LLPAUC as the code of Shi et al. (2024) and of Yang et al. (2025) has it, one value per list.
@@ -365,6 +364,7 @@ class TorchLoss:
         s_plus:   first value of the parameter p, or s+ (from -1 to 4; default 0.5)
         s_minus:  first value of the parameter m, or s- (from 0 to 5; default 0.5)
         gamma:    first value of the parameter gamma (from -1 to 1; default 0)
+        learn:    whether training updates the parameters together with the model's (default true)
         ascent:   whether training maximizes over p and gamma, as in the paper (default true for llpauc, false for
                   llpauc_as_coded)
         metric:   metric whose bounds are used (default "ap")
@@ -374,9 +374,7 @@ class TorchLoss:
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
 
-        The option `learn` of mr.losses.llpauc_as_coded is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        `parameters()` has the parameters of the loss for an optimizer, and `learned` is their tensor.
         """
 
     @overload
@@ -511,19 +509,20 @@ class TorchLoss:
     @overload
     def __init__(self, name: Literal["ordinal"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, levels: int | None = None,
-                 thresholds: ArrayLike | None = None, metric: MetricName | str = "ndcg") -> None:
+                 thresholds: ArrayLike | None = None, learn: bool | None = None,
+                 metric: MetricName | str = "ndcg") -> None:
         """The ordinal regression loss with cumulative logits (McCullagh 1980): the mean over a list's rows of a sum
         over grades k.
 
         levels:     largest grade (from 1 to 10000; default the number of thresholds, else 4)
         thresholds: one threshold for each grade k from 1, in ascending order; a tensor with `requires_grad` is
                     learned (default k - 1/2)
+        learn:      whether thresholds are parameters, which training updates together with the model's (default
+                    false, except for a tensor with `requires_grad`)
         bound:      affine bound: a list's value is multiplied by the bound's slope for `metric` (default "none")
         metric:     metric whose bounds are used (default "ndcg")
 
-        The option `learn` of mr.losses.ordinal is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        `parameters()` has the parameters of the loss for an optimizer, and `learned` is their tensor.
         """
 
     @overload
@@ -1185,9 +1184,7 @@ class TreeObjective:
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
 
-        The option `learn` of mr.losses.llpauc is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        The parameters of the loss are constants here. mr.fit and moonrank.torch.Loss train them.
         """
 
     @overload
@@ -1217,9 +1214,7 @@ class TreeObjective:
         bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
                   multiplied by its slope (default "none")
 
-        The option `learn` of mr.losses.llpauc_as_coded is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        The parameters of the loss are constants here. mr.fit and moonrank.torch.Loss train them.
         """
 
     @overload
@@ -1361,9 +1356,7 @@ class TreeObjective:
         bound:      affine bound: a list's value is multiplied by the bound's slope for `metric` (default "none")
         metric:     metric whose bounds are used (default "ndcg")
 
-        The option `learn` of mr.losses.ordinal is for mr.fit only.
-
-        The parameters of the loss are constants here.
+        The parameters of the loss are constants here. mr.fit and moonrank.torch.Loss train them.
         """
 
     @overload

@@ -10,8 +10,9 @@ torch.Size([3])
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
@@ -22,28 +23,105 @@ from moonrank._names import Bound, Reduction, TorchLoss
 __all__ = ["Loss"]
 
 
+_REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
+
 # torch.compile calls the loss as it is
 _not_compiled = getattr(getattr(torch, "compiler", None), "disable", lambda function: function)
 
 
-class _Function(torch.autograd.Function):
-    @staticmethod
-    def forward(context, scores, loss, given, wanted):
-        # The gradient of a value per list depends on the weights of the values, which only the backward pass knows.
-        at_once = wanted and loss.reduction != "none"
-        found = loss._compute(scores, given, gradient=at_once)
-        context.loss, context.given, context.drawn = loss, given, found["drawn"]
-        context.save_for_backward(found["gradient"] if at_once else scores)
-        return found["value"]
+class _Once(torch.autograd.Function):
+    """The identity of a gradient, which raises an error where a second derivative is asked for."""
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    def forward(context, gradient, *_):
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(context, *_):
+        raise MoonrankError("a second derivative of moonrank.torch.Loss is asked for, but the loss has first derivatives "
+                            "only. Use the gradient as a constant: gradient.detach(), or create_graph=False")
+
+
+class _Function(torch.autograd.Function):
+    @staticmethod
+    def forward(context, scores, learned, loss, given, wanted):
+        # The gradient of a value per list depends on the weights of the values, which only the backward pass knows.
+        at_once = wanted and loss.reduction != "none"
+        found = loss._compute(scores, learned, given, at_once)
+        context.loss, context.given, context.drawn, context.numbers = loss, given, found.drawn, found.numbers
+        context.inputs = scores, learned
+        if at_once:
+            context.save_for_backward(found.gradient, found.of_learned)
+        else:
+            context.save_for_backward(scores)
+        return found.values
+
+    @staticmethod
     def backward(context, output):  # pyright: ignore[reportIncompatibleMethodOverride]
-        saved, = context.saved_tensors
-        if context.loss.reduction == "none":
-            found = context.loss._compute(saved, context.given, gradient=True, weights=output, drawn=context.drawn)
-            return found["gradient"], None, None, None
-        return saved * output, None, None, None
+        saved = context.saved_tensors
+        with torch.no_grad():
+            if context.loss.reduction == "none":
+                found = context.loss._compute(saved[0], None, context.given, True, output, context.drawn,
+                                              context.numbers)
+                both = found.gradient, found.of_learned
+            else:
+                both = saved[0] * output, None if saved[1] is None else saved[1] * output
+        if torch.is_grad_enabled():  # create_graph=True
+            both = tuple(each if each is None else _Once.apply(each, output, *context.inputs) for each in both)
+        return both[0], both[1], None, None, None
+
+
+class _Found(NamedTuple):
+    values: torch.Tensor
+    gradient: torch.Tensor | None
+    of_learned: torch.Tensor | None  # gradient of the loss's own parameters
+    numbers: torch.Tensor | None     # these parameters, in float64
+    drawn: int
+
+
+class _Given(NamedTuple):
+    """Judged lists and weights as addresses, and the arrays in `holds` to which they belong."""
+
+    lists: int  # number of kept lists, or 0
+    rows: int
+    count: int
+    grades: int
+    sizes: int
+    row_weights: int
+    list_weights: int
+    holds: tuple[Any, ...]
+
+
+def _weights(name: str, weights: Any, size: int, what: str) -> np.ndarray | None:
+    if weights is None:
+        return None
+    array = _library.as_array(name, weights, (np.float64,), dims=1)
+    if array.size != size:
+        raise MoonrankError(f"{name} has {array.size} numbers, but there are {size} {what}, expected equal numbers")
+    return array
+
+
+def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any) -> _Given:
+    if (isinstance(grades, torch.Tensor) and isinstance(sizes, torch.Tensor) and row_weights is None
+            and list_weights is None and grades.dtype is torch.float32 and sizes.dtype is torch.int64
+            and grades.is_cpu and sizes.is_cpu and grades.dim() == sizes.dim() == 1 and grades.is_contiguous()
+            and sizes.is_contiguous()):  # the library checks the numbers
+        return _Given(0, grades.numel(), sizes.numel(), grades.data_ptr(), sizes.data_ptr(), 0, 0, (grades, sizes))
+    judged = _lists.judged(grades, sizes)
+    own, lengths = judged.get("grades"), judged["sizes"]
+    rows = len(judged.holds.grades) if own is None else len(own)
+    weights = (_weights("weights", row_weights, rows, "rows"),
+               _weights("list_weights", list_weights, len(lengths), "lists"))
+    grades_at, *of_weights = (0 if each is None else each.ctypes.data for each in (own, *weights))
+    return _Given(judged.get("lists", 0), rows, len(lengths), grades_at, lengths.ctypes.data, *of_weights,
+                  (judged, *weights))
+
+
+def _readable(scores: torch.Tensor) -> torch.Tensor:
+    """Returns scores as the library reads them: in the memory of the CPU, as float32 or float64."""
+    if scores.dtype is not torch.float32 and scores.dtype is not torch.float64:
+        scores = scores.float()
+    return scores.cpu().contiguous()
 
 
 class Loss(TorchLoss, torch.nn.Module):
@@ -57,7 +135,12 @@ class Loss(TorchLoss, torch.nn.Module):
 
     An unknown name or option, and arrays of wrong shapes, raise MoonrankError. The lists are never padded. Scores of
     float32 or float64 in the memory of the CPU are read in place; scores on a GPU are copied. The loss is computed
-    with all threads of Moonrank, while other Python threads run. Second derivatives are not available.
+    with all threads of Moonrank, while other Python threads run. A second derivative raises MoonrankError.
+
+    A loss with parameters of its own, such as "llpauc" or Loss("ordinal", learn=True), has them in `learned` and
+    `parameters()`, so that an optimizer can train them with those of the model. Each call first moves them into their
+    ranges. The gradient of "llpauc" has the opposite sign for the parameters p and gamma, because training maximizes
+    over them (ascent=False: it does not). Losses without such parameters have `learned` None.
 
     Losses that draw, such as "bpr", use Moonrank's random numbers, which `moonrank.lua("mr.seed(1)")` starts
     again.
@@ -66,14 +149,16 @@ class Loss(TorchLoss, torch.nn.Module):
     torch.Size([1])
     """
 
-    __doc__ = _losses.Documentation(__doc__)  # type: ignore[assignment]
+    __doc__ = _losses.Documentation(__doc__, learns=True)  # type: ignore[assignment]
 
     def _make(self, name: str, bound: Bound | str, reduction: Reduction, options: dict[str, Any]) -> None:
         torch.nn.Module.__init__(self)
-        if reduction not in ("mean", "sum", "none"):
+        if reduction not in _REDUCTIONS:
             raise MoonrankError(f"reduction is {reduction!r}, expected 'mean', 'sum' or 'none'")
         self.name, self.bound, self.reduction = name, bound, reduction
-        self._loss = _losses.kept(name, bound, options)
+        self._loss = _losses.kept(name, bound, options, learns=True)
+        own = self._loss.reply.get("parameters")
+        self.learned = None if own is None else torch.nn.Parameter(torch.tensor(own, dtype=torch.get_default_dtype()))
 
     @_not_compiled
     def forward(self, scores: torch.Tensor, grades: torch.Tensor | _lists.Grades,
@@ -95,19 +180,44 @@ class Loss(TorchLoss, torch.nn.Module):
         if not scores.dtype.is_floating_point:
             raise MoonrankError(f"scores has the type {scores.dtype}, expected floating point")
         scores = scores.squeeze(1) if scores.dim() == 2 and scores.shape[1] == 1 else scores
-        given = _lists.judged(grades, sizes, None, weights, list_weights)
-        return _Function.apply(scores, self, given, scores.requires_grad and torch.is_grad_enabled())
+        given, learned = _given(grades, sizes, weights, list_weights), self.learned
+        if scores.dim() != 1 or scores.numel() != given.rows:
+            self._refuse(scores, grades, sizes)
+        wanted = torch.is_grad_enabled() and (scores.requires_grad or learned is not None and learned.requires_grad)
+        try:
+            return _Function.apply(scores, learned, self, given, wanted)
+        except MoonrankError:
+            self._refuse(scores, grades, sizes)
+            raise
 
     def extra_repr(self) -> str:
         return f"{self.name!r}, bound={self.bound!r}, reduction={self.reduction!r}"
 
-    def _compute(self, scores: torch.Tensor, given: _lists.Judged, gradient: bool,
-                 weights: torch.Tensor | None = None, drawn: int | None = None) -> dict[str, Any]:
-        value = {"loss": self._loss.number, "scores": _lists.scores_of("scores", scores, given["sizes"]),
-                 "reduction": self.reduction, "gradient": gradient, "draw_again": drawn, **given}
-        if weights is not None:
-            value["weights"] = _library.as_array("weights", weights)
-        found = _library.call("loss_values", value)
-        for key in found.keys() - {"drawn"}:
-            found[key] = torch.from_numpy(found[key]).to(scores.device, scores.dtype)
-        return found
+    def _refuse(self, scores: torch.Tensor, grades: Any, sizes: Any) -> None:
+        """Raises an error if arguments do not fit together, with the words of the other functions of Moonrank."""
+        _lists.scores_of("scores", scores, _lists.judged(grades, sizes)["sizes"])
+
+    def _compute(self, scores: torch.Tensor, learned: torch.Tensor | None, given: _Given, wanted: bool,
+                 upstream: torch.Tensor | None = None, drawn: int = -1, numbers: torch.Tensor | None = None) -> _Found:
+        x = _readable(scores)
+        values = x.new_empty(given.count if self.reduction == "none" else ())
+        gradient = torch.empty_like(x) if wanted else None
+        weights = upstream if upstream is None else upstream.to(x.device, x.dtype).contiguous()
+        own, of_own, before = (0, 0, 0), None, None
+        if learned is not None:
+            before = learned.detach()
+            numbers = before.to("cpu", torch.float64, copy=True)
+        if numbers is not None:
+            of_own = torch.zeros_like(numbers)
+            own = numbers.data_ptr(), of_own.data_ptr(), numbers.numel()
+        drawn = _library.step(
+            self._loss.number, given.lists, given.rows, given.count, given.grades, given.sizes, x, x.data_ptr(),
+            0 if x.dtype is torch.float32 else 1, given.row_weights, given.list_weights, _REDUCTIONS[self.reduction],
+            values.data_ptr(), 0 if gradient is None else gradient.data_ptr(),
+            0 if weights is None else weights.data_ptr(), *own, drawn)
+        if before is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
+            before.copy_(numbers)  # the loss moved them into their ranges
+        if x is not scores:
+            values = values.to(scores.device, scores.dtype)
+            gradient = gradient if gradient is None else gradient.to(scores.device, scores.dtype)
+        return _Found(values, gradient, of_own if wanted else None, numbers, drawn)

@@ -18,7 +18,7 @@ def test_the_names_as_types_are_those_of_the_library():
     spec = importlib.util.spec_from_file_location("generate_names", FOLDER / "generate_names.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    text = module.text(moonrank.names(), _library.call("declared", None), _losses.documentation)
+    text = module.text(moonrank.names(), _library.call("declared", None), _losses)
     assert pathlib.Path(_names.__file__).read_text() == text, "run python/generate_names.py"
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from kept_losses import differentiated
 
 import moonrank
 from moonrank import _library, _lists
@@ -118,16 +119,14 @@ def test_every_loss_and_bound_equals_the_program(program, tmp_path, binary):
         for bound in moonrank.lua("return (mr.losses.bounds(name))", name=name):
             loss = _library.Kept("loss", {"loss": name, "options": {"bound": bound}})
             for dtype in ("float32", "float64"):
-                value = {"loss": loss.number, "scores": binary.scores.astype(dtype)}
+                scores = binary.scores.astype(dtype)
                 moonrank.lua("mr.seed(1)")
-                summed = _library.call("loss_values", {**value, **given, "reduction": "none", "gradient": True,
-                                                       "weights": np.ones(len(binary.sizes), dtype)})
+                values, gradient = differentiated(loss, scores, given, "none")
                 moonrank.lua("mr.seed(1)")
-                mean = _library.call("loss_values", {**value, **given, "reduction": "mean", "gradient": False})
+                mean, _ = differentiated(loss, scores, given, "mean", gradient=False)
                 moonrank.lua("mr.seed(1)")
-                newton = _library.call("derivatives", {**value, "lists": kept.number})
-                for key, array in (("values", summed["value"]), ("gradient", summed["gradient"]),
-                                   ("mean", mean["value"]), ("first", newton["first"]), ("second", newton["second"])):
+                newton = _library.call("derivatives", {"loss": loss.number, "scores": scores, "lists": kept.number})
+                for key, array in (("values", values), ("gradient", gradient), ("mean", mean), ("first", newton["first"]), ("second", newton["second"])):
                     found[f"{name} {bound} {dtype} {key}"] = np.atleast_1d(array.astype(np.float64))
     assert_equal(found, expected)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import moonrank
-from moonrank import _library, _lists
 
 torch = pytest.importorskip("torch")
 import moonrank.torch  # noqa: E402 (needs PyTorch)
@@ -40,20 +39,27 @@ def test_gradcheck(name, bound, reduction):
     assert torch.autograd.gradcheck(seeded, scores(), fast_mode=reduction == "none")
 
 
+PLAIN = """
+local lists, x = mr.lists{ relevance = grades, sizes = sizes }, x:detach():requires_grad()
+local loss = mr.losses[name]{ bound = bound }
+local value = reduction == "mean" and loss:mean(x, lists) or loss(x, lists):sum()
+value:backward()
+return value, x.grad
+"""
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name, bound", [
     ("ndcg", "expectation"), ("lambdarank", "minmax"), ("softmax_cross_entropy", "none")])
 def test_values_and_gradients_are_those_of_the_library(name, bound, dtype):
-    given = _lists.judged(GRADES.numpy(), SIZES.numpy())
-    kept = _library.Kept("loss", {"loss": name, "options": {"bound": bound}})
     for reduction in ("mean", "sum"):
         x = scores(dtype)
         value = moonrank.torch.Loss(name, bound=bound, reduction=reduction)(x, GRADES, SIZES)
         value.backward()
-        expected = _library.call("loss_values", {"loss": kept.number, "scores": x.detach().numpy(),
-                                                 "reduction": reduction, "gradient": True, **given})
-        assert value.dtype == dtype and value.shape == () and value.item() == expected["value"].item()
-        assert torch.equal(x.grad, torch.from_numpy(expected["gradient"]))
+        expected, gradient = moonrank.lua(PLAIN, name=name, bound=bound, x=x, grades=GRADES, sizes=SIZES,
+                                          reduction=reduction)
+        assert value.dtype == dtype and value.shape == () and value.item() == expected.item()
+        assert torch.equal(x.grad, torch.from_numpy(gradient))
 
 
 def test_the_reductions_agree():
@@ -176,11 +182,11 @@ from moonrank import _library
 rows, addresses = 10**7, []
 scores = torch.randn(rows, requires_grad=True)
 grades, sizes = (torch.rand(rows) < 0.2).float(), torch.full((rows // 100,), 100)
-lend = _library._lend
-def noted(array):
-    addresses.append(array.ctypes.data)
-    return lend(array)
-_library._lend = noted
+step = _library.step
+def noted(*given):
+    addresses.extend((given[4], given[5], given[7]))
+    return step(*given)
+_library.step = noted
 moonrank.torch.Loss("mse")(torch.zeros(2, requires_grad=True), [0, 1], [2]).backward()
 addresses.clear()
 def peak():
@@ -271,3 +277,72 @@ def test_weights():
         moonrank.torch.Loss("log_rr")(x, GRADES, SIZES, weights=weights)
     with pytest.raises(moonrank.MoonrankError, match="weights.*-1"):
         moonrank.torch.Loss("mse")(x, GRADES, SIZES, weights=-torch.ones(13))
+    with pytest.raises(moonrank.MoonrankError, match="weights.*12.*13"):
+        moonrank.torch.Loss("mse")(x, GRADES, SIZES, weights=torch.ones(12))
+
+
+# ascent of the default "llpauc" turns the sign of two derivatives, so that it is not a gradient
+LEARN = [("llpauc", {"ascent": False}), ("llpauc_as_coded", {}), ("ordinal", {"learn": True, "levels": 2})]
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("name, options", LEARN)
+def test_gradcheck_of_parameters(name, options, reduction):
+    loss = moonrank.torch.Loss(name, reduction=reduction, **options).double()
+    own, = loss.parameters()
+    with torch.no_grad():
+        own.mul_(0.5).add_(0.2)  # inside the ranges
+
+    def value(x, numbers):
+        return torch.func.functional_call(loss, {"learned": numbers}, (x, GRADES, SIZES))
+    assert torch.autograd.gradcheck(value, (scores(), own.detach().clone().requires_grad_()))
+
+
+@pytest.mark.parametrize("name, options", [*LEARN, ("llpauc", {})])
+def test_an_optimizer_trains_parameters_as_the_program_does(name, options):
+    loss = moonrank.torch.Loss(name, **options).double()
+    own, = loss.parameters()
+    optimizer, x = torch.optim.SGD(loss.parameters(), lr=0.5), scores().detach()
+    for _ in range(4):
+        optimizer.zero_grad()
+        loss(x, GRADES, SIZES).backward()
+        optimizer.step()
+    loss(x, GRADES, SIZES)  # moves the parameters into their ranges
+    expected = moonrank.lua("""
+        local loss, lists = mr.losses[name](options), mr.lists{ relevance = grades, sizes = sizes }
+        local optimizer = mr.optim.sgd{ lr = 0.5 }:bind(loss:parameters())
+        for _ = 1, 4 do
+          optimizer:zero_grad()
+          loss:mean(x, lists):backward()
+          optimizer:step()
+        end
+        loss:mean(x, lists)
+        return loss:parameters()[1]
+    """, name=name, options=options, x=x, grades=GRADES, sizes=SIZES)
+    first = moonrank.torch.Loss(name, **options).learned.detach().double()
+    assert np.allclose(own.detach().numpy(), expected, rtol=1e-12) and not torch.equal(own.detach(), first)
+    other = moonrank.torch.Loss(name, **options).double()
+    other.load_state_dict(loss.state_dict())
+    assert other(x, GRADES, SIZES) == loss(x, GRADES, SIZES) == copy.deepcopy(loss)(x, GRADES, SIZES)
+
+
+def test_losses_without_parameters_have_none():
+    assert not list(moonrank.torch.Loss("ndcg").parameters())
+    assert not list(moonrank.torch.Loss("ordinal").parameters())
+    assert not list(moonrank.torch.Loss("llpauc", learn=False).parameters())
+
+
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+def test_second_derivatives_are_an_error(reduction):
+    x, weights = scores(), torch.ones(5, dtype=torch.float64)
+    loss = moonrank.torch.Loss("mse", reduction=reduction)(x ** 2, GRADES, SIZES)
+    value = loss if reduction == "mean" else (loss * weights).sum()
+    gradient, = torch.autograd.grad(value, x, create_graph=True)
+    plain, = torch.autograd.grad(moonrank.torch.Loss("mse", reduction="mean" if reduction == "mean" else "sum")(
+        x ** 2, GRADES, SIZES), x)
+    assert torch.allclose(gradient, plain)
+    with pytest.raises(moonrank.MoonrankError, match="second derivative"):
+        (value + (gradient ** 2).sum()).backward()
+    y = scores()
+    (gradient.detach() * y).sum().backward()  # a constant is fine
+    assert torch.equal(y.grad, gradient.detach())

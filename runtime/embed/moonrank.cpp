@@ -1,27 +1,15 @@
-// The C interface. A call is prepared and its results are read in C++; in between, one protected call runs Lua, so that
-// no error of Lua passes a C++ object.
+// The C interface: states, scripts, metrics and losses, and calls of bindings.
 #include "runtime/embed/moonrank.h"
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstring>
-#include <mutex>
+#include <memory>
 #include <pthread.h>
 
 #include "kernels/core/threads.h"
-#include "runtime/embed/arrays.h"
+#include "runtime/embed/call.h"
 #include "runtime/lua/bind.h"
-#include "runtime/lua/error_text.h"
-#include "runtime/lua/exit.h"
-#include "runtime/lua/interrupt.h"
 #include "runtime/lua/state.h"
-
-struct moonrank_state {
-  lua_State* L = nullptr;
-  std::string error;
-  bool watches_interrupts = false;
-};
 
 namespace mr::embed {
 namespace {
@@ -32,66 +20,9 @@ struct Reply {
   std::vector<moonrank_array> arrays;
 };
 
-/// Locked during every call, because Lua's states share the memory pool, the GPU and the handling of Ctrl-C.
-std::mutex& calls() {
-  static std::mutex the_mutex;
-  return the_mutex;
-}
-
-/// True in a process that was forked while another thread was in a call. The states and caches may be half changed, so
-/// that every later call is refused.
-std::atomic<bool> forked_in_call{false};
-
-void in_child() {
-  if (calls().try_lock()) {
-    calls().unlock();
-  } else {
-    forked_in_call = true;
-  }
-}
-
-constexpr const char* forked_text =
-    "moonrank: the process was forked while another thread was in a call of moonrank. Start it anew instead, as "
-    "Python's multiprocessing does with 'spawn' or 'forkserver'";
-
 constexpr int most_threads = 4096;
 
 thread_local std::string error_of_open;
-
-/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's. A Ctrl-C that stopped nothing,
-/// because the call ended first, goes to the caller's handler.
-class InterruptWatch {
- public:
-  explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {
-    if (!on_) return;
-    sigaction(SIGINT, nullptr, &before_);
-    if (before_.sa_handler == SIG_IGN) on_ = false;
-    if (!on_) return;
-    lua::watch_interrupts(state.L, presses_that_kill);
-  }
-  InterruptWatch(const InterruptWatch&) = delete;
-  InterruptWatch& operator=(const InterruptWatch&) = delete;
-  ~InterruptWatch() {
-    if (!on_) return;
-    const bool came_late = lua::interrupted() && !has_stopped_;
-    lua::ignore_interrupts();
-    sigaction(SIGINT, &before_, nullptr);
-    if (came_late) raise(SIGINT);
-  }
-  void has_stopped() { has_stopped_ = true; }
-
- private:
-  static constexpr int presses_that_kill = 3;
-  bool on_, has_stopped_ = false;
-  struct sigaction before_ {};
-};
-
-int handle_error(lua_State* L) {
-  const lua::Box<lua::Exit>* const exit = lua::box_at<lua::Exit>(L, 1);
-  if (exit == nullptr || !exit->alive) return lua::error_text(L);
-  lua_pushlstring(L, exit->get()->message.data(), exit->get()->message.size());
-  return 1;
-}
 
 /// A call of a function of stdlib/moonrank/system/bridge.lua.
 struct Request {
@@ -103,10 +34,7 @@ struct Request {
 /// Lua: require("moonrank.system.bridge").call(function, values, {array, ...})
 int call_bridge(lua_State* L) {
   const Request& request = *static_cast<const Request*>(lua_touserdata(L, 1));
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "moonrank.system.bridge");
-  lua_call(L, 1, 1);
-  lua_getfield(L, -1, "call");
+  push_bridge_function(L, "call");
   lua_pushstring(L, request.function);
   lua_pushlstring(L, request.values.data(), request.values.size());
   lua_createtable(L, static_cast<int>(request.arrays->size()), 0);
@@ -118,30 +46,6 @@ int call_bridge(lua_State* L) {
   }
   lua_call(L, 3, 2);
   return 2;
-}
-
-int fail(moonrank_state* state, const char* text) noexcept {
-  try {
-    state->error = text;
-  } catch (const std::bad_alloc&) {
-    state->error.clear();
-  }
-  return MOONRANK_FAILED;
-}
-
-/// Runs the protected function on top of the stack below its arguments.
-int protected_call(moonrank_state* state, int arguments, int results) {
-  lua_State* const L = state->L;
-  lua_pushcfunction(L, &handle_error);
-  lua_insert(L, 1);
-  InterruptWatch watch(*state);
-  const int status = lua_pcall(L, arguments, results, 1);
-  if (status == LUA_OK) return MOONRANK_OK;
-  const char* const text = lua_tostring(L, -1);
-  fail(state, status == LUA_ERRMEM ? "out of memory" : text != nullptr ? text : "an error without a text");
-  if (!lua::interrupted()) return MOONRANK_FAILED;
-  watch.has_stopped();
-  return MOONRANK_INTERRUPTED;
 }
 
 void release_all(std::vector<moonrank_array>& arrays) {
@@ -191,24 +95,18 @@ int call(moonrank_state* state, const char* function, std::string_view values, c
   return status;
 }
 
-/// Runs `work`, which gets a reply to fill, with the calls' lock, and turns exceptions into the state's error.
+/// Like `guarded`, for work that fills a reply. The reply's arrays are released after an exception.
 template <class Work>
-int guarded(moonrank_state* state, const Work& work) noexcept {
-  if (state == nullptr) return MOONRANK_FAILED;
-  const Call ends_with_releases;
-  if (forked_in_call) {
-    state->error = forked_text;
-    return MOONRANK_FAILED;
-  }
-  const std::lock_guard lock(calls());
-  Reply reply;
-  try {
-    state->error.clear();
-    return work(reply);
-  } catch (const std::exception& error) {
-    release_all(reply.arrays);
-    return fail(state, error.what());
-  }
+int with_reply(moonrank_state* state, const Work& work) noexcept {
+  return guarded(state, [&] {
+    Reply reply;
+    try {
+      return work(reply);
+    } catch (const std::exception&) {
+      release_all(reply.arrays);
+      throw;
+    }
+  });
 }
 
 /// Bytes of strings in the format of stdlib/moonrank/sweep/frame.lua: a table with the keys 1, 2, ...
@@ -240,7 +138,7 @@ moonrank_array lent(const void* data, int32_t dtype, int64_t entries) {
 /// Calls a bridge function that returns a mean and another array, which is copied to `out` unless it is null.
 int measure(moonrank_state* state, const char* function, const char* name, const void* scores, int dtype,
             const moonrank_lists* lists, double* mean, void* out) {
-  return guarded(state, [&](Reply& reply) {
+  return with_reply(state, [&](Reply& reply) {
     if (name == nullptr) return fail(state, "the name is NULL, expected a metric or a loss");
     if (lists == nullptr) return fail(state, "lists is NULL, expected judged lists");
     if (mean == nullptr) return fail(state, "mean is NULL, expected the address of a double");
@@ -322,7 +220,7 @@ void moonrank_watch_interrupts(moonrank_state* state, int on) {
 }
 
 int moonrank_run(moonrank_state* state, const char* code, const char* name) {
-  return guarded(state, [&](Reply& reply) {
+  return with_reply(state, [&](Reply& reply) {
     if (code == nullptr) return fail(state, "code is NULL, expected a text");
     const int status = call(state, "script", packed({code, name != nullptr ? name : "script"}), {}, reply);
     release_all(reply.arrays);
@@ -348,7 +246,7 @@ int moonrank_call(moonrank_state* state, const char* function, const void* value
       if (arrays[i].release != nullptr) arrays[i].release(arrays[i].owner);
     }
   }
-  return guarded(state, [&](Reply& found) {
+  return with_reply(state, [&](Reply& found) {
     const std::vector<mr::Tensor> tensors =
         tensors_on(arrays, count);  // first, because they are released after any error
     if (function == nullptr) return fail(state, "function is NULL, expected a name");

@@ -109,6 +109,32 @@ MOONRANK_API int moonrank_call(moonrank_state* state, const char* function, cons
 /* Frees the memory of a reply, but not its arrays. */
 MOONRANK_API void moonrank_release(moonrank_reply* reply);
 
+/* For bindings of other languages: one call of a loss in a training loop, on the caller's arrays, without the bytes of
+ * moonrank_call. Every member has 8 bytes. Members without a comment on their state may not be NULL. */
+typedef struct moonrank_step {
+  int64_t loss;         /* number that the function "loss" of moonrank_call returned */
+  int64_t lists;        /* number that the function "lists" returned, or 0 for lists of `grades` and `sizes` */
+  int64_t rows, count;  /* number of rows and of lists, also of kept lists */
+  const float* grades;  /* [rows]; NULL for kept lists, as are the sizes */
+  const int64_t* sizes; /* [count] */
+  void* scores;         /* [rows], read in place and released like the data of a moonrank_array */
+  int64_t dtype;        /* of scores, values, upstream and gradient: MOONRANK_FLOAT32 or MOONRANK_FLOAT64 */
+  void (*release)(void* owner);
+  void* owner;
+  const double* row_weights;  /* [rows], or NULL: those of kept lists, or none */
+  const double* list_weights; /* [count], or NULL */
+  int64_t reduction;          /* 0: mean over the lists that count, 1: sum, 2: a value per list */
+  void* values;               /* receives the value, or [count] values */
+  void* gradient;             /* receives [rows] derivatives by the scores; NULL: they are not computed */
+  const void* upstream;       /* [count], what the values are multiplied by in the gradient of reduction 2; else NULL */
+  double* parameters;         /* [parameter_count], the loss's own; receives what they were moved to; NULL if none */
+  double* parameter_gradient; /* receives [parameter_count] derivatives if `gradient` is given */
+  int64_t parameter_count;
+  int64_t draw_again; /* `drawn` of an earlier call, whose random numbers the loss uses again; -1: new ones */
+  int64_t drawn;      /* receives what names the random numbers of this call */
+} moonrank_step;
+MOONRANK_API int moonrank_loss_step(moonrank_state* state, moonrank_step* step);
+
 #ifdef __cplusplus
 }
 #endif

@@ -271,3 +271,74 @@ TEST_CASE("a forked child computes with threads of its own", "[embed]") {
   CHECK(status == 0);
   moonrank_threads(before);
 }
+
+TEST_CASE("a step of a training loop is the mean loss and its gradient", "[embed]") {
+  State state;
+  const auto word = [](const std::string& text) {
+    const auto size = static_cast<int64_t>(text.size());
+    return "s" + std::string(reinterpret_cast<const char*>(&size), 8) + text;
+  };
+  const int64_t one = 1;
+  const std::string values = "T" + std::string(reinterpret_cast<const char*>(&one), 8) + word("loss") + word("ndcg");
+  moonrank_reply reply{};
+  REQUIRE(moonrank_call(state, "loss", values.data(), values.size(), nullptr, 0, &reply) == MOONRANK_OK);
+  moonrank_release(&reply);
+  std::vector<float> x = scores, gradient(7), expected(7);
+  float value = 0;
+  int released = 0;
+  moonrank_step step{};
+  step.loss = 1;
+  step.rows = 7;
+  step.count = 2;
+  step.grades = grades.data();
+  step.sizes = sizes.data();
+  step.scores = x.data();
+  step.release = [](void* owner) { ++*static_cast<int*>(owner); };
+  step.owner = &released;
+  step.values = &value;
+  step.gradient = gradient.data();
+  step.draw_again = -1;
+
+  SECTION("like moonrank_loss") {
+    REQUIRE(moonrank_loss_step(state, &step) == MOONRANK_OK);
+    double mean = 0;
+    REQUIRE(moonrank_loss(state, "ndcg", x.data(), MOONRANK_FLOAT32, &lists, &mean, expected.data()) == MOONRANK_OK);
+    CHECK(value == static_cast<float>(mean));
+    CHECK(gradient == expected);
+    REQUIRE(moonrank_run(state, "collectgarbage()", "") == MOONRANK_OK);
+    CHECK(released == 1);
+  }
+
+  SECTION("a value per list") {
+    float each[2] = {};
+    const float weights[2] = {1, 2};
+    step.reduction = 2;
+    step.values = each;
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_FAILED);  // without `upstream`
+    step.upstream = weights;
+    REQUIRE(moonrank_loss_step(state, &step) == MOONRANK_OK);
+    CHECK(each[0] != each[1]);
+  }
+
+  SECTION("wrong arguments are errors, and the scores are released") {
+    x[2] = std::numeric_limits<float>::quiet_NaN();
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_FAILED);
+    CHECK(has(state.error(), "row 2"));
+    CHECK(released == 1);
+    x[2] = 0;
+    step.loss = 7;
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_FAILED);
+    CHECK(has(state.error(), "loss is 7"));
+    step.loss = 1;
+    step.rows = 6;
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_FAILED);
+    CHECK(has(state.error(), "7"));
+    step.rows = 7;
+    step.reduction = 3;
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_FAILED);
+    CHECK(moonrank_loss_step(state, nullptr) == MOONRANK_FAILED);
+    step.release = nullptr;
+    step.reduction = 0;
+    CHECK(moonrank_loss_step(state, &step) == MOONRANK_OK);
+  }
+}

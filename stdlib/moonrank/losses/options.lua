@@ -62,7 +62,7 @@ M.relevant = declare("mr.losses.RelevantGradeOptions", {
 
 -- Options of losses that only mr.fit can follow -> the reason. A loss that is used without mr.fit refuses them.
 M.only_fit = {
-  learn = "only mr.fit trains the parameters of a loss",
+  learn = "only mr.fit and moonrank.torch train the parameters of a loss",
   regularize = "only mr.fit sees the factors of a model. Use the optimizer's weight decay",
 }
 

@@ -23,7 +23,7 @@ local options_of_both = declare("mr.losses.LlpaucOptions", {
   number("s_plus", 0.5, -1, 4, "first value of the parameter p, or s+"),
   number("s_minus", 0.5, 0, 5, "first value of the parameter m, or s-"),
   number("gamma", 0, -1, 1, "first value of the parameter gamma"),
-  { "learn", "boolean", default = true, help = "whether mr.fit trains the parameters together with the model's" },
+  { "learn", "boolean", default = true, help = "whether training updates the parameters together with the model's" },
   { "ascent", "boolean", shown = "true for llpauc, false for llpauc_as_coded",
     help = "whether training maximizes over p and gamma, as in the paper" },
   metrics.option("ap", "metric whose bounds are used"),

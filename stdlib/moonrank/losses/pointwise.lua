@@ -85,7 +85,7 @@ local ordinal_options = declare("mr.losses.OrdinalOptions", {
     expected = "a number for each grade, in a list or in a tensor {grades} of real numbers",
     help = "one threshold for each grade k from 1, in ascending order; a tensor with `requires_grad` is learned" },
   { "learn", "boolean", shown = "false, except for a tensor with `requires_grad`",
-    help = "whether thresholds are parameters, which mr.fit trains together with the model's" },
+    help = "whether thresholds are parameters, which training updates together with the model's" },
 }, pointwise_options)
 
 -- Raises an error unless the thresholds `given` are finite numbers in ascending order.

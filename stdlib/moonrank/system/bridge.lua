@@ -9,6 +9,7 @@ local frame = require "moonrank.sweep.frame"
 local losses = require "moonrank.losses.loss"
 local newton = require "moonrank.losses.newton"
 local only_fit = require("moonrank.losses.options").only_fit
+local operations = require "moonrank.tensor.operations"
 local random = require "moonrank.tensor.random"
 
 local M = {}
@@ -132,18 +133,21 @@ local function exact_means(found)
   return means
 end
 
--- Returns the loss of a text: a name with options, "ndcg:expectation", or a Lua expression.
-local function loss_of(text, options)
+-- Returns the loss of a text: a name with options, "ndcg:expectation", or a Lua expression. If `learns` is false, the
+-- parameters of a named loss are constants.
+local function loss_of(text, options, learns)
   local name, bound = text:match "^([%w_]+):([%w_]+)$"
   name = name or text:match "^[%w_]+$"
   if name then
     options = options or {}
     options.bound = bound or options.bound
     for option, why in next, only_fit do
-      if options[option] then check.fail("mr.losses.%s: %s is given, but %s. Leave it out", name, option, why) end
+      if options[option] and not (learns and option == "learn") then
+        check.fail("mr.losses.%s: %s is given, but %s. Leave it out", name, option, why)
+      end
     end
     local loss = check.choice("loss", "name", name, mr.losses.names()) and mr.losses[name](options)
-    if #loss:parameters() == 0 then return loss end
+    if learns or #loss:parameters() == 0 then return loss end
     options.learn = false
     return mr.losses[name](options)
   end
@@ -173,26 +177,78 @@ function M.functions.release(t) kept[t.object] = nil end
 
 function M.functions.lists(t) return keep(lists_of(t)) end
 
-function M.functions.loss(t) return keep(loss_of(t.loss, t.options)) end
-
--- Computes a loss and, if `t.gradient` is true, its gradient. `reduction` is "mean" (over the lists that count), "sum"
--- or "none" (a value per list); under "none" the gradient is that of the sum of the values times `weights`. The result
--- `drawn` names the random numbers that the loss drew. A call that gets it as `draw_again` uses them again.
-local function values_of(loss, t)
-  local lists, drawn = lists_of(t), random.calls()
-  local scores = t.scores:detach()
-  if t.gradient then scores:requires_grad() end
-  if t.draw_again then random.go_back(t.draw_again) end
-  local values = t.reduction == "mean" and loss:mean(scores, lists) or loss(scores, lists)
-  if t.draw_again then random.go_back(drawn) end
-  if t.reduction == "sum" then values = losses.times_list_weights(values, lists):sum() end
-  if not t.gradient then return { value = values, drawn = drawn } end
-  local total = t.weights and (values * t.weights):sum() or values
-  if total.tracked then total:backward() end
-  return { value = values, drawn = drawn, gradient = scores.grad or t.scores * 0 }
+-- Computes a loss. If `reduction` is "mean" (over the lists that count) or "sum", the result is a number; if it is
+-- "none", a value per list.
+local function reduced(loss, scores, lists, reduction)
+  if reduction == "mean" then return loss:mean(scores, lists) end
+  local values = loss(scores, lists)
+  return reduction == "sum" and losses.times_list_weights(values, lists):sum() or values
 end
 
-function M.functions.loss_values(t) return values_of(kept[t.loss], t) end
+-- Computes a loss, and its gradient if `wants_gradient` is true. `seed` multiplies the values in the gradient.
+local function differentiated(loss, scores, lists, reduction, wants_gradient, seed)
+  if not wants_gradient then return reduced(loss, scores, lists, reduction) end
+  scores:requires_grad()
+  local values = reduced(loss, scores, lists, reduction)
+  if values.tracked then values:backward(seed) end
+  local gradient = scores.grad
+  core.set_grad(scores, nil)  -- the caller alone holds the gradient
+  return values, gradient
+end
+
+-- Returns the parameters of a loss in one tensor {entries}, or what `of` returns for each of them.
+local function all_parameters(loss, of)
+  local parts = loss:parameters()
+  for i, parameter in ipairs(parts) do parts[i] = (of and of(parameter) or parameter:detach()):double():to("cpu") end
+  return #parts > 0 and operations.cat(parts) or nil
+end
+
+local function gradient_of(parameter) return parameter.grad or parameter:detach() * 0 end
+
+local function set_parameters(loss, numbers)
+  local at = 1
+  for _, parameter in ipairs(loss:parameters()) do
+    local part = numbers:narrow(1, at, #parameter)
+    core.restore(parameter, part:to(parameter.dtype):to(parameter.device))
+    parameter:zero_grad()
+    at = at + #parameter
+  end
+end
+
+---Computes a kept loss for a training loop of another program (moonrank_loss_step).
+---@param loss integer               number of the loss
+---@param lists mr.Lists|integer     judged lists, or the number of kept ones
+---@param scores mr.Tensor           [rows], without a graph
+---@param reduction "mean"|"sum"|"none"
+---@param wants_gradient boolean
+---@param seed? mr.Tensor            [lists] what multiplies the values in the gradient of "none"
+---@param draw_again? integer        `drawn` of an earlier call, whose random numbers the loss draws again
+---@param row_weights? mr.Tensor     [rows] replace the weights of kept lists, as do `list_weights` [lists]
+---@param list_weights? mr.Tensor
+---@param parameters? mr.Tensor      [entries] numbers of the loss's own parameters
+---@return mr.Tensor values
+---@return mr.Tensor? gradient
+---@return integer drawn
+---@return mr.Tensor? parameters     where the loss moved them
+---@return mr.Tensor? parameter_gradient
+function M.step(loss, lists, scores, reduction, wants_gradient, seed, draw_again, row_weights, list_weights, parameters)
+  if not kept[loss] then check.fail("moonrank_loss_step: loss is %s, expected the number of a kept loss", loss) end
+  loss, lists = kept[loss], kept[lists] or lists
+  if row_weights or list_weights then lists = lists:weighted{ weights = row_weights, list_weights = list_weights } end
+  if parameters then set_parameters(loss, parameters) end
+  local drawn = random.calls()
+  if draw_again then random.go_back(draw_again) end
+  local values, gradient = differentiated(loss, scores, lists, reduction, wants_gradient, seed)
+  if draw_again then random.go_back(drawn) end
+  if not parameters then return values, gradient, drawn end
+  return values, gradient, drawn, all_parameters(loss), wants_gradient and all_parameters(loss, gradient_of) or nil
+end
+
+-- Keeps a loss. If `t.learns` is true, the loss has its own parameters, if any, whose first numbers are returned.
+function M.functions.loss(t)
+  local loss = loss_of(t.loss, t.options, t.learns)
+  return { object = keep(loss), parameters = all_parameters(loss) }
+end
 
 -- Returns first and second derivatives of a loss, for Newton steps of trees, and the loss of each list.
 function M.functions.derivatives(t)
@@ -279,9 +335,9 @@ end
 
 -- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
 function M.functions.loss_mean(t, arrays)
-  local found = values_of(loss_of(t[1]), { scores = arrays[1], grades = arrays[2], sizes = arrays[3],
-    reduction = "mean", gradient = t[2] == "all" })
-  return nil, { found.value:double():detach(), found.gradient }
+  local lists, wants_gradient = mr.lists{ relevance = arrays[2], sizes = arrays[3] }, t[2] == "all"
+  local value, gradient = differentiated(loss_of(t[1]), arrays[1], lists, "mean", wants_gradient)
+  return nil, { value:double():detach(), wants_gradient and (gradient or arrays[1]:detach() * 0) or nil }
 end
 
 return M
