@@ -1,7 +1,12 @@
 // Measures the limits of one core: bytes copied per second (read and written), and single-precision
-// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2).
+// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2), and the time to read a random row
+// of 32 numbers from tables of several sizes.
 #include <benchmark/benchmark.h>
+#include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <sys/mman.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -16,6 +21,57 @@ void limit_copy(benchmark::State& state) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(2 * from.size()));
 }
 BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond);
+
+constexpr size_t row_width = 32;
+
+/// A table of rows of 32 numbers in huge pages where the system gives them, as tensors are, and all of its rows in
+/// random order.
+struct Rows {
+  size_t count;
+  float* table;
+  std::vector<uint32_t> order;
+
+  explicit Rows(size_t kibibytes) : count(kibibytes * 1024 / (row_width * sizeof(float))), order(count) {
+    const size_t page = size_t{2} << 20, bytes = (kibibytes * 1024 + page - 1) / page * page;
+    table = static_cast<float*>(std::aligned_alloc(page, bytes));
+#if defined(MADV_HUGEPAGE)
+    static_cast<void>(madvise(table, bytes, MADV_HUGEPAGE));
+#endif
+    std::memset(table, 0, bytes);
+    std::iota(order.begin(), order.end(), uint32_t{0});
+    uint64_t random = 1;
+    for (size_t i = count - 1; i > 0; --i) {
+      random = random * 6364136223846793005U + 1442695040888963407U;
+      std::swap(order[i], order[(random >> 33) % (i + 1)]);
+    }
+  }
+  ~Rows() { std::free(table); }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+};
+
+/// Reads random rows. A row's number depends on the row before it, so that reads do not overlap; or, with `ahead`, rows
+/// are prefetched as the kernels do.
+template <int ahead>
+void limit_row(benchmark::State& state) {
+  const Rows rows(static_cast<size_t>(state.range(0)));
+  size_t i = 0, shift = 0;
+  float total = 0;
+  for (auto _ : state) {
+    const float* const row = rows.table + (rows.order[i] ^ shift) * row_width;
+    if (ahead > 0) {
+      const float* const next = rows.table + rows.order[i + ahead < rows.count ? i + ahead : 0] * row_width;
+      __builtin_prefetch(next);
+      __builtin_prefetch(next + row_width / 2);
+    }
+    total += row[0] + row[row_width / 2];
+    if (ahead == 0) shift = total != 0 ? 1 : 0;  // always 0, which the processor cannot know before it has the row
+    if (++i == rows.count) i = 0;
+  }
+  benchmark::DoNotOptimize(total);
+}
+BENCHMARK_TEMPLATE(limit_row, 0)->Arg(512)->Arg(8 << 10)->Arg(64 << 10)->Arg(256 << 10);
+BENCHMARK_TEMPLATE(limit_row, 8)->Arg(512)->Arg(8 << 10)->Arg(64 << 10)->Arg(256 << 10);
 
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef
