@@ -2,27 +2,13 @@
 
 #include "kernels/core/launch_cpu.h"
 #include "kernels/tensor/functions_cpu.h"
+#include "kernels/tensor/operands_cpu.h"
 #include "kernels/tensor/rows.h"
+#include "kernels/tensor/sums_cpu.h"
 
 namespace mr {
 namespace cpu {
 namespace {
-
-/// Computes row by row, which avoids a division per entry.
-template <class Real>
-void sum_runs(int64_t count, const SumRuns<Real>& work) {
-  if (count == 0) return;
-  parallel(count / work.width, rows_of_piece(work.width), [&](int64_t first, int64_t last) {
-    const SumRuns<Real> w = work;
-    for (int64_t row = first; row < last; ++row) {
-      for (int64_t column = 0; column < w.width; ++column) {
-        double total = 0;
-        for (int64_t k = w.starts[row]; k < w.starts[row + 1]; ++k) total += w.in[w.order[k] * w.width + column];
-        w.out[row * w.width + column] = static_cast<Real>(total);
-      }
-    }
-  });
-}
 
 /// The loops of functions_cpu.h for one function: kernels with the signatures of its plain forms.
 template <class Real, auto function, class Plain, class PlainVjp>
@@ -67,6 +53,21 @@ void power_vjp(int64_t count, const BinaryVjp_pow<Real>& work) {
 template <class Real>
 void with_fast_forms(ArithmeticKernels<Real>& table) {
   table.sum_runs = &sum_runs<Real>;
+  table.reduce_sum = &reduce_sum<Real>;
+  table.row_dot = &row_dot<Real>;
+#define MR_RUNS(name)         \
+  table.name = &binary<Real>; \
+  table.name##_vjp = &binary_vjp<Real>;
+  MR_RUNS(add)
+  MR_RUNS(sub)
+  MR_RUNS(mul)
+  MR_RUNS(div)
+  MR_RUNS(maximum)
+  MR_RUNS(minimum)
+#undef MR_RUNS
+  table.gt = &binary<Real>;
+  table.ge = &binary<Real>;
+  table.eq = &binary<Real>;
   table.pow = &power<Real>;
   table.pow_vjp = &power_vjp<Real>;
 #define MR_FAST_FUNCTION(name)                                                                              \

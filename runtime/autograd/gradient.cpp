@@ -1,10 +1,12 @@
 // Sums of gradients, dense and sparse by rows.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "kernels/tensor/rows.h"
-#include "runtime/autograd/node.h"
+#include "kernels/tensor/sums_cpu.h"
+#include "runtime/autograd/merged.h"
 
 namespace mr {
 namespace {
@@ -30,37 +32,92 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return out;
 }
 
+/// Positions in `rows`, smaller row numbers first. Equal numbers keep their order. Long vectors are sorted digit by
+/// digit, which takes time proportional to their length.
+std::vector<int64_t> sorted_positions(const std::vector<int64_t>& rows) {
+  constexpr int bits = 11;
+  constexpr int64_t digits = 1 << bits, worth_counting = 256;
+  std::vector<int64_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (std::is_sorted(rows.begin(), rows.end())) return order;
+  if (static_cast<int64_t>(rows.size()) < worth_counting) {
+    std::vector<std::pair<int64_t, int64_t>> sorted(rows.size());  // a row, and its place
+    for (size_t i = 0; i < rows.size(); ++i) sorted[i] = {rows[i], order[i]};
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t i = 0; i < rows.size(); ++i) order[i] = sorted[i].second;
+    return order;
+  }
+  const int64_t largest = *std::max_element(rows.begin(), rows.end());
+  std::vector<int64_t> next(rows.size()), ends(digits);
+  for (int shift = 0; shift < 63 && largest >> shift > 0; shift += bits) {
+    std::fill(ends.begin(), ends.end(), 0);
+    for (const int64_t row : rows) ++ends[row >> shift & (digits - 1)];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    for (auto at = order.rbegin(); at != order.rend(); ++at) next[--ends[rows[*at] >> shift & (digits - 1)]] = *at;
+    order.swap(next);
+  }
+  return order;
+}
+
+/// Positions in a sparse gradient, grouped by row: group i has order[starts[i]] .. order[starts[i + 1] - 1].
+struct Groups {
+  std::vector<int64_t> rows, order, starts;
+};
+
+Groups grouped(const Tensor& rows_of_each) {
+  const auto rows = rows_of_each.to_vector<int64_t>();
+  const auto n = static_cast<int64_t>(rows.size());
+  Groups groups{{}, sorted_positions(rows), {}};
+  groups.rows.reserve(rows.size());
+  groups.starts.reserve(rows.size() + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    if (i == 0 || rows[groups.order[i]] != rows[groups.order[i - 1]]) {
+      groups.rows.push_back(rows[groups.order[i]]);
+      groups.starts.push_back(i);
+    }
+  }
+  groups.starts.push_back(n);
+  return groups;
+}
+
+/// An empty tensor for the sums of groups of rows.
+Tensor sums_of(const Groups& groups, const Tensor& values) {
+  Shape shape = values.shape();
+  shape.set(0, static_cast<int64_t>(groups.rows.size()));
+  return Tensor::empty(shape, values.dtype(), values.device());
+}
+
 }  // namespace
 
 Gradient merged(const Gradient& gradient) {
   if (gradient.once) return gradient;
-  const auto rows = gradient.rows.to_vector<int64_t>();
-  const auto n = static_cast<int64_t>(rows.size());
-  std::vector<std::pair<int64_t, int64_t>> sorted(rows.size());  // a row, and its place
-  for (int64_t i = 0; i < n; ++i) sorted[i] = {rows[i], i};
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<int64_t> order(rows.size()), distinct, starts;
-  for (int64_t i = 0; i < n; ++i) {
-    order[i] = sorted[i].second;
-    if (i > 0 && sorted[i].first == sorted[i - 1].first) continue;
-    distinct.push_back(sorted[i].first);
-    starts.push_back(i);
-  }
-  starts.push_back(n);
+  const Groups groups = grouped(gradient.rows);
   const Device device = gradient.values.device();
-  Shape shape = gradient.values.shape();
-  shape.set(0, static_cast<int64_t>(distinct.size()));
-  const Tensor values = Tensor::empty(shape, gradient.values.dtype(), device);
-  const Tensor order_there = Tensor::from(order, device);
-  const Tensor starts_there = Tensor::from(starts, device);
+  const Tensor values = sums_of(groups, gradient.values);
+  const Tensor order_there = Tensor::from(groups.order, device);
+  const Tensor starts_there = Tensor::from(groups.starts, device);
   with_real(values.dtype(), [&]<class Real>() {
     kernels<ArithmeticKernels<Real>>(device).sum_runs(values.entries(), {.in = gradient.values.span<Real>(),
                                                                          .order = order_there.span<const int64_t>(),
                                                                          .starts = starts_there.span<const int64_t>(),
                                                                          .out = values.span<Real>(),
-                                                                         .width = shape.stride(0)});
+                                                                         .width = values.shape().stride(0)});
   });
-  return {Tensor::from(distinct, device), values, true};
+  return {Tensor::from(groups.rows, device), values, true};
+}
+
+Gradient merged_products(const Tensor& rows, const Tensor& scale, const Tensor& values) {
+  const Groups groups = grouped(rows);
+  const Tensor out = sums_of(groups, values);
+  with_real(values.dtype(), [&]<class Real>() {
+    cpu::sum_products(static_cast<int64_t>(groups.rows.size()), scale.span<const Real>().data,
+                      SumRuns<Real>{.in = values.span<const Real>(),
+                                    .order = {groups.order.data(), static_cast<int64_t>(groups.order.size())},
+                                    .starts = {groups.starts.data(), static_cast<int64_t>(groups.starts.size())},
+                                    .out = out.span<Real>(),
+                                    .width = values.size(1)});
+  });
+  return {Tensor::from(groups.rows), out, true};
 }
 
 Tensor to_dense(const Gradient& gradient, const Shape& shape) {

@@ -5,6 +5,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
+#include "runtime/ops/row_products.h"
 
 namespace mr {
 namespace {
@@ -80,12 +81,13 @@ Tensor forward_of(const Tensor& x, const Tensor& y) {
   return out;
 }
 
+/// The derivative of a function of two broadcast operands.
 template <class Row>
-Tensor binary(const Operand& a, const Operand& b) {
-  const auto [x, y] = both(a, b);
-  Tensor out = forward_of<Row>(x, y);
-  const bool need_x = x.node() != nullptr, need_y = y.node() != nullptr;
-  return record(Row::name, out, {x, y}, [x = x.data(), y = y.data(), need_x, need_y](const Tensor& g) -> Gradients {
+struct BinaryDerivative {
+  Tensor x, y;
+  bool need_x, need_y;
+
+  Gradients operator()(const Tensor& g) const {
     Tensor gx = Tensor::empty(need_x ? g.shape() : Shape{0}, g.dtype(), g.device());
     Tensor gy = Tensor::empty(need_y ? g.shape() : Shape{0}, g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {
@@ -100,7 +102,14 @@ Tensor binary(const Operand& a, const Operand& b) {
     });
     return {need_x ? Gradient(sum_to(gx, x.shape())) : Gradient(),
             need_y ? Gradient(sum_to(gy, y.shape())) : Gradient()};
-  });
+  }
+};
+
+template <class Row>
+Tensor binary(const Operand& a, const Operand& b) {
+  const auto [x, y] = both(a, b);
+  return record(Row::name, forward_of<Row>(x, y), {x, y},
+                BinaryDerivative<Row>{x.data(), y.data(), x.node() != nullptr, y.node() != nullptr});
 }
 
 template <class Row>
@@ -161,6 +170,13 @@ Tensor isnan_of(const Tensor& x) {
 }
 
 }  // namespace
+
+std::optional<std::pair<Tensor, Tensor>> factors_of(const Tensor& product) {
+  const std::shared_ptr<Node>& node = product.node();
+  const auto* const by = node != nullptr ? node->vjp.target<BinaryDerivative<mul_row>>() : nullptr;
+  if (by == nullptr || !(by->x.shape() == by->y.shape()) || node->inputs[0] == node->inputs[1]) return std::nullopt;
+  return std::pair(by->x.with_node(node->inputs[0]), by->y.with_node(node->inputs[1]));
+}
 
 Tensor ops::add(const Operand& a, const Operand& b) { return binary<add_row>(a, b); }
 Tensor ops::sub(const Operand& a, const Operand& b) { return binary<sub_row>(a, b); }

@@ -5,6 +5,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
+#include "runtime/ops/row_products.h"
 
 namespace mr {
 namespace {
@@ -46,6 +47,10 @@ Tensor sum_scaled(const char* name, const Tensor& x, std::optional<int64_t> dim,
         .reduce_sum(out.entries(),
                     {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs, .scale = scale});
   });
+  // Sums of products of rows are recorded as inner products of rows, which have the same derivatives.
+  const bool may_be_products = scale == 1 && x.dims() == 2 && dim == 2 && x.device() == Device::cpu;
+  if (const auto factors = may_be_products ? factors_of(x) : std::nullopt)
+    return record_row_products(name, out, factors->first, factors->second);
   return record(name, out, {x}, [shape = x.shape(), dim, scale](const Tensor& g) -> Gradients {
     return {stretched(g, shape, dim, scale)};
   });

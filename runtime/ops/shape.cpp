@@ -7,6 +7,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/functions.h"
 #include "runtime/ops/geometry.h"
+#include "runtime/ops/row_products.h"
 
 namespace mr {
 namespace {
@@ -153,10 +154,7 @@ Tensor scattered(const Tensor& x, const Tensor& index, int64_t n) {
 
 }  // namespace
 
-Tensor rows_of(const Tensor& x, const Tensor& index) {
-  return record("rows", gathered(x, index), {x},
-                [index](const Tensor& g) -> Gradients { return {Gradient(index, g)}; });
-}
+Tensor rows_of(const Tensor& x, const Tensor& index) { return record("rows", gathered(x, index), {x}, RowsVjp{index}); }
 
 namespace {
 
@@ -194,18 +192,7 @@ Tensor row_dot_of(const Tensor& a, const Tensor& b) {
         .row_dot(out.entries(),
                  {.a = a.span<const Real>(), .b = b.span<const Real>(), .out = out.span<Real>(), .width = a.size(1)});
   });
-  return record("row_dot", out, {a, b}, [a = a.data(), b = b.data()](const Tensor& g) -> Gradients {
-    Tensor ga = Tensor::empty(a.shape(), a.dtype(), a.device()), gb = Tensor::empty(a.shape(), a.dtype(), a.device());
-    with_real(g.dtype(), [&]<class Real>() {
-      const auto& table = kernels<ArithmeticKernels<Real>>(g.device());
-      const Broadcast each = broadcast_of({a.size(0), 1}, a.shape());
-      table.mul(a.entries(),
-                {.a = g.span<const Real>(), .b = b.span<const Real>(), .out = ga.span<Real>(), .from_a = each});
-      table.mul(a.entries(),
-                {.a = g.span<const Real>(), .b = a.span<const Real>(), .out = gb.span<Real>(), .from_a = each});
-    });
-    return {ga, gb};
-  });
+  return record_row_products("row_dot", out, a, b);
 }
 
 }  // namespace

@@ -9,8 +9,5 @@ return mr.models.define("two_tower", {
     return { user = normal(o.users, 0.1), item = normal(o.items, 0.1), left = normal(o.width, 0.3),
       right = normal(o.width, 0.3) }
   end,
-  forward = function(self, batch)
-    return batch.lists:factor_scores(self.user:matmul(self.left):tanh(), self.item:matmul(self.right):tanh(),
-      batch.users, batch.items)
-  end,
+  vectors = function(self) return self.user:matmul(self.left):tanh(), self.item:matmul(self.right):tanh() end,
 })

@@ -201,6 +201,14 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---`row_users` and `items` [rows], and `categories` (mr.Dataset:categorical). During a training by
 ---mr.fit, `batch.training` is true. A script may define a name again; existing models do not
 ---change.
+---
+---If the scores are inner products of vectors of users and items, the function `vectors` can return
+---the vectors: two tensors [users, width] and [items, width], and optionally biases [items]. The
+---score of item i for user u is then <p_u, q_i> + b_i. Evaluations of a catalogue (fold:evaluate,
+---fold:candidates), model:recommend and mr.losses.full_softmax then compute each vector once and
+---score by one product of matrices. `forward` may be left out. If it is given, its scores of a few
+---rows are compared with the vectors before each such evaluation and before mr.fit trains; a
+---difference is an error.
 ---@param name string
 ---@param definition mr.models.Definition
 ---@return fun(options?: table): mr.Model  mr.models[name]
@@ -212,6 +220,18 @@ function M.trees(options) return require("moonrank.models.trees").new(options) e
 ---  forward = function(self, batch) return self.bias:rows(batch.items) end,
 ---})
 ---mr.models.biased{items = 3}:size()   --> 3
+---```
+---Example:
+---```lua
+---mr.models.define("towers", {
+---  required = {users = "integer", items = "integer"}, options = {width = 4},
+---  parameters = function(o)
+---    local function normal(n) return mr.normal({n, o.width}, {sd = 0.3, dtype = o.dtype}) end
+---    return {user = normal(o.users), item = normal(o.items), layer = normal(o.width)}
+---  end,
+---  vectors = function(self) return self.user:matmul(self.layer):tanh(), self.item end,
+---})
+---#mr.models.towers{users = 2, items = 30}:recommend{user = 1, k = 3}:of(1)   --> 3
 ---```
 function M.define(name, definition)
   if rawget(M, name) ~= nil and not registry.of_script(name) then

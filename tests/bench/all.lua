@@ -24,6 +24,7 @@ local parts = {
   { "catalogue", "", "--items 5000,50000 --epochs 3", 60, 10 },
   { "steps", "", "--optimizers adam,adamw,rmsprop --warm 50 --steps 10 --blocks 3", 300, 20 },
   { "long_list", "", "--rows 20000 --epochs 3", 20, 5 },
+  { "own_models", "", "--turns 1 --epochs 2", 90, 20 },
   { "metrics", "", "--repeats 3", 120, 40 },
   { "native", "", "--quick", 1800, 120 },
   { "distributions", "", "--repeats 1 --numpy_samples 3000", 120, 15 },

@@ -14,7 +14,7 @@ local phase = require "moonrank.system.phase"
 local registry = require "moonrank.metrics.registry"
 local seen = require "moonrank.data.seen"
 local tensors = require "moonrank.tensor"
-local vectors_of = require("moonrank.models.model").vectors
+local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
@@ -273,10 +273,9 @@ local function lists_of(self, block, number, device)
 end
 
 -- Returns a function that makes lists of only the first candidates of each user in a block, and the rows of a list.
--- Returns nil if the metrics depend on other rows, too, or the model's scores are not inner products. The function
--- returns nil if one product of matrices does not find these candidates.
-local function first_candidates_of(self, model, metrics)
-  local p, q = vectors_of(model)
+-- Returns nil if the metrics depend on other rows, too, or the model has no vectors `p` and `q`. The function returns
+-- nil if one product of matrices does not find these candidates.
+local function first_candidates_of(self, p, q, metrics)
   if not p then return nil end
   local k, t = 1, self:tables()
   for _, metric in ipairs(metrics) do
@@ -302,10 +301,11 @@ end
 ---@return mr.Evaluation
 function Candidates:measure(model, metrics)
   local o, device, parts, users, lists = self._options, M.device_of(model), {}, {}, {}
-  local whole = o.candidates == "catalogue"
+  local whole, p, q = o.candidates == "catalogue", vectors.of(model)
+  local scored = vectors.scorer(p, q) or model
   local function add(made)
     local number = #parts + 1
-    local scores = M.scores(model, made, device)
+    local scores = M.scores(scored, made, device)
     users[number], lists[number] = made.users, per_list.shapes_of(made.lists)
     lists[number].sizes = made.sizes or lists[number].sizes
     parts[number] = o.correct and corrections.evaluate(metrics, made, scores:to("cpu"), o, self._estimates)
@@ -315,7 +315,7 @@ function Candidates:measure(model, metrics)
     M.blocks(block, whole and self.fold.items or 2 * o.negatives, device,
       function(some) add(lists_of(self, some, #parts + 1, device)) end)
   end
-  local first = whole and first_candidates_of(self, model, metrics)
+  local first = whole and first_candidates_of(self, p, q, metrics)
   if first then
     M.blocks(self:tables().users, first.rows, device, function(block)
       local made = first.of(block)

@@ -4,6 +4,7 @@ local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
 local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
+local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
@@ -63,8 +64,8 @@ local function check_grades(plan, role, data)
   end
 end
 
----Raises an error if the model cannot score train, valid or test. Test is checked before the
----training, too, so that the error does not come only at the end.
+---Raises an error if the model cannot score train, valid or test, or if its vectors do not give its
+---scores. Test is checked before the training, too, so that the error does not come only at the end.
 ---@param plan mr.fit.Plan
 function M.check(plan)
   for _, role in ipairs{ "train", "valid", "test" } do
@@ -77,6 +78,7 @@ function M.check(plan)
     end
     if candidates.is(data) then data:tables() end
   end
+  vectors.of(plan.model)
 end
 
 return M

@@ -6,6 +6,7 @@ local gradcheck = require "moonrank.gradcheck"
 local phase = require "moonrank.system.phase"
 local recommend = require "moonrank.models.recommend"
 local tensors = require "moonrank.tensor"
+local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
@@ -49,6 +50,7 @@ end
 -- an option `inputs`; its other needs are not known.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
+  if not definition.forward then return { "lists", "users", "items" } end
   return definition.built_in and config.users and { "lists", "users", "items" } or {}
 end
 
@@ -68,6 +70,7 @@ function M.new(definition, config, names, parameters, buffers)
     config = config,
     repeats = type(repeats) == "function" and repeats(config) or repeats == true,
     _definition = definition,
+    _forward = vectors.forward(definition),
     _names = names,
     _parameters = parameters,
     _buffers = buffers,
@@ -126,7 +129,7 @@ end
 function Model:__call(batch)
   M.check_batch(self.kind, batch, self._reads)
   local _ <close> = phase.begin("forward", true)
-  local scores = self._definition.forward(self._view, batch)
+  local scores = self._forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end
   return scores
 end
@@ -134,7 +137,7 @@ end
 ---Computes the logarithm of the sum of e^(score / tau) over all items of the catalogue, for each of
 ---these users. It is the normalizer of the softmax over the catalogue (mr.losses.full_softmax). The
 ---items are scored in blocks, so no matrix of users by items is stored; the derivative scores them
----again. Only mr.models.mf has it.
+---again. The model must have vectors, as mr.models.mf and models with `vectors` in mr.models.define.
 ---@param users mr.Tensor  [n] int64
 ---@param tau? number      temperature (default 1)
 ---@return mr.Tensor       [n]
@@ -142,15 +145,16 @@ end
 ---local model = mr.models.mf{users = 2, items = 8, factors = 1, init = 1e-9}
 ---model:catalogue_log_sums(mr.tensor({2}, {dtype = "int64"})):exp():item()   --> 8.0
 function Model:catalogue_log_sums(users, tau)
-  local where, vectors = "model:catalogue_log_sums", self._definition.vectors
-  if not vectors then
-    check.fail("%s: a model of the kind '%s' has no factors of users and items. Use mr.models.mf", where, self.kind)
+  local where = "model:catalogue_log_sums"
+  if not vectors.has(self) then
+    check.fail("%s: a model of the kind '%s' has no vectors of users and items. Use mr.models.mf, or define the model "
+      .. "with `vectors`", where, self.kind)
   end
   check.expect(check.is_tensor(users) and users.dtype == "int64" and users.dims == 1, where, "users", users,
     "a tensor of users' numbers: mr.tensor({1, 2}, {dtype = \"int64\"})")
   tau = tau or 1
   check.expect(check.is_finite(tau) and tau > 0, where, "tau", tau, "a number above 0")
-  local p, q = vectors(self._view)
+  local p, q = vectors.recorded(self)
   return core.catalogue_log_sums(p:rows(users), q, tau)
 end
 
@@ -158,24 +162,14 @@ end
 ---defined with mr.models.define.
 function M.is(model) return getmetatable(model) == Model end
 
----Returns two matrices, users and items, if the model's scores are inner products of their rows,
----added up as in lists:factor_scores. Returns nil for other models and for functions.
----@param model any
----@return mr.Tensor? users
----@return mr.Tensor? items
-function M.vectors(model)
-  local of = M.is(model) and model._definition.vectors
-  if of then return tensors.no_grad(function() return of(model._view) end) end
-end
-
 ---Returns a function that scores batches like the model, but does not check the batch, to save
 ---time. A model that a script defined is returned unchanged, because its scores must be checked.
 ---@param model mr.Model
 ---@return fun(batch: mr.Batch): mr.Tensor
 function M.unchecked(model)
-  local definition = model._definition
-  if not definition.built_in then return model end
-  return function(batch) return definition.forward(model._view, batch) end
+  local forward = model._forward
+  if not model._definition.built_in then return model end
+  return function(batch) return forward(model._view, batch) end
 end
 
 ---Returns the model's parameters: a table of the tensors that training updates.
@@ -314,7 +308,7 @@ function Model:gradcheck(batch, options)
     end
     local function at(x)
       local view = setmetatable({ [name] = x }, { __index = self._view, __newindex = function() end })
-      return self._definition.forward(view, batch)
+      return self._forward(view, batch)
     end
     local ok, found = pcall(gradcheck.gradcheck, at, self._parameters[i], options)
     if not ok then error(tostring(found):gsub("gradcheck:", ("gradcheck: '%s':"):format(name), 1), 0) end

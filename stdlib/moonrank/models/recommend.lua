@@ -4,6 +4,7 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local known_items = require "moonrank.data.known_items"
 local tables = require "moonrank.table"
+local vectors = require "moonrank.models.vectors"
 
 local M = {}
 
@@ -159,22 +160,21 @@ local function left_out_words(o, known, chosen, items)
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
--- Returns the first items of each chosen user, their scores and numbers, if the model's scores are inner products that
--- one product of matrices gives. Otherwise returns nil.
-local function top_by_product(model, chosen, seen, k)
-  local users, items = require("moonrank.models.model").vectors(model)
+-- Returns the first items of each chosen user, their scores and numbers, if one product of matrices gives them.
+-- `users` and `items` are the model's vectors; nil if it has none. Otherwise returns nil.
+local function top_by_product(users, items, chosen, seen, k)
   if not users or users:size(1) < seen.users or items:size(1) < seen.items then return nil end
   return core.top_of_catalogue(users, items, chosen, seen, k)
 end
 
--- Like top_by_product, for every model: it scores all items of a block of users at a time.
-local function top_by_scores(model, chosen, seen, k)
+-- Like top_by_product, for every model: `scored` scores all items of a block of users at a time.
+local function top_by_scores(model, scored, chosen, seen, k)
   local candidates = require "moonrank.data.candidates"
   local nothing = known_items.nothing(seen.users, seen.items)
   local device, found = candidates.device_of(model), { items = {}, scores = {}, sizes = {} }
   candidates.blocks(chosen, seen.items, device, function(block)
     local made = core.catalogue_lists(block, nothing, seen, device)
-    local top = core.top_rows(candidates.scores(model, made, device), made.lists, k)
+    local top = core.top_rows(candidates.scores(scored, made, device), made.lists, k)
     table.insert(found.items, made.items:rows(top.rows):to("cpu"))
     table.insert(found.scores, top.scores:to("cpu"))
     table.insert(found.sizes, top.sizes)
@@ -219,7 +219,9 @@ function M.recommend(model, options)
   check_options(o, users, items)
   local seen = known_items.of("recommend", parts_of(o.seen), o.known, users, items)
   local chosen = o.user and core.tensor({ o.user }, "int64", "cpu") or core.arange(1, users, 1, "int64", "cpu")
-  local found = top_by_product(model, chosen, seen, o.k) or top_by_scores(model, chosen, seen, o.k)
+  local of_users, of_items = vectors.of(model)
+  local found = top_by_product(of_users, of_items, chosen, seen, o.k)
+    or top_by_scores(model, vectors.scorer(of_users, of_items) or model, chosen, seen, o.k)
   found.users, found.names, found.candidates = chosen, o.names or false, left_out_words(o, seen, chosen, items)
   return setmetatable(found, Recommendations)
 end

@@ -29,8 +29,11 @@ local definition_options = declare("mr.models.Definition", {
     help = "returns tensors of the type dtype by name, and the order of their names (default: sorted)" },
   { "buffers", "fun(options: table): table<string, mr.Tensor>",
     help = "returns tensors by name that forward keeps from batch to batch and training does not update" },
-  { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", required = true,
+  { "forward", "fun(self: table, batch: mr.Batch): mr.Tensor", shown = "inner products of `vectors`",
     help = "returns one score per row; self has parameters, buffers and `options` by name; buffers may be assigned" },
+  { "vectors", "fun(self: table): mr.Tensor, mr.Tensor, mr.Tensor?",
+    help = "returns vectors [users, width] and [items, width], and maybe biases [items], whose inner products plus "
+      .. "biases are the scores; one product then scores a catalogue" },
   "Training",
   { "constrain", "fun(self: table): table<string, mr.Tensor>",
     help = "returns corrected parameters by name, e.g. within a ball; mr.fit applies them after every step" },
@@ -91,6 +94,10 @@ local function checked(name, given)
   local where = "mr.models.define"
   check.new_name(where, name, known[name] and known[name].built_in and "a model of the library" or nil)
   local definition = definition_options:read(where, given)
+  if not definition.forward and not definition.vectors then
+    check.fail("%s: forward is missing. Pass forward = function(self, batch) ... end, which returns one score per row, "
+      .. "or vectors", where)
+  end
   definition.name, definition.built_in = name, false
   return definition
 end

@@ -1,0 +1,12 @@
+// Sparse gradients whose rows are products, summed without storing the products.
+#pragma once
+
+#include "runtime/autograd/node.h"
+
+namespace mr {
+
+/// The gradient that merged({rows, scale[i] * values[i] for each i}) gives, on the CPU: `scale` has a number for each
+/// row of `values`.
+Gradient merged_products(const Tensor& rows, const Tensor& scale, const Tensor& values);
+
+}  // namespace mr

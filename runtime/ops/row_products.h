@@ -1,0 +1,24 @@
+// Inner products of the rows of two matrices, as in factor models: how they are recorded. If the rows were gathered
+// from a table, the derivative goes to the table at once, and is not stored for each gathered row.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "runtime/autograd/node.h"
+
+namespace mr {
+
+/// The derivative of rows(x, index).
+struct RowsVjp {
+  Tensor index;
+  Gradients operator()(const Tensor& g) const { return {Gradient(index, g)}; }
+};
+
+/// The factors of a recorded product of two different tensors of one shape. Nothing for other tensors.
+std::optional<std::pair<Tensor, Tensor>> factors_of(const Tensor& product);
+
+/// Records `out`, whose entry i is the inner product of row i of a and row i of b.
+Tensor record_row_products(const char* name, const Tensor& out, const Tensor& a, const Tensor& b);
+
+}  // namespace mr
