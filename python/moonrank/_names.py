@@ -681,8 +681,9 @@ class TorchLoss:
 
         correction:    logarithms of probabilities q that are subtracted from scores: none; both: log q of every
                        row; negatives: log(n q) of the n rows that are not relevant (default "none")
-        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items
-                       (above 0 and at most 1; default those of the lists (lists:drawn))
+        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items. A
+                       tensor has the probability of each item, and needs mr.fit, whose batches have items
+                       (default those of the lists (lists:drawn))
         tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:        metric whose bounds are used (default "ap")
         slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the
@@ -1511,8 +1512,9 @@ class TreeObjective:
 
         correction:    logarithms of probabilities q that are subtracted from scores: none; both: log q of every
                        row; negatives: log(n q) of the n rows that are not relevant (default "none")
-        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items
-                       (above 0 and at most 1; default those of the lists (lists:drawn))
+        probabilities: probability q with which each row was drawn; for uniform draws, 1 / the number of items. A
+                       tensor has the probability of each item, and needs mr.fit, whose batches have items
+                       (default those of the lists (lists:drawn))
         tau:           temperature: scores are divided by it (from 1e-15 to 1e+15; default 1)
         metric:        metric whose bounds are used (default "ap")
         slope_at:      point at which a bound that is not affine has its slope: the metric's exact value for the

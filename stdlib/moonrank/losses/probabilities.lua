@@ -26,6 +26,9 @@ function M.with(lists, probabilities)
   return same
 end
 
+---Gives lists probabilities, without checks.
+function M.set(lists, q) of_lists[lists] = q end
+
 ---Gives lists `made` the probabilities of `lists`, whose rows are the same.
 function M.keep(lists, made) of_lists[made] = of_lists[lists] end
 

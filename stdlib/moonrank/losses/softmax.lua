@@ -126,19 +126,32 @@ function M.full_softmax(options)
   end)
 end
 
+local function is_probability(value)
+  if not check.is_tensor(value) then return type(value) == "number" and value > 0 and value <= 1 end
+  if value.dims ~= 1 or value.dtype == "int64" or #value == 0 then return false end
+  return (value:gt(0) * (1 - value):ge(0)):min():item() == 1
+end
+
 local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
   { "correction", "string", default = "none", choices = { "none", "both", "negatives" },
     help = "logarithms of probabilities q that are subtracted from scores: none; both: log q of every row; negatives: "
       .. "log(n q) of the n rows that are not relevant" },
-  { "probabilities", "number", above = 0, most = 1, shown = "those of the lists (lists:drawn)",
-    help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items" },
+  { "probabilities", "number|mr.Tensor", accept = is_probability, shown = "those of the lists (lists:drawn)",
+    expected = "a number above 0 and at most 1, or a tensor of such a number for each item",
+    help = "probability q with which each row was drawn; for uniform draws, 1 / the number of items. A tensor has the "
+      .. "probability of each item, and needs mr.fit, whose batches have items" },
 }, full_options)
 
 -- Returns the scores over tau, less the logarithms of the probabilities with which rows were drawn.
 local function corrected(scores, lists, o)
   local x = scores / o.tau
   if not o.correction then return x end
-  local q = o.probabilities or probabilities.of(lists)
+  local by_item = check.is_tensor(o.probabilities)
+  local q = not by_item and o.probabilities or probabilities.of(lists)
+  if not q and by_item then
+    check.fail("mr.losses.sampled_softmax: probabilities has a number for each item, which only mr.fit can look up. "
+      .. "Pass lists:drawn(q)")
+  end
   if not q then
     check.fail("mr.losses.sampled_softmax: correction is '%s', but the lists have no probabilities. Pass "
       .. "lists:drawn(q), or probabilities = 1 / the number of items for uniform draws", o.correction)
@@ -159,7 +172,8 @@ end
 ---as negatives. "both" subtracts log q from every row (Yi et al. 2019). "negatives" subtracts
 ---log(n q) from the n rows that are not relevant, so that the sum over them estimates the sum over
 ---the catalogue (Bengio & Senecal 2008). Lists carry probabilities (lists:drawn); for uniform draws,
----pass one number. Lists that count, and bounds, are as for mr.losses.sl.
+---pass one number. In mr.fit, a tensor of one number per item has the probability of each item. Lists
+---that count, and bounds, are as for mr.losses.sl.
 ---@param options? mr.losses.SampledSoftmaxOptions
 ---@return mr.Loss
 ---Example: `mr.losses.sampled_softmax()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item() / math.log(2)   --> 1.0`
@@ -178,6 +192,14 @@ function M.sampled_softmax(options)
   end)
   local values = made_of._smooth
   made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o), lists) end
+  if check.is_tensor(o.probabilities) then
+    made_of._prepare = function(_, batch)
+      if not batch.items then
+        check.fail "mr.losses.sampled_softmax: probabilities has a number for each item, but the batches have no items"
+      end
+      probabilities.set(batch.lists, o.probabilities:to(batch.items.device):rows(batch.items))
+    end
+  end
   return made_of
 end
 

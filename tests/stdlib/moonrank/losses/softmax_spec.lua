@@ -158,6 +158,34 @@ it("the sampled softmax is corrected by probabilities of lists or by one number"
   raises(function() mr.losses.sampled_softmax{ probabilities = 0.25 } end, "probabilities", "correction")
 end)
 
+it("the sampled softmax in mr.fit is corrected by a probability of each item", function()
+  local function index(t) return mr.tensor(t, { dtype = "int64" }) end
+  local lists = mr.lists{ { 1, 0, 0 }, { 0, 1 } }
+  local users, items, q = index{ 1, 2 }, index{ 4, 2, 1, 3, 1 }, mr.tensor{ 0.5, 0.25, 0.125, 0.1 }
+  local set = mr.data.dataset{ lists = lists, users = users, items = items }
+  local function trained(loss, train)
+    local model = mr.models.mf{ users = 2, items = 4, factors = 3, init = 0.5, seed = 1 }
+    local run = mr.fit{ model = model, loss = loss, train = train, optimizer = mr.optim.sgd{ lr = 0.1 }, epochs = 2,
+      progress = false }
+    return { run.history[1].loss, run.history[2].loss }
+  end
+  for _, correction in ipairs{ "both", "negatives" } do
+    local loss = mr.losses.sampled_softmax{ correction = correction, probabilities = q }
+    local model = mr.models.mf{ users = 2, items = 4, factors = 3, init = 0.5, seed = 1 }
+    for batch in set:batches{ size = 2 } do  -- the batch of the first step
+      local of_lists = mr.losses.sampled_softmax{ correction = correction }
+      local first = of_lists:mean(model(batch), batch.lists:drawn(q:rows(batch.items))):item()
+      near(trained(loss, set)[1], first, 1e-5)
+    end
+    near(trained(2 * loss, set)[1], 2 * trained(loss, set)[1], 1e-5)
+    raises(function() loss(mr.zeros(5), lists) end, "probabilities", "mr.fit")
+  end
+  local wrong = { mr.tensor{ 0.5, 0 }, mr.tensor{ 0.5, 0 / 0 }, mr.tensor{ 2 }, mr.ones(2, 2), index{ 1 }, 0, 2 }
+  for _, bad in ipairs(wrong) do
+    raises(function() mr.losses.sampled_softmax{ correction = "both", probabilities = bad } end, "probabilities")
+  end
+end)
+
 -- A model of 3 users and 7 items, and a batch of its users whose lists have some of the items.
 local function of_catalogue(score)
   local model = mr.models.mf{ users = 3, items = 7, factors = 4, init = 0.7, score = score, dtype = "float64" }
