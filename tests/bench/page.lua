@@ -1,5 +1,5 @@
--- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, times on a GPU, a
--- training loop of PyTorch, and trees of XGBoost and LightGBM.
+-- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
+-- programs, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -64,6 +64,23 @@ local function measured(name)
   return wrap.text("Measured: " .. first:match "%d%d%d%d%-%d%d%-%d%d, .*$", 100) .. "\n\n"
 end
 
+local function ms_text(ms) return ms and ((ms >= 100 and "%.0f" or "%.3g"):format(ms)) or "-" end
+
+-- Returns milliseconds and memory of each job and its peers.
+local function native_table()
+  local rows, last = {}, nil
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/native.csv"))) do
+    local ratio = tonumber(row[7])
+    rows[#rows + 1] = { row[1] ~= last and row[1] or "", row[2], ms_text(tonumber(row[4])),
+      ratio and bench.ratio_text(ratio) or "-", tonumber(row[10]) or "-",
+      row[8]:find "^failed" and "could not be installed" or row[8] }
+    last = row[1]
+  end
+  local columns = { "job", "program", "ms", "times ours", "peak MiB", "note" }
+  return measured "native"
+    .. mr.table{ columns = columns, rows = rows, formats = { ["peak MiB"] = "%.0f" } }:to_markdown()
+end
+
 local sets = { { "mq2008", "MQ2008" }, { "movielens", "MovieLens" } }
 local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
@@ -126,7 +143,9 @@ end
 
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
-for name, text in pairs{ cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), trees = trees_table() } do
+local texts = { cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), native = native_table(),
+  trees = trees_table() }
+for name, text in pairs(texts) do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)
   local to = page:find(last, 1, true)

@@ -12,33 +12,33 @@
 
 namespace mr::cpu {
 
-/// Pairs of one row with later rows of its list: their weights, and t, of which `curvatures` makes c(t).
+/// Pairs of one row with later rows of its list: their weights, and t, of which `curvatures` makes c(t). The arrays
+/// have room for all pairs of a row; `count` of them are in use.
 struct LaterPairs {
   std::vector<int64_t> at;
   std::vector<double> weights, t, out;
+  size_t count = 0;
 
   auto in_use() { return Kept(at, weights, t, out); }
-  void clear() {
-    at.clear();
-    weights.clear();
-    t.clear();
+  void make_room(int64_t pairs) {
+    at.resize(static_cast<size_t>(pairs));
+    for (auto* each : {&weights, &t, &out}) each->resize(static_cast<size_t>(pairs));
   }
   void add(int64_t row, double weight, double wrong_by) {
-    at.push_back(row);
-    weights.push_back(weight);
-    t.push_back(wrong_by);
+    at[count] = row;
+    weights[count] = weight;
+    t[count] = wrong_by;
+    ++count;
   }
 
   template <class Form>
   void curvatures(const Form& form) {
-    out.resize(t.size());
-    for (size_t k = 0; k < t.size(); ++k) out[k] = form.curvature(t[k]);
+    for (size_t k = 0; k < count; ++k) out[k] = form.curvature(t[k]);
   }
   /// The sigmoids, which take most of the time, run through the vector loop of tensors, which has the same bits.
   void curvatures(const LogisticPair&) {
-    out.resize(t.size());
-    chosen_loops<FunctionLoops<double>>().sigmoid.values(t.data(), out.data(), static_cast<int64_t>(t.size()));
-    for (double& each : out) each = LogisticPair::curvature_at_sigmoid(each);
+    chosen_loops<FunctionLoops<double>>().sigmoid.values(t.data(), out.data(), static_cast<int64_t>(count));
+    for (size_t k = 0; k < count; ++k) out[k] = LogisticPair::curvature_at_sigmoid(out[k]);
   }
 };
 
@@ -63,10 +63,11 @@ struct LambdaCurvature {
     swaps.fill(group, list, of, rows, spare);
     const auto delta = swaps.delta(group, list, of, rows);
     const int64_t at = of.lists.begin(list), end = at + of.lists.size(list);
+    pairs.make_room(2 * (end - at));
     for (int64_t i = at; i < end; ++i) curvature[i] = 0;
     for (int64_t i = at; i < end; ++i) {
       check_interrupt();
-      pairs.clear();
+      pairs.count = 0;
       for (int64_t j = i + 1; j < end; ++j) {
         add_pair(delta, i, j, j, pairs);
         add_pair(delta, j, i, j, pairs);
@@ -90,7 +91,7 @@ struct LambdaCurvature {
     ? 2 : 1;
     pairs.curvatures(form);
     double sum = curvature[i];
-    for (size_t k = 0; k < pairs.at.size(); k += of_two_rows) {
+    for (size_t k = 0; k < pairs.count; k += of_two_rows) {
       double term = pairs.weights[k] * pairs.out[k];
       if constexpr (of_two_rows == 2) term += pairs.weights[k + 1] * pairs.out[k + 1];
       sum += term;
