@@ -103,7 +103,7 @@ mr.models.define("ir_benchmark_mf", {
     if self.options.cosine then users, items = unit(users), unit(items) end
     local scores = batch.lists:factor_scores(users, items, batch.users, batch.items)
     if batch.training and self.options.k > 0 then
-      of_batch.quantiles, of_batch.whole = self.quantiles:rows(batch.users), batch.lists
+      of_batch.quantiles = self.quantiles:rows(batch.users)
       renew(self, batch, users, items, scores)
     end
     return scores
@@ -135,12 +135,12 @@ local function softmax(how, bound)
 end
 
 -- SL@K of lists with one relevant row: SL with the weight sigma((f - quantile) / tau_beta) (code). The quantiles of a
--- batch's users are those of a few epochs before. SL gets the lists of the batch, which know their users' whole lists.
+-- batch's users are those of a few epochs before.
 local function weighted_sl(how, sl)
   return mr.losses.define("ir_benchmark_sl_at_k", { direction = "minimize", metric = "ap",
     smooth = function(scores, lists)
       local own = lists:sum(lists.relevance * scores)
-      return ((own - of_batch.quantiles:to(scores.dtype)) / how.tau_beta):sigmoid() * sl(scores, of_batch.whole)
+      return ((own - of_batch.quantiles:to(scores.dtype)) / how.tau_beta):sigmoid() * sl(scores, lists)
     end })()
 end
 

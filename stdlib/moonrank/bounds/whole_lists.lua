@@ -62,8 +62,17 @@ function M.set(sampled, shapes, numbers)
   of_sampled[sampled] = setmetatable({ _shapes = shapes, _numbers = numbers }, WholeLists)
 end
 
----Lets lists `made` stand for what `lists` stand for.
-function M.keep(lists, made) of_sampled[made] = of_sampled[lists] end
+---Lets lists `made` stand for what `lists` stand for. With `numbers`, `made` are only these of `lists`.
+---@param lists mr.Lists
+---@param made mr.Lists
+---@param numbers? mr.Tensor  int64 on the CPU
+function M.keep(lists, made, numbers)
+  local whole = of_sampled[lists]
+  if whole and numbers then
+    whole = setmetatable({ _shapes = whole._shapes, _numbers = whole._numbers:rows(numbers) }, WholeLists)
+  end
+  of_sampled[made] = whole
+end
 
 ---Returns the whole lists that sampled lists stand for; nil if they stand for themselves.
 ---@param lists mr.Lists

@@ -7,6 +7,7 @@ local data_weights = require "moonrank.data.weights"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
+local probabilities = require "moonrank.losses.probabilities"
 local smooth = require "moonrank.smooth"
 local whole_lists = require "moonrank.bounds.whole_lists"
 
@@ -174,19 +175,24 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 
 ---Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
 ---an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
----that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
+---that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores. The lists of
+---`f` have the whole lists and the probabilities of the caller's lists.
 ---@param metric mr.Metric
 ---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)
   return function(scores, lists)
-    lists = lists:to(scores.dtype)
-    local counted = list_stats.counted(metric, lists, scores.device)
-    if #counted == lists.count then return f(scores, lists) end
-    if #counted == 0 then return smooth.nrbp_loss(scores, lists) * 0 end
+    local same = lists:to(scores.dtype)
+    whole_lists.keep(lists, same)
+    probabilities.keep(lists, same)
+    local counted = list_stats.counted(metric, same, scores.device)
+    if #counted == same.count then return f(scores, same) end
+    if #counted == 0 then return smooth.nrbp_loss(scores, same) * 0 end
     local numbers = counted:to("cpu")
-    local rows = lists:rows_of(numbers):to(scores.device)
-    return core.put_rows(f(core.distinct_rows(scores, rows), lists:select(numbers)), counted, lists.count)
+    local rows, chosen = same:rows_of(numbers), same:select(numbers)
+    whole_lists.keep(same, chosen, numbers)
+    probabilities.keep(same, chosen, rows)
+    return core.put_rows(f(core.distinct_rows(scores, rows:to(scores.device)), chosen), counted, same.count)
   end
 end
 

@@ -29,8 +29,14 @@ end
 ---Gives lists probabilities, without checks.
 function M.set(lists, q) of_lists[lists] = q end
 
----Gives lists `made` the probabilities of `lists`, whose rows are the same.
-function M.keep(lists, made) of_lists[made] = of_lists[lists] end
+---Gives lists `made` the probabilities of `lists`, whose rows are the same. With `rows`, `made` has only these rows.
+---@param lists mr.Lists
+---@param made mr.Lists
+---@param rows? mr.Tensor  int64
+function M.keep(lists, made, rows)
+  local q = of_lists[lists]
+  of_lists[made] = q and rows and q:rows(rows:to(q.device)) or q
+end
 
 ---Returns the probabilities of lists that M.with returned; else nil.
 ---@param lists mr.Lists

@@ -172,6 +172,18 @@ describe("a bound of interactions", function()
     end
   end)
 
+  it("is that of the user in losses that a loss of a script calls", function()
+    local batch = pass(made(), { size = 11 })[1]
+    local scores = mr.normal({ batch.lists.rows }, { seed = 3, dtype = "float64" })
+    local inner = mr.losses.sl{ bound = "minmax", metric = "ap" }
+    local outer = mr.losses.define("calls_another", { direction = "minimize", metric = "ap",
+      smooth = function(x, lists) return inner(x, lists) end })()
+    equal(outer(scores, batch.lists):totable(), inner(scores, batch.lists):totable())
+    local weights = mr.tensor{ 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1 }
+    local some = batch.lists:weighted{ list_weights = weights }
+    equal(outer(scores, some):totable(), inner(scores, some):totable())
+  end)
+
   it("is applied to smooth metrics with the user's catalogue and training items", function()
     local plain, users, under = bounded(function(bound) return mr.losses.ap{ bound = bound } end)
     for _, bound in ipairs{ "minmax", "expectation_max", "distribution" } do
