@@ -1,5 +1,5 @@
 -- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
--- programs, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
+-- programs, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -66,6 +66,27 @@ end
 
 local function ms_text(ms) return ms and ((ms >= 100 and "%.0f" or "%.3g"):format(ms)) or "-" end
 
+local optimizers = { sgd = "SGD", momentum = "SGD, momentum", adagrad = "Adagrad", adam = "Adam", adamw = "AdamW",
+  rmsprop = "RMSProp", rmsprop_momentum = "RMSProp, momentum" }
+
+-- Returns milliseconds of a step for two sizes of the catalogue.
+local function steps_table()
+  local rows, of = {}, {}
+  for _, row in ipairs(bench.read(io.lines(args.folder .. "/steps.csv"))) do
+    local name = row[1]:match "^step of (.*)$"
+    if not of[name] then
+      local plain = name:match "^(.*)_decay$"
+      of[name] = { plain and optimizers[plain] .. ", weight decay" or optimizers[name] }
+      rows[#rows + 1] = of[name]
+    end
+    table.insert(of[name], tonumber(row[4]))
+  end
+  for _, row in ipairs(rows) do row[4] = bench.ratio_text(row[3] / row[2]) end
+  local columns = { "optimizer", "ms, 5,000 items", "ms, 500,000 items", "ratio" }
+  local made = mr.table{ columns = columns, rows = rows, formats = { [columns[2]] = "%.2f", [columns[3]] = "%.2f" } }
+  return measured "steps" .. made:to_markdown()
+end
+
 -- Returns milliseconds and memory of each job and its peers.
 local function native_table()
   local rows, last = {}, nil
@@ -86,7 +107,7 @@ local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
 
 -- Returns processor time, memory and the difference of the curves of a training loop. The time of a loss is that of the
--- loop without the loop's time by the mean score.
+-- loop without the loop's time by the mean score; a dash if that is not shorter.
 local function loop_table()
   local rows, at = {}, {}
   for _, set in ipairs(sets) do
@@ -100,15 +121,19 @@ local function loop_table()
   for _, row in ipairs(rows) do
     local key = row.set[1] .. row[2]
     if row[3] ~= "no loss" then
-      local function of_loss(form) return at[key .. form] - at[key .. "no loss"] end
-      shown[#shown + 1] = { row.set[2], losses[row[2]], forms[row[3]] or row[3], tonumber(row[5]), of_loss(row[3]),
-        bench.ratio_text(at[key .. row[3]] / at[key .. "moonrank"]),
-        bench.ratio_text(of_loss(row[3]) / of_loss "moonrank"), tonumber(row[9]), tonumber(row[11]), row[12] }
+      local function of_loss(form)
+        local ms = at[key .. form] - at[key .. "no loss"]
+        return ms > 0 and ms or nil
+      end
+      local own, this = of_loss "moonrank", of_loss(row[3])
+      shown[#shown + 1] = { row.set[2], losses[row[2]], forms[row[3]] or row[3], tonumber(row[5]),
+        this and ("%.1f"):format(this) or "-", bench.ratio_text(at[key .. row[3]] / at[key .. "moonrank"]),
+        own and this and bench.ratio_text(this / own) or "-", tonumber(row[9]), tonumber(row[11]), row[12] }
     end
   end
   local columns = { "data", "loss", "form", "ms", "ms of the loss", "times ours", "times ours, loss", "first epoch, ms",
     "added MiB", "curve differs by" }
-  local formats = { ms = "%.0f", ["ms of the loss"] = "%.1f", ["first epoch, ms"] = "%.0f", ["added MiB"] = "%.0f" }
+  local formats = { ms = "%.0f", ["first epoch, ms"] = "%.0f", ["added MiB"] = "%.0f" }
   return measured "training_loop_mq2008"
     .. mr.table{ columns = columns, rows = shown, formats = formats }:to_markdown()
 end
@@ -144,7 +169,7 @@ end
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
 local texts = { cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), native = native_table(),
-  trees = trees_table() }
+  steps = steps_table(), trees = trees_table() }
 for name, text in pairs(texts) do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)
