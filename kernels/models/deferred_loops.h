@@ -1,5 +1,6 @@
 // The loops of deferred_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
 #include "kernels/core/lanes.h"
+#include "kernels/core/prefetch.h"
 #include "kernels/models/deferred_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -19,16 +20,13 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
   std::memcpy(to, &v, n * sizeof(Real));
 }
 
-/// Prefetches row i of `last` and its place in `other`: rows lie at random places in tables larger than the caches.
+/// Requests row i of `last` and its place in `other` from memory.
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
-  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
-  const Real* const stored = at.row(at.rows[i]).base;
-  for (int64_t e = 0; e < at.width * (at.squares ? 3 : 2); e += line) __builtin_prefetch(stored + e, 1);
-  for (int64_t e = 0; e < at.width; e += line) __builtin_prefetch(other + at.rows[i] * at.width + e, 1);
+  prefetch_row<true>(at.row(at.rows[i]).base, 0, at.width * (at.squares ? 3 : 2));
+  prefetch_row<true>(other, at.rows[i], at.width);
 }
-constexpr int64_t rows_ahead = 8;
 
 /// Vectorized DeferredRows::lost.
 template <class Real>

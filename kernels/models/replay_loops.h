@@ -1,5 +1,6 @@
 // The loops of replay_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD.
 #include "kernels/core/lanes.h"
+#include "kernels/core/prefetch.h"
 #include "kernels/models/replay_cpu.h"
 
 namespace mr::cpu::MR_SIMD {
@@ -7,7 +8,7 @@ namespace {
 
 using Kind = StepRule::Kind;
 
-/// What the steps of a rule do with a row, decided once for all steps.
+/// A kind of step, with what its loops need to know before they start.
 template <Kind kind_, bool has_mean_, bool decays_>
 struct Form {
   static constexpr Kind kind = kind_;
@@ -92,25 +93,21 @@ void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_
   if constexpr (F::kind != Kind::sgd) std::memcpy(w.square + at, &vs, n * sizeof(Real));
 }
 
-/// Prefetches row i of `last`: rows lie at random places in tables larger than the caches.
+/// Requests row i of `last` from memory.
 template <class Real>
 void fetch(const ReplayRows<Real>& w, int64_t i, int64_t last) {
   if (i >= last) return;
-  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
-  const int64_t at = w.rows[i] * w.width;
-  for (const Real* const table : {w.parameter, w.mean, w.square}) {
-    for (int64_t c = 0; table != nullptr && c < w.width; c += line) __builtin_prefetch(table + at + c, 1);
-  }
+  for (const Real* const table : {w.parameter, w.mean, w.square}) prefetch_row<true>(table, w.rows[i], w.width);
 }
 
 template <class F, class Real>
 void rows(const ReplayRows<Real>& work, int64_t first, int64_t last) {
-  constexpr int64_t ahead = 8, count = Lanes<Real>::count;
+  constexpr int64_t count = Lanes<Real>::count;
   const ReplayRows<Real> w = work;
   const Settings<Real> o(w);
-  for (int64_t i = first; i < smaller(last, first + ahead); ++i) fetch(w, i, last);
+  for (int64_t i = first; i < smaller(last, first + rows_ahead); ++i) fetch(w, i, last);
   for (int64_t i = first; i < last; ++i) {
-    fetch(w, i + ahead, last);
+    fetch(w, i + rows_ahead, last);
     const int64_t at = w.rows[i] * w.width;
     const int32_t from = w.from[i];
     int64_t c = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/core/prefetch.h"
 #include "kernels/models/layer_cpu.h"
 #include "kernels/models/rows.h"
 
@@ -146,14 +147,6 @@ void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradie
   }
 }
 
-/// Prefetches a row of a table: rows lie at random places in tables larger than the caches.
-template <class Real>
-void fetch_row(const Real* table, int64_t row, int64_t width) {
-  constexpr auto line = static_cast<int64_t>(64 / sizeof(Real));
-  if (table == nullptr) return;
-  for (int64_t c = 0; c < width; c += line) __builtin_prefetch(table + row * width + c, 1);
-}
-
 /// SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for consecutive entries. Each entry uses
 /// the operations of the reference form, so the bits are equal. `second` is another table whose rows the step changes.
 template <class Step, class Real>
@@ -166,13 +159,12 @@ void step_by_rows(int64_t count, const Step& w, const Real* second,
                     [&](int64_t first, int64_t last) { run(w, first, w.gradient.values + first, last - first); });
   }
   if (count == 0) return;
-  constexpr int64_t ahead = 8;
   const int64_t width = w.gradient.width;
   parallel(count / width, rows_of_piece(width), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      if (moved.rows != nullptr && i + ahead < last) {
+      if (moved.rows != nullptr && i + rows_ahead < last) {
         for (const Real* const table : {static_cast<const Real*>(w.parameter), second})
-          fetch_row(table, moved.rows[i + ahead], width);
+          prefetch_row<true>(table, moved.rows[i + rows_ahead], width);
       }
       const int64_t row = moved.rows ? moved.rows[i] : i, from = slot ? slot[row] : row;
       if (from >= 0) run(w, row * width, w.gradient.values + from * width, width);

@@ -1,6 +1,7 @@
 // The loops of training.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp only.
 #include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
+#include "kernels/core/prefetch.h"
 #include "kernels/models/adam_loops.h"
 #include "kernels/models/training_cpu.h"
 
@@ -9,15 +10,9 @@ namespace {
 
 template <class Real>
 void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* products) {
-  // `ahead` rows are prefetched, because rows lie at random places in a table larger than the L1 cache. A cache line
-  // has `line` entries.
-  constexpr int64_t ahead = 8, line = 64 / sizeof(Real);
-  const auto row = [&](int64_t k) { return rows.matrix + (rows.index[k] - 1) * rows.width; };
   for (int64_t k = 0; k < rows.n; ++k) {
-    if (k + ahead < rows.n) {
-      for (int64_t c = 0; c < rows.width; c += line) __builtin_prefetch(row(k + ahead) + c);
-    }
-    products[k] = inner_product(vector, row(k), rows.width);
+    if (k + rows_ahead < rows.n) prefetch_row<false>(rows.matrix, rows.index[k + rows_ahead] - 1, rows.width);
+    products[k] = inner_product(vector, rows.matrix + (rows.index[k] - 1) * rows.width, rows.width);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/core/launch_cpu.h"
+#include "kernels/core/prefetch.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -10,15 +11,11 @@ namespace {
 /// Copies whole rows, which avoids a division per entry. Rows of a large table are requested from memory early.
 template <class T>
 void gather_rows(int64_t count, const GatherRows<T>& work) {
-  constexpr int64_t ahead = 8;
   if (count == 0) return;
   const GatherRows<T> w = work;
   parallel(count / w.width, rows_of_piece(w.width), [w](int64_t first, int64_t last) {
-    const int64_t bytes = w.width * static_cast<int64_t>(sizeof(T));
     for (int64_t row = first; row < last; ++row) {
-      const int64_t next = std::min(row + ahead, last - 1);
-      const char* const soon = reinterpret_cast<const char*>(w.in.data + w.index[next] * w.width);
-      for (int64_t b = 0; b < std::min<int64_t>(bytes, 256); b += 64) __builtin_prefetch(soon + b);
+      if (row + rows_ahead < last) prefetch_row<false>(w.in.data, w.index[row + rows_ahead], w.width);
       std::copy_n(w.in.data + w.index[row] * w.width, w.width, w.out.data + row * w.width);
     }
   });

@@ -50,13 +50,8 @@ void sum_rows(const Real* in, const Real* scale, const int64_t* order, int64_t n
 }
 
 template <class Real>
-void sum(const Real* in, const int64_t* order, int64_t n, int64_t width, Real* out) {
-  sum_rows<false, Real>(in, nullptr, order, n, width, out);
-}
-
-template <class Real>
-void products(const Real* in, const Real* scale, const int64_t* order, int64_t n, int64_t width, Real* out) {
-  sum_rows<true>(in, scale, order, n, width, out);
+void sum(const Real* in, const Real* scale, const int64_t* order, int64_t n, int64_t width, Real* out) {
+  (scale != nullptr ? sum_rows<true, Real> : sum_rows<false, Real>)(in, scale, order, n, width, out);
 }
 
 }  // namespace
@@ -66,11 +61,11 @@ namespace mr::cpu {
 
 template <>
 RowSumLoops<float> loops_of<RowSumLoops<float>, Simd::MR_SIMD>() {
-  return {&MR_SIMD::sum<float>, &MR_SIMD::products<float>};
+  return {&MR_SIMD::sum<float>};
 }
 template <>
 RowSumLoops<double> loops_of<RowSumLoops<double>, Simd::MR_SIMD>() {
-  return {&MR_SIMD::sum<double>, &MR_SIMD::products<double>};
+  return {&MR_SIMD::sum<double>};
 }
 
 }  // namespace mr::cpu

@@ -22,31 +22,23 @@ void blocks(int64_t count, int64_t most, const Body& body) {
   for (int64_t first = 0; first < count; first += most) body(first, std::min(most, count - first));
 }
 
-/// Row `row` of the result is the sum of the rows order[starts[row]] .. order[starts[row + 1] - 1] of the input.
+/// Row `row` of the result, of the first `rows`, is the sum of the rows order[starts[row]] .. order[starts[row + 1] -
+/// 1] of the input. Row i of the input is multiplied by scale[i] first, unless `scale` is null.
 template <class Real>
-void sum_runs(int64_t count, const SumRuns<Real>& work) {
-  if (count == 0) return;
+void sum_scaled_runs(int64_t rows, const Real* scale, const SumRuns<Real>& work) {
   const auto sum = chosen_loops<RowSumLoops<Real>>().sum;
-  parallel(count / work.width, rows_of_piece(work.width), [&](int64_t first, int64_t last) {
+  parallel(rows, rows_of_piece(std::max<int64_t>(1, work.width)), [&](int64_t first, int64_t last) {
     for (int64_t row = first; row < last; ++row) {
       const int64_t begin = work.starts[row];
-      sum(work.in.data, work.order.data + begin, work.starts[row + 1] - begin, work.width,
+      sum(work.in.data, scale, work.order.data + begin, work.starts[row + 1] - begin, work.width,
           work.out.data + row * work.width);
     }
   });
 }
 
-/// Like sum_runs for `rows` rows of the result, but row i of the input is multiplied by scale[i] first.
 template <class Real>
-void sum_products(int64_t rows, const Real* scale, const SumRuns<Real>& work) {
-  const auto products = chosen_loops<RowSumLoops<Real>>().products;
-  parallel(rows, rows_of_piece(std::max<int64_t>(1, work.width)), [&](int64_t first, int64_t last) {
-    for (int64_t row = first; row < last; ++row) {
-      const int64_t begin = work.starts[row];
-      products(work.in.data, scale, work.order.data + begin, work.starts[row + 1] - begin, work.width,
-               work.out.data + row * work.width);
-    }
-  });
+void sum_runs(int64_t count, const SumRuns<Real>& work) {
+  if (count > 0) sum_scaled_runs<Real>(count / work.width, nullptr, work);
 }
 
 /// The results first .. last - 1 of sums whose terms are `stride` entries apart.

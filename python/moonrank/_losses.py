@@ -75,7 +75,8 @@ class Documentation:
 
 
 def kept(name: Loss | str, bound: Bound | str, options: dict[str, Any], learns: bool = False) -> _library.Kept:
-    """Returns a loss inside the library, with its own parameters if it `learns`. A text that is not a name, such as an expression, raises MoonrankError."""
+    """Returns a loss inside the library, with its own parameters if it `learns`. A text that is not a name, such as an
+    expression, raises MoonrankError."""
     if not isinstance(name, str):
         raise MoonrankError(f'name has the type {type(name).__name__}, expected the name of a loss, such as "ndcg"')
     if not re.fullmatch(r"[A-Za-z0-9_]+", name):

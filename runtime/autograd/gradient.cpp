@@ -1,7 +1,6 @@
 // Sums of gradients, dense and sparse by rows.
 #include <algorithm>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "kernels/tensor/rows.h"
@@ -41,10 +40,7 @@ std::vector<int64_t> sorted_positions(const std::vector<int64_t>& rows) {
   std::iota(order.begin(), order.end(), 0);
   if (std::is_sorted(rows.begin(), rows.end())) return order;
   if (static_cast<int64_t>(rows.size()) < worth_counting) {
-    std::vector<std::pair<int64_t, int64_t>> sorted(rows.size());  // a row, and its place
-    for (size_t i = 0; i < rows.size(); ++i) sorted[i] = {rows[i], order[i]};
-    std::sort(sorted.begin(), sorted.end());
-    for (size_t i = 0; i < rows.size(); ++i) order[i] = sorted[i].second;
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
     return order;
   }
   const int64_t largest = *std::max_element(rows.begin(), rows.end());
@@ -110,12 +106,12 @@ Gradient merged_products(const Tensor& rows, const Tensor& scale, const Tensor& 
   const Groups groups = grouped(rows);
   const Tensor out = sums_of(groups, values);
   with_real(values.dtype(), [&]<class Real>() {
-    cpu::sum_products(static_cast<int64_t>(groups.rows.size()), scale.span<const Real>().data,
-                      SumRuns<Real>{.in = values.span<const Real>(),
-                                    .order = {groups.order.data(), static_cast<int64_t>(groups.order.size())},
-                                    .starts = {groups.starts.data(), static_cast<int64_t>(groups.starts.size())},
-                                    .out = out.span<Real>(),
-                                    .width = values.size(1)});
+    cpu::sum_scaled_runs(static_cast<int64_t>(groups.rows.size()), scale.span<const Real>().data,
+                         SumRuns<Real>{.in = values.span<const Real>(),
+                                       .order = {groups.order.data(), static_cast<int64_t>(groups.order.size())},
+                                       .starts = {groups.starts.data(), static_cast<int64_t>(groups.starts.size())},
+                                       .out = out.span<Real>(),
+                                       .width = values.size(1)});
   });
   return {Tensor::from(groups.rows), out, true};
 }

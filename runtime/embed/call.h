@@ -1,5 +1,5 @@
-// What the functions of the C interface share: the state, and protected calls of Lua. A call is prepared and its
-// results are read in C++; in between, one protected call runs Lua, so that no error of Lua passes a C++ object.
+// The state of the C interface, and protected calls of Lua. A call is prepared and its results are read in C++; in
+// between, one protected call runs Lua, so that no error of Lua passes a C++ object.
 #pragma once
 
 #include <atomic>
@@ -44,10 +44,7 @@ template <class Work>
 int guarded(moonrank_state* state, const Work& work) noexcept {
   if (state == nullptr) return MOONRANK_FAILED;
   const Call ends_with_releases;
-  if (forked_in_call) {
-    state->error = forked_text;
-    return MOONRANK_FAILED;
-  }
+  if (forked_in_call) return fail(state, forked_text);
   const std::lock_guard lock(calls());
   try {
     state->error.clear();

@@ -132,9 +132,7 @@ void copy_result(lua_State* L, int index, void* to, int64_t entries, Dtype dtype
   }
   if (box->get()->entries() != entries) {
     throw std::invalid_argument("the lists have " + std::to_string(box->get()->entries()) +
-                                " rows or lists, but the "
-                                "call " +
-                                std::to_string(entries));
+                                " rows or lists, but the call " + std::to_string(entries));
   }
   std::memcpy(to, box->get()->to(Device::cpu).to(dtype).raw(), bytes);
   box->drop();

@@ -149,11 +149,4 @@ Positives positives_of(const RatingRows& ratings, int64_t all_users, int64_t all
   return ratings.user.size() <= std::numeric_limits<uint32_t>::max() ? collected(uint32_t{}) : collected(size_t{});
 }
 
-Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
-                       const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
-                       int64_t min_relevant, const RatingDetails& details) {
-  return positives_of({user, item, value, details.time, details.file}, all_users, all_items, threshold, min_relevant,
-                      details.graded);
-}
-
 }  // namespace mr

@@ -42,11 +42,9 @@ struct Positives {
   std::vector<std::vector<int64_t>> no_negatives;
 };
 
-/// Optional details of ratings: `time` and `file` have one entry per row, or none. `graded`: every
-/// rating is kept, with its grade.
+/// Optional details of ratings: `time` and `file` have one entry per row, or none.
 struct RatingDetails {
   std::vector<int64_t> time, file;
-  bool graded = false;
 };
 
 /// The columns of a table of ratings; `time` and `file` may be empty.
@@ -60,10 +58,6 @@ struct RatingRows {
 /// rating, with its grade. Needs 4 bytes for each rating (8 from 2^32 ratings on) besides the result.
 Positives positives_of(const RatingRows& ratings, int64_t all_users, int64_t all_items, double threshold,
                        int64_t min_relevant, bool graded);
-/// Like `positives_of` above, for vectors.
-Positives positives_of(const std::vector<int64_t>& user, const std::vector<int64_t>& item,
-                       const std::vector<float>& value, int64_t all_users, int64_t all_items, double threshold,
-                       int64_t min_relevant, const RatingDetails& details = {});
 
 /// How interactions are divided (runtime/data/interactions/protocols.h).
 enum class SplitBy : int8_t { user, time, user_time, last, one, share, cold_user, cold_item, given };

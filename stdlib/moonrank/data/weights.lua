@@ -32,6 +32,19 @@ local function check_limits(name, x)
   end
 end
 
+---Lets lists `made` have what `lists` have beside weights: the probabilities of their rows (lists:drawn), and the whole
+---lists that sampled lists stand for. With `numbers`, `made` are only these of `lists`, with the rows `rows`.
+---@param lists mr.Lists
+---@param made mr.Lists
+---@param numbers? mr.Tensor  int64 on the CPU
+---@param rows? mr.Tensor     int64
+---@return mr.Lists made
+function M.keep(lists, made, numbers, rows)
+  probabilities.keep(lists, made, rows)
+  whole_lists.keep(lists, made, numbers)
+  return made
+end
+
 ---Returns the lists with other weights. Weights that `o` does not have stay as they are. Probabilities of the rows
 ---(lists:drawn), and the whole lists that sampled lists stand for, stay, too.
 ---@param lists mr.Lists
@@ -47,9 +60,7 @@ function M.with(lists, o)
   local made = lists:with_weights(chosen "weights", chosen "list_weights")
   check_limits("weights", made.weights)
   check_limits("list_weights", made.list_weights)
-  probabilities.keep(lists, made)
-  whole_lists.keep(lists, made)
-  return made
+  return M.keep(lists, made)
 end
 
 return M

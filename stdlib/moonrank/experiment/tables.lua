@@ -1,8 +1,7 @@
 -- Result tables of experiments, made from records: each column says which field of a record it shows, and how.
-local cells_of = require("moonrank.experiment.cells").cells
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
-local intervals = require "moonrank.experiment.cells"
+local experiment_cells = require "moonrank.experiment.cells"
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"
 local tables = require "moonrank.table"
@@ -19,7 +18,7 @@ local M = {}
 function M.mean(values, over)
   given.array("mean", "values", values, "number", "numbers")
   check.choice("mr.experiment.mean", "over", over or "lists", { "lists", "runs" })
-  local ends = over == "runs" and intervals.over_runs(values) or over ~= "runs" and intervals.over_lists(values) or {}
+  local ends = (over == "runs" and experiment_cells.over_runs or experiment_cells.over_lists)(values) or {}
   return { stats.mean(values), ends[1], ends[2] }
 end
 
@@ -74,7 +73,7 @@ function M.table(o)
   local columns, record_of = shown(o.columns), {}
   local heads, rows, formats, mark = {}, {}, {}, {}
   local runs = o.runs
-  local cells = cells_of(o.by, type(runs) ~= "function" and runs or function(row, column)
+  local cells = experiment_cells.cells(o.by, type(runs) ~= "function" and runs or function(row, column)
     return runs(record_of[row], column)
   end)
   for c, each in ipairs(columns) do heads[c], formats[each[1]], mark[each[1]] = each[1], each.format, each.mark end

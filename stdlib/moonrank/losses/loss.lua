@@ -7,7 +7,6 @@ local data_weights = require "moonrank.data.weights"
 local list_stats = require "moonrank.bounds.list_stats"
 local metrics = require "moonrank.metrics.registry"
 local phase = require "moonrank.system.phase"
-local probabilities = require "moonrank.losses.probabilities"
 local smooth = require "moonrank.smooth"
 local whole_lists = require "moonrank.bounds.whole_lists"
 
@@ -182,16 +181,13 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)
   return function(scores, lists)
-    local same = lists:to(scores.dtype)
-    whole_lists.keep(lists, same)
-    probabilities.keep(lists, same)
+    local same = data_weights.keep(lists, lists:to(scores.dtype))
     local counted = list_stats.counted(metric, same, scores.device)
     if #counted == same.count then return f(scores, same) end
     if #counted == 0 then return smooth.nrbp_loss(scores, same) * 0 end
     local numbers = counted:to("cpu")
-    local rows, chosen = same:rows_of(numbers), same:select(numbers)
-    whole_lists.keep(same, chosen, numbers)
-    probabilities.keep(same, chosen, rows)
+    local rows = same:rows_of(numbers)
+    local chosen = data_weights.keep(same, same:select(numbers), numbers, rows)
     return core.put_rows(f(core.distinct_rows(scores, rows:to(scores.device)), chosen), counted, same.count)
   end
 end

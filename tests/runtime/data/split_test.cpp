@@ -68,6 +68,11 @@ bool same(const Part& a, const Part& b) {
   return a.users == b.users && a.sizes == b.sizes && a.items == b.items && a.relevance == b.relevance;
 }
 
+Positives positives_of(const Ints& user, const Ints& item, const std::vector<float>& value, int64_t users,
+                       int64_t items, double threshold, int64_t least) {
+  return mr::positives_of({.user = user, .item = item, .value = value}, users, items, threshold, least, false);
+}
+
 template <class... Sets>
 Items together(const Sets&... sets) {
   Items all;
@@ -82,31 +87,31 @@ Items together(const Sets&... sets) {
 TEST_CASE("positives_of keeps the relevant items of users with enough of them") {
   const Ints user{1, 1, 1, 2, 2, 3, 4}, item{3, 1, 2, 1, 2, 3, 1};
   const std::vector<float> value{4, 5, 3.5F, 4, 4.5F, 5, 1};
-  const Positives all = mr::positives_of(user, item, value, 5, 3, 4, 0);
+  const Positives all = positives_of(user, item, value, 5, 3, 4, 0);
   CHECK(all.users == Ints{1, 2, 3});
   CHECK(all.offsets == Ints{0, 2, 4, 5});
   CHECK(all.items == Ints{1, 3, 1, 2, 3});
   CHECK(all.all_items == 3);
-  CHECK(mr::positives_of(user, item, value, 5, 3, 4, 2).users == Ints{1, 2});
-  CHECK(mr::positives_of(user, item, value, 5, 3, 4, 3).users.empty());
-  CHECK(mr::positives_of(user, item, value, 5, 3, 3.5, 3).users == Ints{1});
-  CHECK_THROWS_WITH(mr::positives_of({1, 6}, {1, 1}, {5, 5}, 5, 3, 4, 0), says("row 2", "user 6", "1 to 5"));
-  CHECK_THROWS_WITH(mr::positives_of({1}, {0}, {5}, 5, 3, 4, 0), says("row 1", "item 0"));
-  CHECK_THROWS_WITH(mr::positives_of({1}, {1, 2}, {5}, 5, 3, 4, 0), Contains("1 users, 2 items and 1 ratings"));
+  CHECK(positives_of(user, item, value, 5, 3, 4, 2).users == Ints{1, 2});
+  CHECK(positives_of(user, item, value, 5, 3, 4, 3).users.empty());
+  CHECK(positives_of(user, item, value, 5, 3, 3.5, 3).users == Ints{1});
+  CHECK_THROWS_WITH(positives_of({1, 6}, {1, 1}, {5, 5}, 5, 3, 4, 0), says("row 2", "user 6", "1 to 5"));
+  CHECK_THROWS_WITH(positives_of({1}, {0}, {5}, 5, 3, 4, 0), says("row 1", "item 0"));
+  CHECK_THROWS_WITH(positives_of({1}, {1, 2}, {5}, 5, 3, 4, 0), Contains("1 users, 2 items and 1 ratings"));
 }
 
 TEST_CASE("positives_of raises an error if a user has an item twice") {
   const std::vector<float> ones(4, 1.0F);
   // two of three items, each twice: a third of -1 unseen items would be shared out
-  CHECK_THROWS_WITH(mr::positives_of({1, 2, 2, 2}, {1, 2, 3, 2}, ones, 2, 3, 1, 1), says("user 2", "item 2"));
+  CHECK_THROWS_WITH(positives_of({1, 2, 2, 2}, {1, 2, 3, 2}, ones, 2, 3, 1, 1), says("user 2", "item 2"));
   // also where only one of them is relevant
-  CHECK_THROWS_WITH(mr::positives_of({1, 1, 1, 1}, {3, 1, 2, 3}, {1, 1, 0, 0}, 1, 3, 1, 1), says("user 1", "item 3"));
-  CHECK(mr::positives_of({1, 2, 1, 2}, {1, 1, 2, 2}, ones, 2, 2, 1, 1).items == Ints{1, 2, 1, 2});
+  CHECK_THROWS_WITH(positives_of({1, 1, 1, 1}, {3, 1, 2, 3}, {1, 1, 0, 0}, 1, 3, 1, 1), says("user 1", "item 3"));
+  CHECK(positives_of({1, 2, 1, 2}, {1, 1, 2, 2}, ones, 2, 2, 1, 1).items == Ints{1, 2, 1, 2});
 }
 
 TEST_CASE("positives_of refuses a negative or too large number of users") {
   for (const int64_t users : {int64_t{-1}, std::numeric_limits<int64_t>::min(), int64_t{1} << 60}) {
-    CHECK_THROWS_WITH(mr::positives_of({}, {}, {}, users, 1, 1, 1), Contains("users, expected 0 to"));
+    CHECK_THROWS_WITH(positives_of({}, {}, {}, users, 1, 1, 1), Contains("users, expected 0 to"));
   }
 }
 
@@ -249,7 +254,7 @@ TEST_CASE("positives_of and make_fold keep the thesis' 412 MovieLens users with 
   if (path.empty()) return;
   const mr::Ratings r = mr::read_ratings(path, {});
   const auto of = [&](double threshold, int64_t least) {
-    return mr::positives_of(r.user, r.item, r.value, 610, 9724, threshold, least);
+    return positives_of(r.user, r.item, r.value, 610, 9724, threshold, least);
   };
   CHECK(of(4, 0).items.size() == 48580);
   const std::map<int64_t, size_t> published{{1, 609}, {5, 603}, {10, 579}, {20, 465}, {25, 412}, {50, 255}};
