@@ -8,12 +8,17 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Copies whole rows, which avoids a division per entry. Rows of a large table are requested from memory early.
+/// Copies whole rows, which avoids a division per entry. Rows of a large table are requested from memory early. Rows of
+/// one entry need neither: the processor reads many of them at a time.
 template <class T>
 void gather_rows(int64_t count, const GatherRows<T>& work) {
   if (count == 0) return;
   const GatherRows<T> w = work;
   parallel(count / w.width, rows_of_piece(w.width), [w](int64_t first, int64_t last) {
+    if (w.width == 1) {
+      for (int64_t row = first; row < last; ++row) w.out[row] = w.in[w.index[row]];
+      return;
+    }
     for (int64_t row = first; row < last; ++row) {
       if (row + rows_ahead < last) prefetch_row<false>(w.in.data, w.index[row + rows_ahead], w.width);
       std::copy_n(w.in.data + w.index[row] * w.width, w.width, w.out.data + row * w.width);

@@ -385,12 +385,21 @@ Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t l
   if (n < 0) throw ArgumentError("n", std::to_string(n) + ", expected 0 or more");
   const Tensor numbers = Tensor::empty({n}, Dtype::int64);
   int64_t* const order = numbers.span<int64_t>().data;
-  for (int64_t i = 0; i < n; ++i) order[i] = i + 1;
+  std::iota(order, order + n, 1);
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
-  for (int64_t i = n - 1; i > 0; --i) {
-    if ((i & 0xFFFFF) == 0) cpu::check_interrupt();
-    const uint64_t bits = philox(key, static_cast<uint64_t>(i), static_cast<uint64_t>(lane)).low();
-    std::swap(order[i], order[bounded(bits, static_cast<uint64_t>(i) + 1)]);
+  // The places to swap with are drawn in blocks, on all threads, so that an entry can be requested from memory early.
+  constexpr int64_t block = 65536, ahead = 16;
+  std::vector<int64_t> places(static_cast<size_t>(std::min(n, block)));
+  for (int64_t end = n; end > 0; end -= block) {
+    const int64_t begin = std::max<int64_t>(0, end - block);
+    cpu::parallel_each(end - begin, 1024, [&](int64_t k) {
+      const auto i = static_cast<uint64_t>(begin + k);
+      places[k] = static_cast<int64_t>(bounded(philox(key, i, static_cast<uint64_t>(lane)).low(), i + 1));
+    });
+    for (int64_t k = end - begin - 1; k >= 0; --k) {
+      if (k >= ahead) __builtin_prefetch(order + places[k - ahead], 1);
+      std::swap(order[begin + k], order[places[k]]);
+    }
   }
   return numbers;
 }

@@ -47,15 +47,32 @@ end
 ---Lets the program work once. Its seconds are added to the fields `wall` and `cpu`; `peak` is its largest memory so
 ---far, in KiB.
 function Program:turn()
+  self:_begin()
+  self:_finish()
+end
+
+function Program:_begin()
   if self.reason then return end
   self.to:write "go\n"
   self.to:flush()
+end
+
+function Program:_finish()
+  if self.reason then return end
   local line = self.from:read "l"
   local wall, cpu, peak = (line or ""):match "^(%S+) (%S+) (%S+)$"
   if not tonumber(wall) then return self:_fail() end
   table.insert(self.wall, tonumber(wall))
   table.insert(self.cpu, tonumber(cpu))
   self.peak = tonumber(peak)
+end
+
+---Lets two programs work at the same time.
+function M.together(one, other)
+  one:_begin()
+  other:_begin()
+  one:_finish()
+  other:_finish()
 end
 
 ---Ends the program.
@@ -75,8 +92,9 @@ local function peak()
   end
 end
 
----Serves turns of `work` in this process, the other side of `start`.
-function M.serve(work)
+---Serves turns of `work` in this process, the other side of `start`. The times are those of one of `count` equal parts
+---of the work (default 1).
+function M.serve(work, count)
   io.stdout:setvbuf "line"
   print "ready"
   for line in io.lines() do
@@ -84,7 +102,7 @@ function M.serve(work)
     local wall, cpu = core.clock(), os.clock()
     work()
     wall, cpu = core.clock() - wall, os.clock() - cpu
-    print(("%.9f %.9f %s"):format(wall, cpu, peak()))
+    print(("%.9f %.9f %s"):format(wall / (count or 1), cpu / (count or 1), peak()))
   end
 end
 

@@ -89,7 +89,8 @@ void write_items(const RowDraws& draws, const std::vector<int32_t>& gaps, int64_
   }
 }
 
-void check_negatives(const UserItemTable& table, const Tensor& users, const Tensor& items, int64_t count) {
+void check_negatives(const UserItemTable& table, const Tensor& users, const Tensor& items, int64_t count,
+                     int64_t batch) {
   check::index("users", users, table.all_users());
   check::index("items", items, table.all_items);
   if (items.entries() != users.entries())
@@ -97,6 +98,7 @@ void check_negatives(const UserItemTable& table, const Tensor& users, const Tens
                                      std::to_string(users.entries()) + "; expected one item for each user");
   if (count < 1 || count > most_negatives)
     throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives));
+  if (batch < 1) throw ArgumentError("batch", std::to_string(batch) + ", expected 1 or more");
   if (table.all_items > most_items)
     throw ArgumentError(
         "self", "has " + std::to_string(table.all_items) + " items, expected at most " + std::to_string(most_items));
@@ -114,10 +116,13 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
 struct Pairs {
   const UserItemTable& table;
   std::vector<int64_t> users, items;
-  int64_t count, before;  // `before`: the number of rows of the batch before the first one
+  int64_t count, before;  // `before`: the number of rows of a batch before the first one
+  int64_t batch;          // pairs of a batch; the pairs of the first batch belong to `step`, the next ones to the next
   RandomKey key;
   uint64_t step;
   int64_t* out;
+
+  uint64_t step_of(int64_t r) const { return step + static_cast<uint64_t>(r / batch); }
 
   int64_t* row(int64_t r) const { return out + r * (count + 1); }
   Span<const int64_t> known(int64_t r) const {
@@ -126,7 +131,7 @@ struct Pairs {
   }
   RowDraws draws(int64_t r) const {
     const auto unknown = static_cast<uint64_t>(table.all_items - known(r).size);
-    return {key, step, static_cast<uint64_t>(before + r), unknown};
+    return {key, step_of(r), static_cast<uint64_t>(before + r % batch), unknown};
   }
 };
 
@@ -187,25 +192,28 @@ void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
   }
 }
 
-/// Writes rows with the same negatives, which are drawn from all items.
+/// Writes rows with the same negatives in each batch, which are drawn from all items.
 void write_shared_negatives(const Pairs& pairs) {
+  const auto all = static_cast<int64_t>(pairs.users.size());
   std::vector<int64_t> same(static_cast<size_t>(pairs.count));
-  const RowDraws draws(pairs.key, pairs.step, 0, static_cast<uint64_t>(pairs.table.all_items));
-  write_items(draws, {}, pairs.count, same.data());
-  cpu::parallel(static_cast<int64_t>(pairs.users.size()), 16, [&](int64_t first, int64_t last) {
-    for (int64_t r = first; r < last; ++r) {
-      pairs.row(r)[0] = pairs.items[r];
-      std::copy(same.begin(), same.end(), pairs.row(r) + 1);
-    }
-  });
+  for (int64_t begin = 0; begin < all; begin += pairs.batch) {
+    const RowDraws draws(pairs.key, pairs.step_of(begin), 0, static_cast<uint64_t>(pairs.table.all_items));
+    write_items(draws, {}, pairs.count, same.data());
+    cpu::parallel(std::min(pairs.batch, all - begin), 16, [&](int64_t first, int64_t last) {
+      for (int64_t r = begin + first; r < begin + last; ++r) {
+        pairs.row(r)[0] = pairs.items[r];
+        std::copy(same.begin(), same.end(), pairs.row(r) + 1);
+      }
+    });
+  }
 }
 
-/// For each pair of a user and an item, the item and `count` negatives: items that the user does not have. `before` is
-/// the number of rows of the batch before the first one. `shared`: all pairs have the same negatives, drawn from all
-/// items.
+/// For each pair of a user and an item, the item and `count` negatives: items that the user does not have. The pairs
+/// are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch before
+/// its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
-                      int64_t seed, int64_t step, int64_t before) {
-  check_negatives(*self, users, items, count);
+                      int64_t seed, int64_t step, int64_t before, int64_t batch) {
+  check_negatives(*self, users, items, count, batch);
   const Tensor out = Tensor::empty({users.entries() * (count + 1)}, Dtype::int64);
   const char* const purpose = shared ? "shared negatives of a step" : "negatives of interactions";
   const Pairs pairs{*self,
@@ -213,6 +221,7 @@ Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& 
                     items.to_vector<int64_t>(),
                     count,
                     before,
+                    batch,
                     random_key(static_cast<uint64_t>(seed), purpose),
                     static_cast<uint64_t>(step),
                     out.span<int64_t>().data};
@@ -256,7 +265,7 @@ extern const lua::OpTable negatives_methods{
     {op<&interactions>("interactions", "self",
                        "All pairs of users and items, except those of users who have every item, and the number of "
                        "items of each user."),
-     op<&with_negatives>("with_negatives", "self, users, items, count, shared, seed, step, before",
+     op<&with_negatives>("with_negatives", "self, users, items, count, shared, seed, step, before, batch",
                          "For each pair of user and item, the item and `count` drawn items; int64.")}};
 
 }  // namespace mr

@@ -81,16 +81,34 @@ end
 ---@field device string
 ---@field share? integer[]  {2, 3} gives the second of three shares of each batch
 
--- Makes the batch of the interactions order[first] to order[first + count - 1], which come after `before` others in
--- their batch. `step` is the number of the batch in the training.
-local function batch_of(self, order, first, count, before, step, o)
+-- About the number of rows that are drawn at a time, so that small batches are drawn by several threads.
+local rows_of_block = 65536
+
+-- Draws the rows of the interactions order[first] to order[first + count - 1]. They are those of batches of `size`
+-- interactions, the first of which is batch `step` of the training and has `before` interactions before these.
+local function block_of(self, order, first, count, size, before, step)
   local how, chosen = self._how, order:narrow(1, first, count)
   local users, items = self._users:rows(chosen), self._items:rows(chosen)
-  local lists = lists_of(self, count)
-  whole_lists.set(lists, self._shapes, self._numbers:rows(users))
-  local rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before)
-  local batch = dataset.batch{ lists = lists, size = count, users = users:to(o.device), items = rows:to(o.device) }
-  if o.share then batch.rows_before = before * (how.negatives + 1) end
+  return { first = first, count = count, users = users, numbers = self._numbers:rows(users),
+    rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before, size) }
+end
+
+-- Makes the batch of `count` interactions of a block.
+local function batch_of(self, block, first, count, device)
+  local lists, width, at = lists_of(self, count), self._how.negatives + 1, first - block.first
+  whole_lists.set(lists, self._shapes, block.numbers:narrow(1, at + 1, count))
+  return dataset.batch{ lists = lists, size = count, users = block.users:narrow(1, at + 1, count):to(device),
+    items = block.rows:narrow(1, at * width + 1, count * width):to(device) }
+end
+
+-- Makes the batch of one share of `count` interactions: those of the shares before it come first.
+local function share_of(self, order, first, count, step, o)
+  local index, shares = table.unpack(o.share)
+  local before = count * (index - 1) // shares
+  local own = count * index // shares - before
+  local block = block_of(self, order, first + before, own, math.max(1, own), before, step)
+  local batch = batch_of(self, block, block.first, own, o.device)
+  batch.rows_before = before * (self._how.negatives + 1)
   return batch
 end
 
@@ -106,15 +124,18 @@ function Interactions:pass(o)
       or core.arange(1, self.count, 1, "int64", "cpu")
   end
   local at, step = 1, (o.epoch - 1) * -(-self.count // o.size)
+  local most = o.size * math.max(1, rows_of_block // (o.size * (self._how.negatives + 1)))
+  local block
   return function()
     if at > self.count then return nil end
     local _ <close> = phase.begin "batches"
     local first, n = at, math.min(o.size, self.count - at + 1)
     at, step = at + n, step + 1
-    if not o.share then return batch_of(self, order, first, n, 0, step, o) end
-    local before = n * (o.share[1] - 1) // o.share[2]
-    local own = n * o.share[1] // o.share[2] - before
-    return batch_of(self, order, first + before, own, before, step, o)
+    if o.share then return share_of(self, order, first, n, step, o) end
+    if not block or first >= block.first + block.count then
+      block = block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, step)
+    end
+    return batch_of(self, block, first, n, o.device)
   end
 end
 

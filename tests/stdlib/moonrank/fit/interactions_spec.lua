@@ -130,6 +130,23 @@ describe("batches of interactions", function()
     equal(shares, first)
   end)
 
+  -- Rows of several batches are drawn at a time. With `share = { 1, 1 }`, each batch is drawn alone.
+  for _, how in ipairs{ { negatives = 1 }, { negatives = 40 }, { negatives = 4000 }, { negatives = 9000 },
+    { negatives = 40, shared = true }, { negatives = 4000, shared = true } } do
+    it(("are drawn one by one as several at a time: %d %snegatives"):format(how.negatives,
+      how.shared and "shared " or ""), function()
+      local of = made(how)
+      for _, size in ipairs{ 1, 3, 4, 11, 20 } do
+        for _, epoch in ipairs{ 1, 3 } do
+          local several, alone = pass(of, { size = size, epoch = epoch }),
+            pass(of, { size = size, epoch = epoch, share = { 1, 1 } })
+          equal(items_of(several), items_of(alone))
+          for i, batch in ipairs(several) do equal(batch.users:totable(), alone[i].users:totable()) end
+        end
+      end
+    end)
+  end
+
   it("share negatives of all items with shared = true", function()
     for _, batch in ipairs(pass(made{ shared = true })) do
       local rows = batch.items:totable()
@@ -182,23 +199,6 @@ describe("a bound of interactions", function()
     local weights = mr.tensor{ 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1 }
     local some = batch.lists:weighted{ list_weights = weights }
     equal(outer(scores, some):totable(), inner(scores, some):totable())
-  end)
-
-  it("is that of the user for lists that a script makes of a batch's lists", function()
-    local lists = pass(made(), { size = 11 })[1].lists
-    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
-    local loss, corrected = mr.losses.sl{ bound = "minmax", metric = "ap" },
-      mr.losses.sampled_softmax{ bound = "minmax", metric = "ndcg", correction = "both" }
-    local with = lists:drawn(mr.uniform({ lists.rows }, { seed = 4 }) + 0.1)
-    local turned = mr.tensor({ 11, 3, 2, 7, 4, 4 }, { dtype = "int64" })
-    local some, rows = with:select(turned), scores:rows(with:rows_of(turned))
-    for i, of in ipairs{ loss, corrected } do
-      local expected = of(scores, i == 1 and lists or with)
-      for _, other in ipairs{ with, with:to "float64", with:with_relevance(lists.relevance), with:with_weights() } do
-        equal(of(scores, other):totable(), expected:totable())
-      end
-      equal(of(rows, some):totable(), expected:rows(turned):totable())
-    end
   end)
 
   it("is applied to smooth metrics with the user's catalogue and training items", function()

@@ -1,0 +1,131 @@
+-- Two threads beside two copies of the one-thread program, which show what the machine's cores reach together: copies
+-- share caches and memory, too. Each work runs in three ways by turns: a program with one thread, two such programs at
+-- the same time, and a program with two threads. Columns: milliseconds of an epoch or a call (wall time, the shortest
+-- turn); "of copies", the work per second of the program with two threads over that of both copies; "of one thread",
+-- over that of one program alone.
+-- Usage: moonrank tests/bench/threads.lua [--works NAME,NAME] [--quick] [--turns 7] [--csv FILE]
+local mr = require "moonrank"
+local core = require "moonrank.core"
+local bench = dofile((arg[0]:match("^(.*/)") or "./") .. "bench.lua")
+local turns = dofile(bench.folder .. "turns.lua")
+
+local works, names = {}, {}
+
+-- `make` returns the work of a turn, and how many epochs or calls that is.
+local function work(name, title, make) works[name], names[#names + 1] = { title = title, make = make }, name end
+
+-- Trainings of jobs.lua take more epochs, so that what is done once per training does not count.
+local epochs_of_jobs = { bpr = 6, squared_error = 10 }
+for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
+  if job.name ~= "sweep" and job.name ~= "trees" then
+    local function options(quick)
+      local o = {}
+      for key, value in pairs(quick and job.quick or job.usual) do o[key] = value end
+      o.epochs = epochs_of_jobs[job.name]
+      return o
+    end
+    local function title(quick) return (job.workload(options(quick)):gsub("%d+ epochs of", "an epoch of")) end
+    work(job.name, title, function(quick)
+      local o = options(quick)
+      if job.input then
+        o.path = os.tmpname()
+        job.input(o)
+      end
+      return job.work(o), o.epochs or 1
+    end)
+  end
+end
+
+-- A training of `count` epochs under Adam; `made` returns the data and a function that returns the model.
+local function training(name, title, count, made, options)
+  work(name, function() return title end, function()
+    local train, model = made()
+    return function()
+      local o = { train = train, model = model(), optimizer = mr.optim.adam{ lr = 0.01 }, batch = 32, epochs = count,
+        progress = false }
+      for key, value in pairs(options) do o[key] = value end
+      mr.fit(o)
+    end, count
+  end)
+end
+
+local function factors_of(ratings)
+  return function() return mr.models.mf{ users = ratings.users, items = ratings.items, factors = 32, seed = 1 } end
+end
+
+local function movielens(nsr)
+  return function()
+    local ratings = mr.data.movielens():binarize(4):min_relevant(25)
+    return ratings:folds{ k = 5, by = "user", seed = 1, nsr = nsr }[1].train, factors_of(ratings)
+  end
+end
+
+local function citeulike()
+  local ratings = mr.data.interactions("citeulike-a/fold_0/train.csv.gz", { columns = { rating = false } }):binarize(1)
+  return ratings:folds{ k = 5, by = "user", seed = 1, nsr = 1 }[1].train, factors_of(ratings)
+end
+
+local function mq2008()
+  return mr.data.letor_folds("mq2008")[1].train,
+    function() return mr.models.mlp{ inputs = 46, hidden = { 46 }, seed = 1 } end
+end
+
+local losses = mr.losses
+training("movielens", "MovieLens NSR 1, nDCG", 40, movielens(1), { loss = losses.ndcg() })
+training("movielens_5", "MovieLens NSR 5, nDCG", 20, movielens(5), { loss = losses.ndcg() })
+training("lambdarank", "MovieLens NSR 1, LambdaRank", 10, movielens(1), { loss = losses.lambdarank() })
+training("citeulike", "CiteULike-a NSR 1, nDCG", 20, citeulike, { loss = losses.ndcg() })
+training("mq2008", "MQ2008, network 46-46-1, nDCG", 40, mq2008, { loss = losses.ndcg() })
+training("sl", "MovieLens, SL, 64 negatives of each interaction", 2, movielens(),
+  { loss = losses.sl{ tau = 0.2 }, unit = "interaction", batch = 1024, negatives = 64 })
+
+-- Serves the turns of a work, in a process of its own.
+if works[arg[1]] then
+  local step, count = works[arg[1]].make(arg[2] == "quick")
+  step()
+  return turns.serve(step, count)
+end
+
+local args = bench.args{
+  works = { default = names, choices = names, help = "which works are measured" },
+  quick = { default = false, help = "small sizes of made-up data and two turns" },
+  turns = { default = 7, help = "turns of each way; the shortest counts" },
+}
+local temporary <close> = bench.temporary()
+core.make_folder(temporary.path .. "/x")
+
+local function start(name, number, threads)
+  return turns.start(("'%s' --threads %d '%sthreads.lua' %s %s"):format(arg[-1], threads, bench.folder, name,
+    args.quick and "quick" or "usual"), ("%s/%s_%d"):format(temporary.path, name, number))
+end
+
+-- Returns the shortest times of a work with one thread, of two copies at the same time, and with two threads, in
+-- seconds; nil and the reason if a program failed.
+local function measure(name)
+  local one, other, two = start(name, 1, 1), start(name, 2, 1), start(name, 3, 2)
+  local alone, copies = math.huge, math.huge
+  for _ = 1, args.quick and 2 or args.turns do
+    one:turn()
+    alone = math.min(alone, one.wall[#one.wall] or alone)
+    turns.together(one, other)
+    copies = math.min(copies, ((one.wall[#one.wall] or 0) + (other.wall[#other.wall] or 0)) / 2)
+    two:turn()
+  end
+  for _, program in ipairs{ one, other, two } do program:stop() end
+  local reason = one.reason or other.reason or two.reason
+  if reason then return nil, reason end
+  return { alone = alone, copies = copies, two = math.min(table.unpack(two.wall)) }
+end
+
+local columns = { "work", "one thread, ms", "copies, ms", "two threads, ms", "of copies", "of one thread", "note" }
+local formats = { ["of copies"] = "%.2f", ["of one thread"] = "%.2f" }
+for i = 2, 4 do formats[columns[i]] = "%.4g" end
+local rows = {}
+for _, name in ipairs(args.works) do
+  io.stderr:write(name, "\n")
+  local t, reason = measure(name)
+  local title = works[name].title(args.quick)
+  rows[#rows + 1] = t and { title, t.alone * 1e3, t.copies * 1e3, t.two * 1e3, t.copies / (2 * t.two), t.alone / t.two }
+    or { title, nil, nil, nil, nil, nil, reason }
+end
+bench.finish("Two threads beside two copies of the program with one thread.", rows, args.csv, columns, formats)
