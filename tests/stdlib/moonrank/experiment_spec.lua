@@ -1,6 +1,5 @@
 -- mr.experiment: options, stores and studies of scripts.
 local mr = require "moonrank"
-local says = require "tests.support.says"
 local test = require "moonrank.test"
 local scripts = dofile "tests/support/scripts.lua"
 local sweeps = dofile "tests/support/sweeps.lua"
@@ -269,88 +268,6 @@ it("mr.experiment.combinations has all values of all parameters, the last fastes
   raises(function() mr.experiment.combinations{ { "a", { 0 / 0 } } } end, "combinations", "a", "NaN")
   raises(function() mr.experiment.combinations{ { "a", { 1 } }, { "a", { 2 } } } end, "by", "'a'", "twice")
   raises(function() mr.experiment.combinations{ "a" } end, "combinations", "by[1]")
-end)
-
--- Calls body(made): made(space, by, value_of, o) returns mr.experiment.compared of a study of this space with four
--- lists, whose value of the metric is value_of(trial, list).
-local function with_compared(body)
-  local folder = sweeps.new_folder()
-  local studies = 0
-  body(function(space, by, value_of, o)
-    studies = studies + 1
-    local args = { store = folder .. "/runs.db", workers = 0, retry = 0 }
-    local results = mr.experiment.study(args, { name = "s" .. studies, settings = { studies }, space = space,
-      run = function(trial)
-        local own = {}
-        for list = 1, 4 do own[list] = value_of(trial, list) end
-        return { valid = 0.5, m = 0.5,
-          per_list = { m = mr.tensor(own):double(), list = mr.tensor{ 1, 2, 3, 4 }:double() } }
-      end })
-    local options = { by = by, value = "m" }
-    for name, value in pairs(o) do options[name] = value end
-    return mr.experiment.compared(results, options)
-  end)
-end
-
-it("mr.experiment.compared compares each row with the reference that has the row's other parameters", function()
-  with_compared(function(made)
-    local base, gain = { [1] = 0.25, [2] = 0.5 }, { none = 0.0, minmax = 0.125, mean = -0.125 }
-    local space = { nsr = mr.choice{ 1, 2 }, bound = mr.choice{ "none", "minmax", "mean" }, fold = mr.range(1, 2) }
-    local found = made(space, { { "nsr", { 1, 2 } }, { "bound", { "none", "minmax", "mean" } } },
-      function(trial, list) return base[trial.nsr] + trial.nsr * gain[trial.bound] + list / 64 end,
-      { against = { bound = "none" } })
-    local changes, means = {}, {}
-    for i, row in ipairs(found.rows) do changes[i], means[i] = row.change or "none", row.mean end
-    equal(changes, { "none", 0.125, -0.125, "none", 0.25, -0.25 })
-    equal(means[5], 0.75 + 2.5 / 64)
-    equal({ found.rows[5].runs, found.rows[5].n, found.rows[5].lists }, { 2, 4, 8 })
-    equal(found.caption, "")
-    says(found.text, "nsr 2, minmax (+0.2500)", "nsr 2, mean (-0.2500)")
-  end)
-end)
-
-it("the text of mr.experiment.compared follows signs and numbers, and names the reference", function()
-  with_compared(function(made)
-    local function text(losses, value, against)
-      local found = made({ loss = mr.choice(losses) }, { { "loss", losses } },
-        function(trial) return value[trial.loss] end, { against = { loss = against } })
-      return found.text, found.legend
-    end
-    local two, legend = text({ "ap", "rr" }, { ap = 0.25, rr = 0.5 }, "ap")
-    check(two:find("rr is", 1, true) and two:find("loss = ap", 1, true) and not two:find("of 1", 1, true), two)
-    check(not two:find("lost", 1, true) and two:find("+0.2500", 1, true), two)
-    check(legend:find("loss = ap", 1, true), legend)
-    local gains = text({ "ap", "rr", "bpr" }, { ap = 0.25, rr = 0.5, bpr = 0.375 }, "ap")
-    check(gains:find("of 2", 1, true) and not gains:find("lost", 1, true), gains)
-    local losses = text({ "ap", "rr", "bpr" }, { ap = 0.5, rr = 0.25, bpr = 0.375 }, "ap")
-    check(losses:find("lost by rr", 1, true) and not losses:find("gained", 1, true), losses)
-  end)
-end)
-
-it("the text of mr.experiment.compared has mean differences from printed numbers, by the other parameters", function()
-  with_compared(function(made)
-    local by = { { "nsr", { 1, 2 }, head = "NSR" }, { "bound", { "none", "minmax" }, shown = { none = "no bound" } } }
-    local function text(parameters)
-      local space = { bound = mr.choice{ "none", "minmax" }, nsr = mr.choice{ 1, 2 } }
-      return made(space, parameters, function(trial) return trial.nsr / 4 + (trial.bound == "none" and 0.125 or 0) end,
-        { against = { bound = "none" }, printed = function() return 0.25 end }).text
-    end
-    -- numbers are 0.375 and 0.25 at NSR 1, and 0.625 and 0.5 at NSR 2
-    local both = text(by)
-    check(both:find("+0.0625 (NSR 1), +0.3125 (NSR 2)", 1, true) and both:find("every bound", 1, true), both)
-    local pooled = text{ by[2] }
-    check(pooled:find("+0.1875.", 1, true), pooled)
-  end)
-end)
-
-it("the caption of mr.experiment.compared names parameters over which rows pool", function()
-  with_compared(function(made)
-    local space = { loss = mr.choice{ "ap", "rr" }, draw = mr.range(1, 3), epochs = mr.choice{ 5 },
-      fold = mr.range(1, 2) }
-    local found = made(space, { { "loss", { "ap", "rr" } } }, function() return 0.5 end, { against = { loss = "ap" } })
-    check(found.caption:find("draw (3", 1, true), found.caption)
-    for _, word in ipairs{ "fold", "loss", "epochs" } do check(not found.caption:find(word, 1, true), found.caption) end
-  end)
 end)
 
 it("mr.experiment.chosen takes the best run of each fold on validation, whose lists and numbers can be read", function()
