@@ -309,8 +309,8 @@ NDCG@20, %.4f (printed: %.4f). That of SL is %.4f (printed: %.4f).]]
       better, worse, count = better + math.tointeger(up), worse + math.tointeger(down), count + math.tointeger(of)
     end
     return ([[
-Networks on MQ2008, every loss under every bound: of %d changes of a loss's own metric %s are significantly for the better and %s for
-the worse.]]):format(count, none(better), none(worse))
+Networks on MQ2008, %d losses under every bound that they take: of %d changes of a loss's own metric %s are significantly for the
+better and %s for the worse.]]):format(#t.all("", "bounds", "Changes by loss"), count, none(better), none(worse))
   end },
   { document = "cmu", file = "cmu/table_2.csv", text = function(t, must)
     local rankers, classifiers = t.all("^ranking; ", "by score"), t.all("^classification; ", "by score")

@@ -6,11 +6,29 @@ local folds_of = require "moonrank.data.fold"
 local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
-local protocols = dofile "tests/support/protocols.lua"
+local protocols, sweeps = dofile "tests/support/protocols.lua", dofile "tests/support/sweeps.lua"
 local protocol, predictors = dofile "scripts/lecture/protocol.lua", dofile "scripts/lecture/predictors.lua"
 local of_profit, trees_of = dofile "scripts/lecture/profits.lua", dofile "scripts/lecture/trees.lua"
 local training = dofile("scripts/lecture/learners.lua").training
 of_profit.define_profit()
+
+it("ratings and queries are MovieLens and MQ2008 of the data folder, and of short runs made-up ones", function()
+  local folder = sweeps.new_folder()
+  os.execute(("mkdir -p '%s/ml-latest-small' '%s/mq2008/Fold1'"):format(folder, folder))
+  sweeps.write(folder .. "/ml-latest-small/ratings.csv", "userId,movieId,rating,timestamp\n1,10,4.5,1\n2,20,3,2\n")
+  for _, part in ipairs{ "train", "vali", "test" } do
+    sweeps.write(("%s/mq2008/Fold1/%s.txt"):format(folder, part), "2 qid:1 1:0.5 2:0.25\n0 qid:1 1:0.5 2:1\n")
+  end
+  local ratings, of_ratings = protocol.ratings{ data = folder, smoke = false }
+  local folds, of_queries = protocol.queries{ data = folder, smoke = false }
+  equal({ ratings.rows, of_ratings, #folds, folds[1].train.lists.rows, of_queries }, { 2, "MovieLens", 1, 2, "MQ2008" })
+  ratings, of_ratings = protocol.ratings{ data = folder, smoke = true }
+  folds, of_queries = protocol.queries{ data = folder, smoke = true }
+  local first = folds[1]
+  equal({ ratings.users, ratings.items, of_ratings }, { 60, 300, "made-up ratings" })
+  equal({ first.train.count + first.valid.count + first.test.count, first.train.features:size(2), of_queries },
+    { 130, 6, "made-up queries" })
+end)
 
 it("protocol of statistics: pooled counts every list once in a mean over folds", function()
   local pooled = dofile("scripts/lecture/background/common.lua").pooled
