@@ -92,8 +92,8 @@ it("SL@20 estimates the 20th largest score of each user, of as many items as 90 
   table.sort(sizes)
   equal({ #sizes, sizes[35], sizes[36] }, { 39, 14, 15 })
   check_quantiles(set, fold, 14)  -- 14 + 0.2 (15 - 14), rounded down
-  local data = of_folder({ 2, 2, 2, 2, 2, 2, 2, 2, 2 }, 28)  -- nine have one item in train, one has 26
-  check_quantiles(data, data.fold(1), 3)
+  local data = of_folder({ 2, 2, 2, 2, 2, 2, 2, 2, 28 }, 300, true)  -- 1 (eight times), 2 and 26 are in train
+  check_quantiles(data, data.fold(1), 4)  -- 2 + 0.1 (26 - 2), rounded down
 end)
 
 it("SL@20 estimates quantiles in the steps of every `every`-th epoch", function()
