@@ -192,7 +192,8 @@ end)
 -- Trains a loss for some epochs at the batch size and the number of negatives of the protocol unless `o` has others.
 -- Also returns the number of steps by size, the rows of a list, and what the model was made with.
 local function trained(data, loss, how, o)
-  local steps, rows, made_with, loss_of, model_of = {}, nil, nil, protocol.loss, protocol.model
+  local steps, rows, made_with, prepared = {}, nil, nil, nil
+  local loss_of, model_of, prepare = protocol.loss, protocol.model, protocol.prepare
   protocol.loss = function(...)
     local inner = loss_of(...)
     return mr.losses.define("counted", { direction = "minimize", metric = "ap", smooth = function(scores, lists)
@@ -204,10 +205,15 @@ local function trained(data, loss, how, o)
     made_with = { ... }
     return model_of(...)
   end
+  protocol.prepare = function(...)
+    prepared = select(2, ...)
+    prepare(...)
+  end
   local run, model, of = protocol.train(data, { loss = loss, how = how, seed = o.seed or 1, epochs = o.epochs,
     batch = o.batch or protocol.batch, negatives = o.negatives or protocol.negatives })
-  protocol.loss, protocol.model = loss_of, model_of
-  return { run = run, model = model, fold = of, steps = steps, rows = rows, made_with = made_with }
+  protocol.loss, protocol.model, protocol.prepare = loss_of, model_of, prepare
+  return { run = run, model = model, fold = of, steps = steps, rows = rows, made_with = made_with,
+    prepared = prepared }
 end
 
 it("train takes 1,024 interactions a step, with 1,000 negatives each, and BPR with one", function()
@@ -217,8 +223,10 @@ it("train takes 1,024 interactions a step, with 1,000 negatives each, and BPR wi
   for loss, rows in pairs{ SL = 1001, BPR = 2 } do
     local found = trained(data, loss, { rate = 0.1, tau = 0.2 }, { epochs = 1 })
     equal({ found.rows, found.steps }, { rows, { [1024] = 1, [42] = 1 } })
-    equal(found.made_with[5], 2, "steps of an epoch")
+    equal({ found.made_with[5], found.prepared ~= nil }, { 2, false })  -- steps of an epoch
   end
+  local of_quantiles = trained(data, "SL@20", { rate = 0.1, tau = 0.2, tau_beta = 2, every = 1 }, { epochs = 1 })
+  equal(of_quantiles.prepared.fingerprint, of_quantiles.fold.train.fingerprint)
 end)
 
 it("train moves factors by Adam at the published rate, and BPR's also by weight decay", function()
