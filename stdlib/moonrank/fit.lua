@@ -1,7 +1,14 @@
--- Training of models: mr.fit, and functions that score and test a model. The modules in the folder fit/:
---   plan        the checked options of a training and values derived from them, fixed before the first batch
---   training    carries out a plan: epochs (or trees), validation, checkpoint, display
---   run         the result of a training: history, chosen epochs, metrics on test
+-- Training of models: mr.fit, and functions that score and test a model. A training has three objects, and the other
+-- modules of the folder fit/ belong to one of them:
+--
+--   plan      The checked options, and values derived from them. It is fixed before the first batch.
+--             options: declares the options; selection: how the epoch is chosen; learner: what is trained;
+--             interactions, data_parallel, new_users, left_out, scorable: single checks and options
+--   training  The loop over epochs, which carries out the plan.
+--             epochs: optimizer steps on an objective, with clip and anomaly; trees: rounds instead of steps;
+--             validation: evaluates; display: shows progress;
+--             checkpoint: the file to resume from, with kept_steps and script_code
+--   run       The result: history, chosen epochs (choice), metrics on test.
 local left_out = require "moonrank.fit.left_out"
 local new_users = require "moonrank.fit.new_users"
 local plans = require "moonrank.fit.plan"

@@ -464,8 +464,8 @@ local lists_methods = core.classes["mr.Lists"].methods
 function lists_methods:factor_scores(p, q, users, items) return core.factor_scores(p, q, users, items, self) end
 
 ---Returns the same lists with the probabilities with which their rows were drawn as negatives. Losses
----that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset, lists:select and
----lists:to return lists without probabilities.
+---that correct for them read these (mr.losses.sampled_softmax). Batches of a dataset have lists without
+---probabilities.
 ---@param q mr.Tensor  [rows] numbers above 0
 ---@return mr.Lists
 ---Example:
@@ -496,6 +496,40 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---lists = lists:weighted{list_weights = mr.bounds.slopes("minmax", "nrbp_loss", lists)}
 ---lists.list_weights   --> {0.5, 1}  mr.Tensor {2} float64
 function lists_methods:weighted(options) return weights.with(self, weights.options:read("lists:weighted", options)) end
+
+-- Methods of the core that make lists. What lists carry in Lua (weights.keep) is kept by the methods below.
+local plain = { to = lists_methods.to, select = lists_methods.select, with_relevance = lists_methods.with_relevance,
+  with_weights = lists_methods.with_weights }
+
+---Returns the same lists, whose relevance is read as another type.
+---@param dtype string  "float32" or "float64"
+---@return mr.Lists
+---Example: `mr.lists{{1, 0}}:to("float64").relevance   --> {1, 0}  mr.Tensor {2} float64`
+function lists_methods:to(dtype) return weights.keep(self, plain.to(self, dtype)) end
+
+---Returns the lists with these numbers, in this order.
+---@param index mr.Tensor  int64
+---@return mr.Lists
+---Example: `mr.lists{{1, 0}, {0}}:select(mr.tensor({2}, {dtype = "int64"})).rows   --> 1`
+function lists_methods:select(index) return weights.keep(self, plain.select(self, index), index) end
+
+---Returns the same lists with other relevance.
+---@param relevance mr.Tensor  [rows]
+---@return mr.Lists
+---Example: `mr.lists{{1, 0}}:with_relevance(mr.tensor{0, 2}).relevance   --> {0, 2}  mr.Tensor {2} float32`
+function lists_methods:with_relevance(relevance)
+  return weights.keep(self, plain.with_relevance(self, relevance))
+end
+
+---Returns the same lists with these weights of rows and of lists. A weight that is not given is removed; lists:weighted
+---keeps it.
+---@param of_rows? mr.Tensor   [rows]
+---@param of_lists? mr.Tensor  [lists]
+---@return mr.Lists
+---Example: `mr.lists{{1, 0}}:with_weights(mr.tensor{2, 1}).weights   --> {2, 1}  mr.Tensor {2} float64`
+function lists_methods:with_weights(of_rows, of_lists)
+  return weights.keep(self, plain.with_weights(self, of_rows, of_lists))
+end
 
 local tie_rules = { "mean", "stable", "worst", "trec" }
 

@@ -65,11 +65,11 @@ end
 ---Lets lists `made` stand for what `lists` stand for. With `numbers`, `made` are only these of `lists`.
 ---@param lists mr.Lists
 ---@param made mr.Lists
----@param numbers? mr.Tensor  int64 on the CPU
+---@param numbers? mr.Tensor  int64
 function M.keep(lists, made, numbers)
   local whole = of_sampled[lists]
   if whole and numbers then
-    whole = setmetatable({ _shapes = whole._shapes, _numbers = whole._numbers:rows(numbers) }, WholeLists)
+    whole = setmetatable({ _shapes = whole._shapes, _numbers = whole._numbers:rows(numbers:to("cpu")) }, WholeLists)
   end
   of_sampled[made] = whole
 end

@@ -33,14 +33,13 @@ local function check_limits(name, x)
 end
 
 ---Lets lists `made` have what `lists` have beside weights: the probabilities of their rows (lists:drawn), and the whole
----lists that sampled lists stand for. With `numbers`, `made` are only these of `lists`, with the rows `rows`.
+---lists that sampled lists stand for.
 ---@param lists mr.Lists
 ---@param made mr.Lists
----@param numbers? mr.Tensor  int64 on the CPU
----@param rows? mr.Tensor     int64
+---@param numbers? mr.Tensor  int64, if `made` are only these of `lists`
 ---@return mr.Lists made
-function M.keep(lists, made, numbers, rows)
-  probabilities.keep(lists, made, rows)
+function M.keep(lists, made, numbers)
+  probabilities.keep(lists, made, numbers)
   whole_lists.keep(lists, made, numbers)
   return made
 end
@@ -60,7 +59,7 @@ function M.with(lists, o)
   local made = lists:with_weights(chosen "weights", chosen "list_weights")
   check_limits("weights", made.weights)
   check_limits("list_weights", made.list_weights)
-  return M.keep(lists, made)
+  return made
 end
 
 return M

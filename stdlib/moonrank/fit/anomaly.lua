@@ -154,16 +154,19 @@ function Step:explain(what)
   check.fail("mr.fit: %s in %s: %s", what, where, why or self:cause(what:find "infinite" and "infinite" or "nan"))
 end
 
+-- Returns true if the error `message` says that an operation found NaN or infinity.
+local function is_of_nan(message)
+  return type(message) == "string"
+    and (message:find("NaN at entry", 1, true) or message:find("infinity at entry", 1, true)) ~= nil
+end
+
 ---Raises the error `message`, which computing a batch or its derivative raised. If the error is
 ---about NaN, adds the epoch, the batch and the cause to the message.
 function Step:failed(message)
-  local text = type(message) == "string" and message or ""
-  if text:find("the derivative of '", 1, true) then
-    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(text))
+  if type(message) == "string" and message:find("the derivative of '", 1, true) then
+    check.fail("mr.fit: there is NaN in %s: %s", self:place(), check.retold(message))
   end
-  if text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true) then
-    self:explain "there is NaN"
-  end
+  if is_of_nan(message) then self:explain "there is NaN" end
   error(message, 0)
 end
 
@@ -179,28 +182,27 @@ end
 ---@param part string    "valid" or "test"
 ---@param when string    such as "after epoch 3"
 ---@param message any
-function M.of_part(plan, part, when, message)
-  local text = type(message) == "string" and message or ""
-  if not (text:find("NaN at entry", 1, true) or text:find("infinity at entry", 1, true)) then error(message, 0) end
+function M.part_failed(plan, part, when, message)
+  if not is_of_nan(message) then error(message, 0) end
   local parameter = bad_parameter(plan.model)
   local where = ("mr.fit: there is NaN in the scores of %s %s"):format(part, when)
-  if not parameter then check.fail("%s: %s", where, check.retold(text)) end
+  if not parameter then check.fail("%s: %s", where, check.retold(message)) end
   check.fail("%s: tensor %d of the model's parameters is not finite after a step. A smaller lr may help; %s", where,
     parameter, finds_it)
 end
 
----Raises an error that says that `total`, the loss of an epoch, is NaN or infinite. Used on the
----GPU, where losses are only read when the epoch ends, so that the batch is not known.
-function M.of_epoch(epoch, total)
+---Raises an error if `total`, the loss of an epoch, is NaN or infinite. This happens on the GPU, where
+---losses are only read when the epoch ends, so that the batch is not known.
+function M.expect_finite(epoch, total)
+  if total - total == 0 then return end
   check.fail("mr.fit: the loss is %s in epoch %d; %s", total ~= total and "NaN" or "infinite", epoch, finds_it)
 end
 
 ---Raises the error `message`, which was raised at the end of an epoch on the GPU. If the error is
 ---about NaN, adds the number of the epoch to the message.
-function M.raise_of_epoch(epoch, message)
-  local text = tostring(message)
-  if not text:find("NaN at entry", 1, true) then error(message, 0) end
-  check.fail("mr.fit: there is NaN in epoch %d: %s; %s", epoch, check.retold(text), finds_it)
+function M.epoch_failed(epoch, message)
+  if not is_of_nan(message) then error(message, 0) end
+  check.fail("mr.fit: there is NaN in epoch %d: %s; %s", epoch, check.retold(message), finds_it)
 end
 
 return M

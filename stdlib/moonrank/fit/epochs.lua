@@ -67,7 +67,7 @@ function M.start(plan)
     _step = anomaly.steps(plan, objective), _take_step = plan.group and step_together or step_alone,
     _takes_mean = plan.reduction ~= "sum", _on_cpu = device == "cpu",
     _repeats = repeats(plan, device) and true or false, _schedule = false, _lr = false, _tally = core.tally(device),
-    _went_back = false, _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false,
+    _is_first = true, _batches = false, _recording = false, _rates = false, _lists = 0, _ran = false,
   }, Epochs)
 end
 
@@ -129,8 +129,8 @@ function Epochs:step(batch)
   if counted > 0 then
     local ok, message = pcall(backward, value)
     if not ok then self._step:failed(message) end
-    if not self._went_back then warn_of_unused(self._plan.model) end
-    self._went_back = true
+    if self._is_first then warn_of_unused(self._plan.model) end
+    self._is_first = false
   end
   if self._schedule then self.optimizer.options.lr = self._lr * self._schedule.factor(batch.step) end
   return self:_take_step(value, counted)
@@ -216,8 +216,8 @@ function Epochs:run(epoch, after)
   end
   self._ran = true
   local ok, total = pcall(self._tally.finish, self._tally)
-  if not ok then anomaly.raise_of_epoch(epoch, total) end
-  if total - total ~= 0 then anomaly.of_epoch(epoch, total) end
+  if not ok then anomaly.epoch_failed(epoch, total) end
+  anomaly.expect_finite(epoch, total)
   if replays and after then after(self.count, self._lists, total) end
   return self._lists > 0 and total / self._lists or 0
 end

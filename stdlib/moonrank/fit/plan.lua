@@ -23,7 +23,7 @@ local M = {}
 ---@field model mr.Model|mr.Trees
 ---@field loss mr.Loss
 ---@field learner mr.Model|mr.fit.Learner  the model, with the parameters of the loss if it has any
----@field trainer? table                   trains a model that takes no optimizer steps (trees.lua)
+---@field trainer? mr.fit.Trainer          trains a model that takes no optimizer steps
 ---@field reduction "mean"|"sum"|"rows"
 ---@field train mr.Dataset
 ---@field valid? mr.Dataset|mr.data.Candidates  after the option `users`
@@ -92,8 +92,7 @@ local function check_trial(o, selection)
 end
 
 local function check_batch(o)
-  if not o.batch_rows then return end
-  if not dataset.is(o.train) then
+  if o.batch_rows and not dataset.is(o.train) then
     check.leave_out("mr.fit", "batch_rows", o.batch_rows, "train is the script's own, which takes batch instead")
   end
 end
@@ -158,8 +157,8 @@ function M.of(given)
     checkpoint = checkpoints.options(o.checkpoint, o.trial), trial = o.trial,
     each_epoch = o.each_epoch, progress = o.progress, name = o.name,
   }
-  local checks = trainer or scorable
-  checks.check(fields)
+  local fits = trainer or scorable
+  fits.check(fields)
   fields.interactions = interactions.of(o)
   local count = fields.interactions and fields.interactions.count
   fields.steps = count and -(-count // o.batch) or dataset.most_batches(o.train, o.batch, o.batch_rows)

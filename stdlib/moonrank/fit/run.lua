@@ -288,6 +288,9 @@ end
 ---```
 function Run:table() return self.history:table() end
 
+-- Returns a text as a JSON string, with quotes and escapes.
+local function json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
+
 ---Returns the run as JSON: history, chosen epochs, whether Ctrl-C ended it, mean metrics on test,
 ---and data fingerprints.
 ---@return string
@@ -298,15 +301,12 @@ function Run:to_json()
   local text = '{"name":%s,"interrupted":%s,"chosen_on":%s,"best_epoch":%d,"chosen":%s,"test":%s,"data":%s,'
     .. '"history":%s}'
   return text:format(
-    M.json_text(self.name), self.interrupted, M.json_text(self.chosen_on), self.best and self.best.epoch or 0,
+    json_text(self.name), self.interrupted, json_text(self.chosen_on), self.best and self.best.epoch or 0,
     frame.json_object(chosen), frame.json_object(test),
     frame.json_object(self.data), self.history:to_json())
 end
 
 tables.add_exports(Run)
-
--- Returns a text as a JSON string, with quotes and escapes.
-function M.json_text(text) return (frame.json_object{ x = text }:match '^{"x":(.*)}$') end
 
 ---Draws the run's learning curves (losses and metrics per epoch), with a vertical line at each
 ---epoch that a metric chose, and returns the figure.

@@ -10,6 +10,13 @@ local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 local tree_options = require "moonrank.models.tree_options"
 
+---How a model is trained that takes no optimizer steps. The model has this module as its field `trainer`.
+---@class mr.fit.Trainer
+---@field unit string       name of a step on the progress line
+---@field prepare function  fills in and checks the options of mr.fit
+---@field check function    checks that the model fits the data
+---@field start function    makes the object that replaces mr.fit.Epochs
+---@field held function     makes the batch of the part that chooses the epoch
 local M = { unit = "round" }
 
 -- Options of mr.fit that are errors for trees, because they are about optimizer steps.

@@ -38,7 +38,7 @@ end
 -- error names the part and the epoch (`when`).
 local function explained(plan, part, when, f)
   local ok, found = pcall(f)
-  if not ok then anomaly.of_part(plan, part, when, found) end
+  if not ok then anomaly.part_failed(plan, part, when, found) end
   return found
 end
 

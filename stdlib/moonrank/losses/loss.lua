@@ -174,21 +174,19 @@ function Loss:__tostring() return ("%s loss, bound %s"):format(self.name, self.b
 
 ---Wraps a function of scores and lists that returns one value per list. `f` gets only lists for which
 ---an ordering of the rows can change the metric; all other lists have the value 0 and no gradient, so
----that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores. The lists of
----`f` have the whole lists and the probabilities of the caller's lists.
+---that a 0/0 cannot enter the gradient. Relevance in the lists has the dtype of the scores.
 ---@param metric mr.Metric
 ---@param f fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@return fun(scores: mr.Tensor, lists: mr.Lists): mr.Tensor
 function M.on_counted(metric, f)
   return function(scores, lists)
-    local same = data_weights.keep(lists, lists:to(scores.dtype))
+    local same = lists:to(scores.dtype)
     local counted = list_stats.counted(metric, same, scores.device)
     if #counted == same.count then return f(scores, same) end
     if #counted == 0 then return smooth.nrbp_loss(scores, same) * 0 end
     local numbers = counted:to("cpu")
-    local rows = same:rows_of(numbers)
-    local chosen = data_weights.keep(same, same:select(numbers), numbers, rows)
-    return core.put_rows(f(core.distinct_rows(scores, rows:to(scores.device)), chosen), counted, same.count)
+    local some = core.distinct_rows(scores, same:rows_of(numbers):to(scores.device))
+    return core.put_rows(f(some, same:select(numbers)), counted, same.count)
   end
 end
 

@@ -29,13 +29,13 @@ end
 ---Gives lists probabilities, without checks.
 function M.set(lists, q) of_lists[lists] = q end
 
----Gives lists `made` the probabilities of `lists`, whose rows are the same. With `rows`, `made` has only these rows.
+---Gives lists `made` the probabilities of `lists`. With `numbers`, `made` are only these of `lists`.
 ---@param lists mr.Lists
 ---@param made mr.Lists
----@param rows? mr.Tensor  int64
-function M.keep(lists, made, rows)
+---@param numbers? mr.Tensor  int64
+function M.keep(lists, made, numbers)
   local q = of_lists[lists]
-  of_lists[made] = q and rows and q:rows(rows:to(q.device)) or q
+  of_lists[made] = q and numbers and q:rows(lists:rows_of(numbers):to(q.device)) or q
 end
 
 ---Returns the probabilities of lists that M.with returned; else nil.

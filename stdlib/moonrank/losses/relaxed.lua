@@ -10,14 +10,17 @@ local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
--- Returns the form of an nDCG loss for lists with weights of rows: gains times weights. `values` is the loss's function
--- of scores and lists. It does not depend on the scale of weights; with the largest at 1, small ones keep their digits.
-local function by_gains(values)
-  return loss.on_counted(metrics.parse "ndcg", function(scores, lists)
+-- Makes an nDCG loss from its function of scores and lists. With weights of rows, gains are multiplied by weights. The
+-- loss does not depend on the scale of weights; with the largest at 1, small ones keep their digits.
+local function of_ndcg(name, o, values)
+  local ndcg = metrics.parse "ndcg"
+  local function of_weighted(scores, lists)
     local weights = lists:row_weights_like(scores):double()
     local most = lists:spread(lists:max(weights))
     return values(scores, weighted.as_grades(lists, weights / most:gt(0):where(most, 1)))
-  end)
+  end
+  return loss.by_slope({ name = name, metric = "ndcg", of = ndcg, values = values,
+    row_weights = loss.on_counted(ndcg, of_weighted), gains = ndcg }, o)
 end
 
 local soft_rank_options = declare("mr.losses.SoftRankOptions", {
@@ -37,15 +40,9 @@ local soft_rank_options = declare("mr.losses.SoftRankOptions", {
 ---Example: `mr.losses.soft_rank()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.soft_rank(options)
   local o = soft_rank_options:read("mr.losses.soft_rank", options)
-  local function values(scores, lists) return core.soft_rank_loss(scores, lists, o.sd, o.longest) end
-  return loss.by_slope({
-    name = "soft_rank",
-    metric = "ndcg",
-    of = "ndcg",
-    values = values,
-    row_weights = by_gains(values),
-    gains = metrics.parse "ndcg",
-  }, o)
+  return of_ndcg("soft_rank", o, function(scores, lists)
+    return core.soft_rank_loss(scores, lists, o.sd, o.longest)
+  end)
 end
 
 -- Options of mr.losses.neural_ndcg. Outside the limits of `tau`, scores divided by `tau`, or their sums, overflow a
@@ -72,15 +69,9 @@ local neural_options = declare("mr.losses.NeuralOptions", {
 ---Example: `mr.losses.neural_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
 function M.neural_ndcg(options)
   local o = neural_options:read("mr.losses.neural_ndcg", options)
-  local function values(scores, lists) return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance) end
-  return loss.by_slope({
-    name = "neural_ndcg",
-    metric = "ndcg",
-    of = "ndcg",
-    values = values,
-    row_weights = by_gains(values),
-    gains = metrics.parse "ndcg",
-  }, o)
+  return of_ndcg("neural_ndcg", o, function(scores, lists)
+    return core.neural_ndcg_loss(scores, lists, o.tau, o.iterations, o.tolerance)
+  end)
 end
 
 local projected_options = declare("mr.losses.ProjectedOptions", {
@@ -104,11 +95,7 @@ local projected_options = declare("mr.losses.ProjectedOptions", {
 ---Example: `mr.losses.projected_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.75647}  mr.Tensor {1} float32`
 function M.projected_ndcg(options)
   local o = projected_options:read("mr.losses.projected_ndcg", options)
-  local function values(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end
-  return loss.by_slope({
-    name = "projected_ndcg", metric = "ndcg", of = "ndcg", values = values, row_weights = by_gains(values),
-    gains = metrics.parse "ndcg",
-  }, o)
+  return of_ndcg("projected_ndcg", o, function(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end)
 end
 
 local own_score_options = declare("mr.losses.OwnScoreOptions", {}, shared.relevant, shared.slope)

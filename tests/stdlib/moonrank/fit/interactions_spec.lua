@@ -201,6 +201,23 @@ describe("a bound of interactions", function()
     equal(outer(scores, some):totable(), inner(scores, some):totable())
   end)
 
+  it("is that of the user for lists that a script makes of a batch's lists", function()
+    local lists = pass(made(), { size = 11 })[1].lists
+    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+    local loss, corrected = mr.losses.sl{ bound = "minmax", metric = "ap" },
+      mr.losses.sampled_softmax{ bound = "minmax", metric = "ndcg", correction = "both" }
+    local with = lists:drawn(mr.uniform({ lists.rows }, { seed = 4 }) + 0.1)
+    local turned = mr.tensor({ 11, 3, 2, 7, 4, 4 }, { dtype = "int64" })
+    local some, rows = with:select(turned), scores:rows(with:rows_of(turned))
+    for i, of in ipairs{ loss, corrected } do
+      local expected = of(scores, i == 1 and lists or with)
+      for _, other in ipairs{ with, with:to "float64", with:with_relevance(lists.relevance), with:with_weights() } do
+        equal(of(scores, other):totable(), expected:totable())
+      end
+      equal(of(rows, some):totable(), expected:rows(turned):totable())
+    end
+  end)
+
   it("is applied to smooth metrics with the user's catalogue and training items", function()
     local plain, users, under = bounded(function(bound) return mr.losses.ap{ bound = bound } end)
     for _, bound in ipairs{ "minmax", "expectation_max", "distribution" } do
