@@ -69,6 +69,21 @@ local function bold(one)
   return table.concat(parts, "; ")
 end
 
+---Divides the meaning of a table's columns, such as "d: mean change; n: users", into one text per term.
+---@param legend string
+---@return string[]
+function M.meanings(legend)
+  local found = {}
+  for part in (legend:gsub("%s+", " ") .. ";"):gmatch "%s*(.-);" do
+    if #found == 0 or part:find ":" then
+      found[#found + 1] = part
+    elseif part ~= "" then
+      found[#found] = found[#found] .. "; " .. part
+    end
+  end
+  return found
+end
+
 ---Returns one line on how to read the table: what a row is, and which numbers are bold. Returns "" if
 ---there is nothing to say.
 ---@param one mr.Table

@@ -72,7 +72,7 @@ local function table_text(whole, caption, legend)
   if legend ~= "" then
     parts[#parts + 1] = ('<details class="legend"><summary>%s</summary>%s</details>\n'):format(
       escape("How to read this: " .. (line ~= "" and line .. " Meaning" or "meaning") .. " of the columns:"),
-      "<p>" .. escape(legend) .. "</p>")
+      "<ul><li>" .. escape(table.concat(reading.meanings(legend), "\n")):gsub("\n", "</li>\n<li>") .. "</li></ul>")
   elseif line ~= "" then
     parts[#parts + 1] = '<p class="legend">How to read this: ' .. escape(line) .. "</p>\n"
   end

@@ -4,6 +4,7 @@ local core = require "moonrank.core"
 local wrap = require "moonrank.help.wrap"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local results_file, documents = dofile(here .. "results_file.lua"), dofile(here .. "documents.lua")
+local reading = dofile(here .. "reading.lua")
 
 local M = {}
 
@@ -59,7 +60,11 @@ local function page_table(cells, legend)
   if cells[1].table ~= "" then parts[1] = cells[1].table .. ":\n" end
   if by ~= "" then parts[#parts + 1] = ("Intervals: %s.\n"):format(by) end
   if runs then parts[#parts + 1] = ("Training runs behind a number: %s.\n"):format(runs) end
-  if legend and legend ~= "" then parts[#parts + 1] = M.wrapped(legend) .. "\n" end
+  if legend and legend ~= "" then
+    local meanings = reading.meanings(legend)
+    for i, meaning in ipairs(meanings) do meanings[i] = M.wrapped("- " .. meaning) end
+    parts[#parts + 1] = table.concat(meanings, "\n") .. "\n"
+  end
   parts[#parts + 1] = as_table(cells)
   return table.concat(parts, "\n")
 end

@@ -88,8 +88,7 @@ class TorchLoss:
     def __init__(self, name: Literal["bce"],
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, relevant: float = 1.0,
                  metric: MetricName | str = "ndcg") -> None:
-        """The binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's N rows of the
-        cross entropy of sigma(f), for score f, and whether the row is relevant.
+        """The binary cross entropy loss of logistic regression (Cox 1958).
 
         relevant: smallest grade of a relevant row (above 0; default 1)
         bound:    affine bound: a list's value is multiplied by the bound's slope for `metric` (default "none")
@@ -714,9 +713,7 @@ class TorchLoss:
                  bound: Bound | str = "none", reduction: Reduction = "mean", *, k: int = 20, tau_beta: float = 1.0,
                  tau: float = 0.2, metric: MetricName | str = "ap",
                  slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i, each weighted by
-        whether it is among the k rows with the largest scores; beta is the k-th largest score of the list, or
-        the smallest score of a shorter list.
+        """The loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i.
 
         k:        number of rows at the top of a list (from 1 to 1000000000; default 20)
         tau_beta: temperature of the weight of relevant rows (from 1e-15 to 1e+15; default 1)
@@ -937,8 +934,7 @@ class TreeObjective:
     @overload
     def __init__(self, name: Literal["bce"],
                  bound: Bound | str = "none", *, relevant: float = 1.0, metric: MetricName | str = "ndcg") -> None:
-        """The binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's N rows of the
-        cross entropy of sigma(f), for score f, and whether the row is relevant.
+        """The binary cross entropy loss of logistic regression (Cox 1958).
 
         relevant: smallest grade of a relevant row (above 0; default 1)
         bound:    affine bound: a list's value is multiplied by the bound's slope for `metric` (default "none")
@@ -1544,9 +1540,7 @@ class TreeObjective:
     def __init__(self, name: Literal["sl_at_k"],
                  bound: Bound | str = "none", *, k: int = 20, tau_beta: float = 1.0, tau: float = 0.2,
                  metric: MetricName | str = "ap", slope_at: Literal["value", "expectation"] = "value") -> None:
-        """The loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i, each weighted by
-        whether it is among the k rows with the largest scores; beta is the k-th largest score of the list, or
-        the smallest score of a shorter list.
+        """The loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i.
 
         k:        number of rows at the top of a list (from 1 to 1000000000; default 20)
         tau_beta: temperature of the weight of relevant rows (from 1e-15 to 1e+15; default 1)

@@ -260,8 +260,8 @@ end
 
 ---Reads judged queries with features in LETOR, SVMlight or RankLib format, plain or .gz. Features
 ---that a line does not name are 0. The lines of a query must be adjacent, and a negative grade is
----an error. So are NaN and the text "NULL" as a feature, unless the option `null` says what "NULL"
----becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
+---an error. NaN and the text "NULL" as a feature are errors, too, unless the option `null` says what
+---"NULL" becomes. With `cache`, a binary copy of the file is saved, for later reads with the same path and
 ---options. The copy is rebuilt if the file has changed, and, with a warning, if the copy is damaged
 ---or of another version. A file that has the copy's name but is not a cache file is reported and
 ---not changed.

@@ -1,6 +1,6 @@
--- Losses are functions of scores and lists, with one value per list, to be minimized. This file has losses that are
--- smooth metrics under a bound, negated if larger values are better. The folder losses/ has losses over pairs of
--- rows, single rows and whole lists.
+-- Losses are functions of scores and lists, with one value per list, to be minimized. Some are smooth metrics
+-- under a bound, negated if larger values are better. Others are over pairs of rows, single rows or whole lists (their
+-- files are in the folder losses/).
 -- For losses of a metric or of pairs, a list counts only if an ordering of its rows can change the metric. Other
 -- lists have the value 0 and no gradient, and means leave them out. Examples are lists without relevant rows, with
 -- only relevant rows, or with equal gains.

@@ -171,8 +171,8 @@ local kde_options = declare("mr.stats.KdeOptions", {
     shown = "three bandwidths beyond the values", help = "{lowest, highest} point" },
 })
 
----Computes a density of values with Gaussian kernels (Silverman 1986: the bandwidth rules are his
----3.31 and 3.30; "lscv" searches like R's bw.ucv). NaN is left out and counted in `skipped`. Values
+---Computes a density of values with Gaussian kernels. Bandwidth rules are Eqs. 3.31 and 3.30 of
+---Silverman (1986); "lscv" searches like R's bw.ucv. NaN is left out and counted in `skipped`. Values
 ---beyond 1e100 in size, also infinite ones, are errors. It is an error if there are no values, or
 ---if a rule has to find a bandwidth for values that are all equal.
 ---@param x mr.Tensor|number[]
@@ -213,9 +213,8 @@ local regression_options = declare("mr.stats.KernelRegressionOptions", {
     shown = "a 200th of the range of x",
     help = "smallest bandwidth that a rule may find: a number, or silverman, as for the density of x (mr.stats.kde)" },
   { "nearest", "number", default = 0, least = 0, most = 1,
-    help = "smallest share of the pairs, with two different x, within one bandwidth of every point, so that the curve "
-      .. "does not follow single pairs where pairs are few (the span of Cleveland 1979); 0: the bandwidth is the same "
-      .. "everywhere" },
+    help = "smallest share of the pairs within one bandwidth of every point (the span of Cleveland 1979): the curve "
+      .. "then does not follow single pairs where pairs are few; 0: the bandwidth is the same everywhere" },
 }, curve_options)
 
 ---@class mr.stats.Curve

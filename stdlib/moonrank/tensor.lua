@@ -595,7 +595,7 @@ end
 ---names are named by their numbers, as in mr.data.scored. An existing file is replaced only if it has
 ---judgments, too. The folder of `path` is created if necessary. A list without rows has no line.
 ---Grades that are not integers, a document that occurs twice in a list, and empty names are errors.
----So are names with blanks, unless `escape = true` writes them in an escaped form, which
+---Names with blanks are errors, too, unless `escape = true` writes them in an escaped form, which
 ---mr.data.trec_qrels reads back.
 ---@param path string
 ---@param options? mr.data.QrelsOptions

@@ -35,7 +35,7 @@ end
 
 ---Returns the training run of each fold with the best value of the study's metric (`metric` of
 ---`mr.experiment.study`), in the order of folds. This is the usual choice of a learning rate by
----validation, fold by fold. Of equally good runs the first is chosen. It is an error if there are none.
+---validation, fold by fold. The first of equally good runs is chosen. It is an error if there are none.
 ---The runs are for `lists` and `folds`; `mr.experiment.best` gives the numbers of best runs by name.
 ---@param results mr.Results
 ---@param where? table<string, any>  parameters of the runs, such as {loss = "ap"}; default: all runs
@@ -130,7 +130,7 @@ function M.folds(results, where, name)
 end
 
 ---Returns the best run for each value of a parameter, by the metric of the study, as a table with the
----parameters and the numbers of the run by name. Of equal runs the first one is taken.
+---parameters and the numbers of the run by name. The first of equally good runs is taken.
 ---@param results mr.Results
 ---@param by string|string[]  name of a parameter; for several names, keys are their values with a space between
 ---@return table<string, table<string, any>>

@@ -64,7 +64,7 @@ local function methods()
     local read = docs.of_source(source)
     for _, item in ipairs(read.items) do
       local class = item.owner and read.locals[item.owner]
-      if class then
+      if class and not item.name:find "^_%a" then  -- methods with `_` are not public
         found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source }
       end
     end

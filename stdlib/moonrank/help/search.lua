@@ -25,7 +25,8 @@ end
 -- Words that users search for, and the word that the documentation uses instead.
 M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
-  label = "grade", query = "list" }
+  label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
+  standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward" }
 
 -- Endings without which a word is its stem: "batch" for "batches", "query" for "queries". "ies" becomes "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }

@@ -41,8 +41,8 @@ function M.mse(options)
   return made("mse", "ndcg", o, core.squared_error_loss)
 end
 
----Makes the binary cross entropy loss of logistic regression (Cox 1958): the mean over a list's N
----rows of the cross entropy of sigma(f), for score f, and whether the row is relevant.
+---Makes the binary cross entropy loss of logistic regression (Cox 1958). For each of a list's N rows,
+---sigma(f) of its score f is the probability that the row is relevant. The loss is the mean over rows:
 ---
 ---   $- 1/N (sum_(relevant i) log(sigma(f_i)) + sum_(other i) log(1 - sigma(f_i)))$
 ---

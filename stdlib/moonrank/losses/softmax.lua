@@ -319,9 +319,9 @@ local sl_at_k_options = declare("mr.losses.SlAtKOptions", {
   temperature("tau_beta", 1, "temperature of the weight of relevant rows"),
 }, sl_options)
 
----Makes the loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i, each
----weighted by whether it is among the k rows with the largest scores; $beta$ is the k-th largest score of the list, or
----the smallest score of a shorter list.
+---Makes the loss SL@K (Yang et al. 2025, Eq. 3.5): SL as a mean over the P relevant rows i. The weight of a
+---row says, smoothly, whether it is among the k rows with the largest scores. $beta$ is the k-th largest score of the
+---list, or the smallest score of a shorter list.
 ---
 ---   $1/P sum_(relevant i) sigma((f_i - beta) / tau_beta) log sum_(other j) e^((f_j - f_i) / tau)$
 ---

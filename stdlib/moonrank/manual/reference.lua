@@ -254,7 +254,7 @@ function Book:module_page(page)
         escape(name), markup.inline(entries.member_summary(module, name), self.links))
     end
   end
-  put(page, '<div class="wide"><table>\n', table.concat(rows), "</table></div>\n")
+  put(page, '<div class="wide"><table class="names">\n', table.concat(rows), "</table></div>\n")
   section(page, "Functions")
   for _, entry in ipairs(page.functions) do self:entry(page, entry) end
   if path == "mr.bounds" then registered(self, page, "Bounds by name", "bound", bounds, drawn_bound) end
@@ -275,7 +275,9 @@ local function place_modules(self, root)
     local name = type(entry.value) == "table" and entry.path:match "^mr%.([%w_]+)$"
     if name then modules[name] = { file = ("reference_%s.html"):format(name), value = entry.value } end
   end
-  for _, name in ipairs(check.names(modules)) do
+  local names = check.names(modules)
+  table.sort(names, function(a, b) return a ~= b and (a == "mr" or b ~= "mr" and a < b) end)
+  for _, name in ipairs(names) do
     local header = entries.header_of(modules[name].value) or ""
     local page = self:page(modules[name].file, name == "mr" and "mr" or "mr." .. name, entries.first_sentence(header))
     page.module, page.functions, page.classes = modules[name].value, {}, {}

@@ -30,7 +30,7 @@ local rules = {
 ---From now on, reading or writing an undeclared global variable raises an error.
 function M.on() setmetatable(_G, rules) end
 
----From now on, undeclared global variables may be read (as nil) and written again, as in the REPL.
+---From now on, undeclared global variables may be read (as nil) and written again, as at the prompt.
 function M.off() setmetatable(_G, nil) end
 
 return M

@@ -52,8 +52,8 @@ local topk_options = declare("mr.TopkOptions", {
 })
 
 ---Returns the k largest entries along a dimension, the largest first, and their positions. With
----`largest = false`, returns the k smallest entries, the smallest first. Of equal entries, the
----first one comes first. NaN raises an error.
+---`largest = false`, returns the k smallest entries, the smallest first. Equal entries
+---keep their order. NaN raises an error.
 ---@param k integer
 ---@param dim? integer  default: the last
 ---@param options? mr.TopkOptions
