@@ -53,7 +53,7 @@ end
 
 local args = figures.args(1)
 local rows = figures.rows(args)
-local ratios, losses, lines = analysis.distinct(rows, "nsr"), analysis.distinct(rows, "loss"), {}
+local ratios, losses, lines, splits_of = analysis.distinct(rows, "nsr"), analysis.distinct(rows, "loss"), {}, {}
 local count = { steps = 0, falls = 0, cells = 0, rr = 0 }
 local pictures = figures.grid(args, figures.columns(rows, true), figures.metrics, 175, function(column, metric, heading)
   local series = level_series(figures.of_metric(column, metric), losses, ratios)
@@ -61,7 +61,7 @@ local pictures = figures.grid(args, figures.columns(rows, true), figures.metrics
   for k, nsr in ipairs(ratios) do
     local line = { column.title, title(metric), nsr }
     for i, one in ipairs(series) do line[3 + i] = one.values[k] end
-    lines[#lines + 1] = line
+    lines[#lines + 1], splits_of[line] = line, #analysis.distinct(analysis.where(column.rows, { nsr = nsr }), "split")
   end
   return mr.plot.intervals{
     categories = ratios,
@@ -77,4 +77,7 @@ return mr.experiment.finish(args, pictures, ([[
 The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate: means over the
 splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of three persistences
 chose.%s%s]]):format(levels_text(args, count), figures.missing(args)),
-  mr.table{ columns = heads, rows = lines, formats = formats })
+  mr.experiment.named("", mr.table{ columns = heads, rows = lines, formats = formats },
+    mr.experiment.cells(nil, function(line) return splits_of[line] end), ([[
+NSR: negative sampling ratio; %s: mean over the splits of the row's metric on test, of the models that were trained on this
+loss. Its own metric chose the epoch and the learning rate.]]):format(figures.listed(figures.titles(losses)))))

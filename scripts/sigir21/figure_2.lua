@@ -51,5 +51,7 @@ all counted. The loss of RR is left out, as in the paper.
 
 %s%s%s]]):format(table.concat(sentences, "\n"), left, figures.in_paper(args,
     "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),
-  mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines, mark = { best = "max" },
-    within = { "method and data", "metric" } })
+  mr.experiment.named("", mr.table{ columns = { "method and data", "metric", "loss", "best", "cases" }, rows = lines,
+    mark = { best = "max" }, within = { "method and data", "metric" } }, nil, [[
+best: in how many cases the loss has the best test score by the metric; cases: splits at each negative sampling
+ratio.]]))

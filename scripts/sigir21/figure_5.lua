@@ -62,6 +62,7 @@ local function difference_curve(column, metric, pair)
       many = many_side,
       slope = slope,
       p = p,
+      runs = #pair.rows + #pair.others,
       kind = column.kind,
       line = { column.title, title(metric), title(pair.loss), ("%.0f"):format(2 ^ few), few_text,
         ("%.0f"):format(2 ^ many), many_text, slope, p, #y } }
@@ -100,7 +101,8 @@ local pictures = figures.grid(args, columns, figures.metrics, 175, function(colu
     ylabel = title(metric) }
 end)
 local adjusted = analysis.correct(ps)
-for i, line in ipairs(lines) do line[9] = adjusted[i] end
+local runs_of = {}
+for i, line in ipairs(lines) do line[9], runs_of[line] = adjusted[i], curves[i].runs end
 for _, kind in ipairs(analysis.distinct(columns, "kind")) do
   sentences[#sentences + 1] = curves_text(kind, curves, adjusted)
 end
@@ -113,9 +115,14 @@ first to the last percentile of users.
 %s%s%s]]):format(nsr, analysis.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
 In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]]  -- luacheck: ignore 631
   )),
-  mr.table{
+  mr.experiment.named("", mr.table{
     columns = {
       "method and data", "metric", "less", "few", "there (95 %)", "many", "there", "slope", "p corrected", "users" },
     rows = lines,
     formats = { slope = "%+.4f", ["p corrected"] = "%.3g" },
-    mark = { ["p corrected"] = analysis.level } })
+    mark = { ["p corrected"] = analysis.level } },
+    mr.experiment.cells("smoothing spline over users, point by point", function(line) return runs_of[line] end), [[
+less: the loss whose users' scores are subtracted from those of nRBP(0.95); few, many: tenth and ninetieth percentile of
+the users' numbers of relevant items in train; there: difference by the curve, with its interval of 95 %; slope: of the
+difference over log2 of that number; p corrected: of the slope, by Student's t, with Holm's correction over all curves;
+users: that have scores of both.]]))

@@ -32,25 +32,35 @@ function M.panel(means, metric, heading)
     xlabel = "standardised score", ylabel = title(metric) }
 end
 
+local runs_of = setmetatable({}, { __mode = "k" })  -- number of runs of a line's loss
+
 ---Adds the marginal means of a panel, with their intervals, to `lines`, the lines of the figure's table.
 function M.add_lines(lines, column, metric, means)
   for _, mean in ipairs(means) do
-    lines[#lines + 1] = { column.title, title(metric), title(mean.levels[1]), mean.mean, mean.low, mean.high,
+    local line = { column.title, title(metric), title(mean.levels[1]), mean.mean, mean.low, mean.high,
       mean.prediction_low, mean.prediction_high }
+    lines[#lines + 1] = line
+    runs_of[line] = #figures.analysis.where(column.rows, { metric = metric, loss = mean.levels[1] })
   end
 end
 
----Returns the table of marginal means.
+---Returns the table of marginal means with their intervals and numbers of runs, for mr.experiment.finish.
 function M.table(lines)
-  local formats = {}
+  local formats, cells = {}, mr.experiment.cells("Student's t over splits and negative sampling ratios",
+    function(line) return runs_of[line] end)
   for _, name in ipairs{ "mean", "95 % from", "to", "one run from", "up to" } do formats[name] = "%+.3f" end
-  return mr.table{
+  for i, line in ipairs(lines) do
+    if line[5] == line[5] then cells:note(i, "mean", { line[5], line[6] }) end
+  end
+  return mr.experiment.named("", mr.table{
     columns = { "method", "metric", "loss", "mean", "95 % from", "to", "one run from", "up to" },
     rows = lines,
     formats = formats,
     mark = { mean = "max" },
     within = { "method", "metric" },
-  }
+  }, cells, [[
+mean: marginal mean of test scores that were standardised within data set and negative sampling ratio; 95 % from, to:
+its confidence interval; one run from, up to: prediction interval of a single training run.]])
 end
 
 ---Returns a text that names the losses with the highest mean and the metrics by which they have it: "nRBP by RR and

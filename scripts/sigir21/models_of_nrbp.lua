@@ -60,6 +60,6 @@ return experiment.finish(args, nil, text, experiment.named("", mr.table{
   columns = { "data", "NSR", "split", "rate", "epoch by RBP(0.8)", "by RBP(0.9)", "by RBP(0.95)", "RBP(0.8)",
     "RBP(0.8), less", "RBP(0.9)", "RBP(0.9), less", "RBP(0.95)" }, rows = lines,
   formats = { ["RBP(0.8)"] = "%.4f", ["RBP(0.9)"] = "%.4f", ["RBP(0.95)"] = "%.4f", ["RBP(0.8), less"] = "%+.4f",
-    ["RBP(0.9), less"] = "%+.4f" } }, nil, [[
+    ["RBP(0.9), less"] = "%+.4f" } }, experiment.cells(nil, 1), [[
 NSR: negative sampling ratio; rate: learning rate; epoch by, by: chosen by this metric; RBP(p): on test, of the model
 of its own epoch; less: this number less that of the model of RBP(0.95).]]))

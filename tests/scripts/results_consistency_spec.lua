@@ -94,6 +94,9 @@ end)
 local by_hand = { "objectives/seeds", "objectives/seeds_mslr", "sigir21/citeulike_published_listwise_rr",
   "sigir21/citeulike_published_listwise_ndcg_ap_nrbp", "sigir21/models_of_nrbp_published_citeulike",
   "grid/grid_mq2008" }
+for i = 1, 5 do
+  by_hand[#by_hand + 1] = ("sigir21/figure_%d_published_citeulike_listwise_ndcg_ap_nrbp"):format(i)
+end
 local not_made = { ["grid/grid"] = true, ["ir_benchmark/table_2_health"] = true,
   ["ir_benchmark/bounds_health"] = true, ["ir_benchmark/bounds_movielens"] = true }
 
