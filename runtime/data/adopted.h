@@ -1,7 +1,8 @@
-// Tensors that take over a vector's memory, so that large columns are not copied.
+// Large columns of numbers without copies: tensors that take over a vector's memory, and the numbers of a tensor.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,5 +19,21 @@ Tensor adopted(std::vector<T>&& values) {
   return Tensor::on(std::make_shared<Storage>(owner->data(), count * static_cast<int64_t>(sizeof(T)), owner), {count},
                     dtype_of<T>);
 }
+
+/// The numbers of a tensor, on the CPU. They are copied only from a GPU.
+template <class T>
+class Column {
+ public:
+  explicit Column(const Tensor& x) : here_(x.to(Device::cpu)), all_(here_.span<const T>()) {}
+  operator std::span<const T>() const { return {all_.data, size()}; }
+  const T& operator[](size_t i) const { return all_.data[i]; }
+  size_t size() const { return static_cast<size_t>(all_.size); }
+  const T* begin() const { return all_.data; }
+  const T* end() const { return all_.data + all_.size; }
+
+ private:
+  Tensor here_;
+  Span<const T> all_;
+};
 
 }  // namespace mr

@@ -199,16 +199,10 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
 /// Throws unless the parts of files are 0 (train), 1 (validation) or 2 (test).
 void check_files(const Tensor& file) {
   check::type("file", file, Dtype::int64);
-  for (const int64_t part : file.to_vector<int64_t>()) {
+  for (const int64_t part : Column<int64_t>(file)) {
     if (part < 0 || part > 2)
       throw ArgumentError("file", "has the part " + std::to_string(part) + ", expected 0, 1 or 2");
   }
-}
-
-template <class T>
-std::span<const T> numbers_of(const Tensor& column) {
-  const Span<const T> all = column.span<const T>();
-  return {all.data, static_cast<size_t>(all.size)};
 }
 
 KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value, const Tensor& time, const Tensor& file,
@@ -224,14 +218,11 @@ KeptUsers positives(const Tensor& user, const Tensor& item, const Tensor& value,
                                                                " entries, expected one for each of " +
                                                                std::to_string(user.entries()) + " ratings, or none");
   }
-  const Tensor columns[] = {user.to(Device::cpu), item.to(Device::cpu), value.to(Device::cpu), time.to(Device::cpu),
-                            file.to(Device::cpu)};
-  return std::make_shared<const Positives>(positives_of({.user = numbers_of<int64_t>(columns[0]),
-                                                         .item = numbers_of<int64_t>(columns[1]),
-                                                         .value = numbers_of<float>(columns[2]),
-                                                         .time = numbers_of<int64_t>(columns[3]),
-                                                         .file = numbers_of<int64_t>(columns[4])},
-                                                        users, items, threshold, min_relevant, graded));
+  const Column<int64_t> users_of(user), items_of(item), times(time), files(file);
+  const Column<float> values(value);
+  return std::make_shared<const Positives>(
+      positives_of({.user = users_of, .item = items_of, .value = values, .time = times, .file = files}, users, items,
+                   threshold, min_relevant, graded));
 }
 
 SplitBy to_split(const std::string& name) {
@@ -319,7 +310,8 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
   check::index("item", item, kept->all_items);
   check::type("time", time, Dtype::int64);
   check_files(file);
-  const RatingDetails details{.time = time.to_vector<int64_t>(), .file = file.to_vector<int64_t>()};
+  const Column<int64_t> of_user(user), of_item(item), times(time), files(file);
+  const RatingDetails details{.time = times, .file = files};
   const FoldOptions options{.folds = folds,
                             .fold = fold,
                             .valid = valid,
@@ -329,12 +321,14 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
                             .test = test,
                             .at = at};
   check_details(kept, user, item, details, options.by);
-  const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
   const std::vector<int8_t> parts = parts_of_ratings(*kept, options, of_user, of_item, details);
-  std::array<std::vector<UserItem>, 3> pairs;
-  for (size_t row = 0; row < parts.size(); ++row)
-    pairs[static_cast<size_t>(parts[row])].push_back({of_user[row], of_item[row], 1.0F});
-  const auto table = [&](size_t part) { return user_item_table(std::move(pairs[part]), users, kept->all_items); };
+  const auto table = [&](int8_t part) {
+    return user_item_table(users, kept->all_items, [&](auto&& take) {
+      for (size_t row = 0; row < parts.size(); ++row) {
+        if (parts[row] == part) take(of_user[row], of_item[row], 1.0F);
+      }
+    });
+  };
   return {table(0), table(1), table(2)};
 }
 
@@ -348,10 +342,10 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
     if (each > users)
       throw ArgumentError("users", std::to_string(users) + ", but the positives have user " + std::to_string(each));
   }
-  const std::vector<int64_t> of_user = user.to_vector<int64_t>(), of_item = item.to_vector<int64_t>();
-  std::vector<UserItem> pairs;
-  for (size_t row = 0; row < of_user.size(); ++row) pairs.push_back({of_user[row], of_item[row], 1.0F});
-  const UserItems rated = user_item_table(std::move(pairs), users, kept->all_items);
+  const Column<int64_t> of_user(user), of_item(item);
+  const UserItems rated = user_item_table(users, kept->all_items, [&](auto&& take) {
+    for (size_t row = 0; row < of_user.size(); ++row) take(of_user[row], of_item[row], 1.0F);
+  });
   auto out = std::make_shared<Positives>(*kept);
   for (const int64_t each : kept->users)
     out->no_negatives.emplace_back(rated->items.begin() + rated->offsets[each - 1],
@@ -361,8 +355,8 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
 
 std::tuple<int64_t, int64_t> time_span(const Tensor& time) {
   check::type("time", time, Dtype::int64);
-  const std::vector<int64_t> times = time.to_vector<int64_t>();
-  if (times.empty()) throw ArgumentError("time", "has no entries, expected timestamps");
+  const Column<int64_t> times(time);
+  if (times.size() == 0) throw ArgumentError("time", "has no entries, expected timestamps");
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
   return {*least, *most};
 }

@@ -227,8 +227,6 @@ Tensor with_slopes(const Tensor& scores, const Lists& lists, const Tensor& value
   return recorded("sampled_rankings_loss", scores, lists, made);
 }
 
-bool is_recording(const Tensor& scores) { return recording({scores}); }
-
 }  // namespace
 
 extern const lua::OpTable plackett_luce_functions{
@@ -252,7 +250,6 @@ extern const lua::OpTable plackett_luce_functions{
      lua::op<&add_pl_rank>("add_pl_rank",
                            "scores, lists, order, ranks, gains, discounts, weights, values, value, plain",
                            "Adds rankings to sums of values and of PL-Rank-3's estimates."),
-     lua::op<&is_recording>("is_recording", "scores", "True if operations on the scores are recorded for gradients."),
      lua::op<&with_slopes>("with_slopes", "scores, lists, value, derivative",
                            "The values of a loss with given derivatives by the scores.")}};
 

@@ -77,7 +77,7 @@ class Others {
 }  // namespace
 
 std::vector<int8_t> parts_of_ratings(const Positives& positives, const FoldOptions& options,
-                                     const std::vector<int64_t>& user, const std::vector<int64_t>& item,
+                                     std::span<const int64_t> user, std::span<const int64_t> item,
                                      const RatingDetails& details) {
   const std::vector<int8_t> own = parts_of(positives, options);
   const Others others(positives, options, own);

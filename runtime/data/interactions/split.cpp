@@ -70,6 +70,13 @@ struct Known {
 
 using Three = std::array<Rows, 3>;  // rows of the train, validation and test part
 
+/// The number of train, validation and test items of a user with `count` items, assigned to the folds in rotation.
+std::array<int64_t, 3> dealt_counts(const FoldOptions& o, int64_t count) {
+  const int64_t test = (count - o.fold + o.folds) / o.folds;
+  const int64_t valid = rounded_share(o.valid, static_cast<size_t>(count - test));
+  return {count - valid - test, valid, test};
+}
+
 /// Shuffles 0 .. count - 1 and assigns them to the folds in rotation.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
   std::vector<size_t> rows(count);
@@ -79,7 +86,7 @@ std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t us
   auto& [train, valid, test] = parts;
   for (size_t i = 0; i < rows.size(); ++i)
     (static_cast<int64_t>(i) % o.folds == o.fold - 1 ? test : train).push_back(rows[i]);
-  const int64_t n = rounded_share(o.valid, train.size());
+  const int64_t n = dealt_counts(o, static_cast<int64_t>(count))[1];
   valid.assign(train.begin(), train.begin() + n);
   train.erase(train.begin(), train.begin() + n);
   return parts;
@@ -154,15 +161,11 @@ void reserve(Fold& fold, const Making& m) {
   const FoldOptions& o = m.options;
   std::array<int64_t, 3> lists{}, rows{};
   for (size_t u = 0; u < m.positives.users.size(); ++u) {
-    const int64_t first = m.positives.offsets[u], last = m.positives.offsets[u + 1], count = last - first;
+    const int64_t first = m.positives.offsets[u], last = m.positives.offsets[u + 1];
     std::array<int64_t, 3> own{};
-    if (m.part_of.empty()) {
-      own[2] = count >= o.fold ? (count - o.fold) / o.folds + 1 : 0;
-      own[1] = rounded_share(o.valid, static_cast<size_t>(count - own[2]));
-      own[0] = count - own[1] - own[2];
-    } else {
-      for (int64_t i = first; i < last; ++i) ++own[static_cast<size_t>(m.part_of[static_cast<size_t>(i)])];
-    }
+    if (m.part_of.empty()) own = dealt_counts(o, last - first);
+    for (int64_t i = first; i < last && !m.part_of.empty(); ++i)
+      ++own[static_cast<size_t>(m.part_of[static_cast<size_t>(i)])];
     for (size_t part = 0; part < own.size(); ++part) {
       lists[part] += own[part] > 0 ? 1 : 0;
       rows[part] += own[part] + std::min(own[part] * o.nsr, m.positives.all_items);

@@ -44,7 +44,7 @@ struct Positives {
 
 /// Optional details of ratings: `time` and `file` have one entry per row, or none.
 struct RatingDetails {
-  std::vector<int64_t> time, file;
+  std::span<const int64_t> time, file;
 };
 
 /// The columns of a table of ratings; `time` and `file` may be empty.
@@ -81,7 +81,7 @@ std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& opti
 /// The part of each rating: 0 train, 1 validation, 2 test. Ratings that are not positives get the part that time,
 /// files, cold users or cold items determine. If parts are drawn at random, they are in train.
 std::vector<int8_t> parts_of_ratings(const Positives& positives, const FoldOptions& options,
-                                     const std::vector<int64_t>& user, const std::vector<int64_t>& item,
+                                     std::span<const int64_t> user, std::span<const int64_t> item,
                                      const RatingDetails& details);
 
 /// One list per user: its relevant items and its negatives, shuffled.

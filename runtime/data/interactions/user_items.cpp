@@ -1,23 +1,17 @@
 #include "runtime/data/interactions/user_items.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/core/threads.h"
+#include "runtime/data/adopted.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {
 
-UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items) {
-  using ItemGrade = std::pair<int64_t, float>;
-  std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
-  for (const UserItem& pair : pairs) ++starts[pair.user];
-  std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  std::vector<ItemGrade> by_user(pairs.size());
-  std::vector<int64_t> next = starts;
-  for (const UserItem& pair : pairs) by_user[next[pair.user - 1]++] = {pair.item, pair.grade};
-  pairs = {};
+using ItemGrade = std::pair<int64_t, float>;
+
+UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGrade> by_user, int64_t all_items) {
   const auto before = [](const ItemGrade& a, const ItemGrade& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
   };
@@ -25,7 +19,7 @@ UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_
   auto table = std::make_shared<UserItemTable>();
   table->all_items = all_items;
   table->offsets.push_back(0);
-  for (int64_t u = 0; u < all_users; ++u) {
+  for (size_t u = 0; u + 1 < starts.size(); ++u) {
     cpu::check_interrupt();
     const auto first = by_user.begin() + starts[u], last = by_user.begin() + starts[u + 1];
     if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
@@ -40,11 +34,14 @@ UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_
 
 namespace {
 
-void append(std::vector<UserItem>& pairs, const UserItemTable& table) {
-  for (int64_t u = 0; u < table.all_users(); ++u) {
-    for (int64_t i = table.offsets[u]; i < table.offsets[u + 1]; ++i)
-      pairs.push_back({u + 1, table.items[i], table.grades[i]});
-  }
+/// Passes the pairs of a user (from 1) to `take`.
+void pairs_of(const UserItemTable& table, int64_t user, auto&& take) {
+  for (int64_t i = table.offsets[user - 1]; i < table.offsets[user]; ++i) take(user, table.items[i], table.grades[i]);
+}
+
+/// Passes all pairs to `take`.
+void pairs_of(const UserItemTable& table, auto&& take) {
+  for (int64_t user = 1; user <= table.all_users(); ++user) pairs_of(table, user, take);
 }
 
 void check_totals(int64_t all_users, int64_t all_items) {
@@ -63,14 +60,14 @@ UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& item
                                      std::to_string(lists.rows()) + " rows");
   check::index("users", users, all_users);
   check::index("items", items, all_items);
-  const std::vector<int64_t> user = users.to_vector<int64_t>(), item = items.to_vector<int64_t>();
-  std::vector<UserItem> pairs;
-  for (int64_t l = 0, r = 0; l < lists.count(); ++l) {
-    for (const int64_t end = r + lists.sizes()[l]; r < end; ++r) {
-      if (lists.relevance()[r] > 0) pairs.push_back({user[l], item[r], lists.relevance()[r]});
+  const Column<int64_t> user(users), item(items);
+  return user_item_table(all_users, all_items, [&](auto&& take) {
+    for (int64_t l = 0, r = 0; l < lists.count(); ++l) {
+      for (const int64_t end = r + lists.sizes()[l]; r < end; ++r) {
+        if (lists.relevance()[r] > 0) take(user[l], item[r], lists.relevance()[r]);
+      }
     }
-  }
-  return user_item_table(std::move(pairs), all_users, all_items);
+  });
 }
 
 /// The items of ratings: all of them, or only ratings above 0.
@@ -84,13 +81,13 @@ UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor&
                                     " values; expected one of each per rating");
   check::index("user", user, all_users);
   check::index("item", item, all_items);
-  const std::vector<int64_t> users = user.to_vector<int64_t>(), items = item.to_vector<int64_t>();
-  const std::vector<float> values = value.to_vector<float>();
-  std::vector<UserItem> pairs;
-  for (size_t i = 0; i < users.size(); ++i) {
-    if (all || values[i] > 0) pairs.push_back({users[i], items[i], 1.0F});
-  }
-  return user_item_table(std::move(pairs), all_users, all_items);
+  const Column<int64_t> users(user), items(item);
+  const Column<float> values(value);
+  return user_item_table(all_users, all_items, [&](auto&& take) {
+    for (size_t i = 0; i < users.size(); ++i) {
+      if (all || values[i] > 0) take(users[i], items[i], 1.0F);
+    }
+  });
 }
 
 UserItems together(const UserItems& a, const UserItems& b) {
@@ -98,35 +95,31 @@ UserItems together(const UserItems& a, const UserItems& b) {
     throw ArgumentError("other", "has " + std::to_string(b->all_users()) + " users and " +
                                      std::to_string(b->all_items) + " items, expected " +
                                      std::to_string(a->all_users()) + " and " + std::to_string(a->all_items));
-  std::vector<UserItem> pairs;
-  append(pairs, *a);
-  append(pairs, *b);
-  return user_item_table(std::move(pairs), a->all_users(), a->all_items);
+  return user_item_table(a->all_users(), a->all_items, [&](auto&& take) {
+    pairs_of(*a, take);
+    pairs_of(*b, take);
+  });
 }
 
 /// A table with the items of the given users only.
 UserItems only(const UserItems& table, const Tensor& users) {
   check::index("users", users, table->all_users());
-  std::vector<UserItem> pairs;
-  for (const int64_t user : users.to_vector<int64_t>()) {
-    for (int64_t i = table->offsets[user - 1]; i < table->offsets[user]; ++i)
-      pairs.push_back({user, table->items[i], table->grades[i]});
-  }
-  return user_item_table(std::move(pairs), table->all_users(), table->all_items);
+  const Column<int64_t> chosen(users);
+  return user_item_table(table->all_users(), table->all_items, [&](auto&& take) {
+    for (const int64_t user : chosen) pairs_of(*table, user, take);
+  });
 }
 
 /// Returns a table with the same pairs, for another total of users and items.
 UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   check_totals(all_users, all_items);
-  std::vector<UserItem> pairs;
-  append(pairs, *table);
-  for (const UserItem& pair : pairs) {
-    if (pair.user > all_users || pair.item > all_items)
+  pairs_of(*table, [&](int64_t user, int64_t item, float) {
+    if (user > all_users || item > all_items)
       throw ArgumentError("all_users", "and all_items are " + std::to_string(all_users) + " and " +
                                            std::to_string(all_items) + ", but the table has user " +
-                                           std::to_string(pair.user) + " with item " + std::to_string(pair.item));
-  }
-  return user_item_table(std::move(pairs), all_users, all_items);
+                                           std::to_string(user) + " with item " + std::to_string(item));
+  });
+  return user_item_table(all_users, all_items, [&](auto&& take) { pairs_of(*table, take); });
 }
 
 /// Number of pairs of the given users that are in `table` but not in `other`.
@@ -136,7 +129,7 @@ int64_t count_without(const UserItems& table, const UserItems& other, const Tens
                                      std::to_string(table->all_users()));
   check::index("users", users, table->all_users());
   int64_t count = 0;
-  for (const int64_t user : users.to_vector<int64_t>()) {
+  for (const int64_t user : Column<int64_t>(users)) {
     const auto first = other->items.begin() + other->offsets[user - 1],
                last = other->items.begin() + other->offsets[user];
     for (int64_t i = table->offsets[user - 1]; i < table->offsets[user]; ++i)

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "runtime/lua/type_names.h"
@@ -21,13 +23,23 @@ struct UserItemTable {
 
 using UserItems = std::shared_ptr<const UserItemTable>;
 
-struct UserItem {
-  int64_t user, item;  // numbers of user and item, from 1
-  float grade;
-};
+/// Makes a table from the items and grades of all users, where those of user u (from 0) are by_user[starts[u]] to
+/// by_user[starts[u + 1] - 1], in any order. Duplicates are merged and keep the larger grade.
+UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<std::pair<int64_t, float>> by_user,
+                          int64_t all_items);
 
-/// A table of the given pairs. Duplicates are merged and keep the larger grade.
-UserItems user_item_table(std::vector<UserItem> pairs, int64_t all_users, int64_t all_items);
+/// Makes a table from the pairs that `each` passes to its argument, a function of user and item (from 1) and grade.
+/// `each` is called twice, so that no list of pairs takes memory.
+template <class Each>
+UserItems user_item_table(int64_t all_users, int64_t all_items, const Each& each) {
+  std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
+  each([&](int64_t user, int64_t, float) { ++starts[user]; });
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<std::pair<int64_t, float>> by_user(static_cast<size_t>(starts.back()));
+  std::vector<int64_t> next = starts;
+  each([&](int64_t user, int64_t item, float grade) { by_user[next[user - 1]++] = {item, grade}; });
+  return user_item_table(starts, std::move(by_user), all_items);
+}
 
 std::vector<int64_t> users_of_items(const UserItemTable& table);
 
