@@ -149,16 +149,14 @@ end
 
 local pick = { max = math.max, min = math.min }
 
--- True for numbers that can be the best one: neither NaN nor infinite, as results of diverged trainings are.
-local function is_finite(value) return type(value) == "number" and value - value == 0 end
-
 -- Returns the printed text of the largest or smallest finite number (`mark`: "max" or "min") of column c among some
 -- rows; nil if the rows have no such number.
 local function best_of(self, c, rows, mark)
   local best
   for _, r in ipairs(rows) do
     local value = self.rows[r][c]
-    if is_finite(value) then best = best and pick[mark](value, best) or value end
+    -- Results of diverged trainings, which are NaN or infinite, are never the best.
+    if check.is_finite(value) then best = best and pick[mark](value, best) or value end
   end
   return best and cell(self, c, best)
 end
@@ -169,7 +167,7 @@ local function best_across(self, row, across)
   local best, bold = nil, {}
   for c, name in ipairs(self.columns) do
     local value, pick_better = row[c], pick[across[name]]
-    if pick_better and is_finite(value) then
+    if pick_better and check.is_finite(value) then
       best = best and pick_better(value, best) or value
     end
   end

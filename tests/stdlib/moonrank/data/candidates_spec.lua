@@ -2,6 +2,7 @@
 -- and the baseline models popularity and item_knn.
 local mr = require "moonrank"
 local core = require "moonrank.core"
+local numbers = require "tests.support.numbers"
 local on_cpu = dofile "tests/support/on_cpu.lua"
 local test = require "moonrank.test"
 local it, equal, near, check, raises = test.it, test.equal, test.near, test.check, test.raises
@@ -86,11 +87,7 @@ for name, model in pairs(models) do
 end
 
 it("metrics from counted ranks of relevant rows equal metrics from sorted rows", function()
-  local state = 11
-  local function below(n)
-    state = (state * 1103515245 + 12345) % 2147483648
-    return state // 65536 % n
-  end
+  local below = numbers.integers_below(11)
   for _, dtype in ipairs{ "float32", "float64" } do
     for _, n in ipairs{ 0, 1, 2, 31, 32, 33, 127, 128, 129, 1000 } do
       for _, levels in ipairs{ 1, 3, 100000 } do

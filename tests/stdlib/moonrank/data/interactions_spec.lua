@@ -1,6 +1,7 @@
 -- Tests mr.data.interactions: timestamps, repeated pairs, columns and files of one split.
 local mr = require "moonrank"
 local files = require "tests.support.files"
+local numbers = require "tests.support.numbers"
 local test = require "moonrank.test"
 local says = require "tests.support.says"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -71,11 +72,7 @@ local function settled(rows, rule, timed)
 end
 
 test.describe("repeated pairs of interactions", function()
-  local rows, state = {}, 7
-  local function below(n)
-    state = (state * 1103515245 + 12345) % 2147483648
-    return state // 65536 % n
-  end
+  local rows, below = {}, numbers.integers_below(7)
   for i = 1, 400 do rows[i] = { below(8) + 1, below(9) + 1, below(10) / 2, below(6) } end
   local function text(timed)
     local lines = { timed and "user,item,rating,timestamp" or "user,item,rating" }

@@ -1,6 +1,7 @@
 -- Tests which items count as known to a user under each protocol, and users that are not in training.
 local mr = require "moonrank"
 local files = require "tests.support.files"
+local numbers = require "tests.support.numbers"
 local says = require "tests.support.says"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
@@ -12,11 +13,7 @@ end
 -- Rows {user, item, value, time}: user u has about 3 u items; many times are equal.
 local rows, lines = {}, {}
 do
-  local state = 5
-  local function below(n)
-    state = (state * 1103515245 + 12345) % 2147483648
-    return state // 65536 % n
-  end
+  local below = numbers.integers_below(5)
   for user = 1, 12 do
     for item = 1, 70 do
       if below(70) < 3 * user then

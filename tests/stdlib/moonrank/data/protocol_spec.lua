@@ -1,16 +1,13 @@
 -- Tests ratings:folds: each protocol puts every interaction into the one part that it defines.
 local mr = require "moonrank"
 local files = require "tests.support.files"
+local numbers = require "tests.support.numbers"
 local test = require "moonrank.test"
 local it, equal, check, raises = test.it, test.equal, test.check, test.raises
 
 -- Ratings with timestamps, many of them equal. User u has about 3 u ratings.
 local function made(users, items, seed)
-  local lines, state = { "user,item,rating,timestamp\n" }, seed
-  local function below(n)
-    state = (state * 1103515245 + 12345) % 2147483648
-    return state // 65536 % n
-  end
+  local lines, below = { "user,item,rating,timestamp\n" }, numbers.integers_below(seed)
   for user = 1, users do
     for item = 1, items do
       if below(items) < 3 * user then
