@@ -217,7 +217,8 @@ taking the model of RBP(0.95) changes RBP(0.8) and RBP(0.9) on test by %.5f at m
     end
     local better, worse, count = t.significant(changes, ps)
     return ([[
-Under one protocol and with one seed (numerics version %s) %d of %d comparisons with MseNet %s significant%s.]]):format(
+Under one protocol and with one seed (numerics version %s) %d of %d comparisons with MseNet %s significant%s. Over seeds none is, as
+far as they were run: see the next statement.]]):format(
       t.numerics, better + worse, count, better + worse == 1 and "is" or "are", table.concat(words))
   end },
   { document = "objectives", file = "objectives/seeds.csv", text = function(t, must)
