@@ -17,6 +17,7 @@
 #include "kernels/losses/sampled.h"
 #include "kernels/losses/slope.h"
 #include "kernels/losses/soft_rank.h"
+#include "kernels/losses/soft_sort.h"
 #include "kernels/losses/soft_top.h"
 #include "kernels/losses/top_ranks.h"
 #include "kernels/ranking/rows.h"
@@ -80,6 +81,7 @@ struct LambdaKernels : LambdaKernelsOf<Real, MetricSwaps> {
   LISTS(top_sigmoid, TopSigmoidLoss)                    \
   LISTS(soft_top, SoftTopLoss)                          \
   LISTS(projected_ndcg, ProjectedNdcgLoss)              \
+  LISTS(softsort_ndcg, SoftSortNdcgLoss)                \
   LISTS(bpr, BprLoss)                                   \
   LISTS(lambdafm, LambdaFmLoss)                         \
   LISTS(warp, WarpLoss)                                 \

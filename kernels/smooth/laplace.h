@@ -81,6 +81,12 @@ struct LaplaceSums {
     group.each(chosen.size(list), [&](int64_t slot) { weight[chosen(list, slot)] = value(slot); });
   }
 
+  /// Sets the weights of all rows: value(i).
+  template <class Group, class Value>
+  MR_HD void weigh_all(const Group& group, Value value) const {
+    group.each(n, [&](int64_t i) { weight[i] = value(i); });
+  }
+
   /// sum[i] = sum over j != i of weight_j F(a (s_j - s_i)), for weights 0 and 1.
   template <class Group>
   MR_HD void counts(const Group& group) const {
@@ -95,7 +101,29 @@ struct LaplaceSums {
     sweep(group, false, [&](int64_t i, double decayed, double) { sum[i] += decayed; });
   }
 
+  /// Calls then(i, sum over rows j of sign(s_i - s_j) weight_j e^(-a |s_j - s_i|)) for every row i. Equal scores have
+  /// the sign 0: the sums over better and over worse rows are those of the first and the last row with the score of i.
+  /// `above` has n numbers.
+  template <class Group, class Then>
+  MR_HD void signed_kernels(const Group& group, double* above, Then then) const {
+    sweep(group, true, [&](int64_t i, double decayed, double) { above[i] = decayed; });
+    sweep(group, false, [&](int64_t i, double decayed, double) { sum[i] = decayed; });
+    group.each(n, [&](int64_t place) { then(row(place), sum[row(tied(place, 1))] - above[row(tied(place, -1))]); });
+  }
+
  private:
+  /// The last place in direction `step` (1: down, -1: up) whose row has the score of the row at `place`.
+  MR_HD int64_t tied(int64_t place, int64_t step) const {
+    const Real own = scores[row(place)];
+    int64_t same = place, other = step > 0 ? n : -1;  // between them, the scores become others
+    if (place + step != other && scores[row(place + step)] != own) return place;
+    while (same + step != other) {
+      const int64_t middle = same + (other - same) / 2;
+      (scores[row(middle)] == own ? same : other) = middle;
+    }
+    return same;
+  }
+
   /// Calls emit(i, sum of weight_j e^(-a |s_j - s_i|), sum of weight_j) for every row i, with sums over the rows j
   /// before it in descending (or ascending) order.
   template <class Group, class Emit>

@@ -14,7 +14,7 @@ Loss = Literal[
     "ndcg_loss_1", "ndcg_loss_2", "ndcg_loss_2pp", "neural_ndcg", "nrbp", "ordinal", "p_listmle", "pl_rank",
     "policy_gradient", "projected_ndcg", "psl", "ranknet", "ranknet_all_pairs", "rr", "sampled_softmax", "sl",
     "sl_at_k", "soft_hit", "soft_precision", "soft_rank", "soft_recall", "soft_top_k", "softmax_cross_entropy",
-    "squared_hinge", "tfmap", "top_n_rank", "warp",
+    "softsort_ndcg", "squared_hinge", "tfmap", "top_n_rank", "warp",
 ]
 
 MetricName = Literal[
@@ -818,6 +818,22 @@ class TorchLoss:
         """The softmax cross entropy loss (Bruch et al. 2019), one value per list, for grades y and scores f.
 
         metric:   metric whose bounds are used (default "ndcg")
+        slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
+                  current scores (without a gradient through it), or the metric's mean over random rankings
+                  (default "value")
+        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                  multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["softsort_ndcg"],
+                 bound: Bound | str = "none", reduction: Reduction = "mean", *, power: int = 1, tau: float = 1.0,
+                 slope_at: Literal["value", "expectation"] = "value") -> None:
+        """The SoftSort nDCG loss (Prillo and Eisenschlos 2020), one value per list: negative nDCG of a relaxed
+        permutation matrix.
+
+        power:    power of score differences: 1 or 2 (from 1 to 2; default 1)
+        tau:      temperature of the softmax (from 1e-15 to 1e+15; default 1)
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings
                   (default "value")
@@ -1645,6 +1661,22 @@ class TreeObjective:
         """The softmax cross entropy loss (Bruch et al. 2019), one value per list, for grades y and scores f.
 
         metric:   metric whose bounds are used (default "ndcg")
+        slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
+                  current scores (without a gradient through it), or the metric's mean over random rankings
+                  (default "value")
+        bound:    bound that rescales each list, or its name. It is applied to a smooth metric; other losses are
+                  multiplied by its slope (default "none")
+        """
+
+    @overload
+    def __init__(self, name: Literal["softsort_ndcg"],
+                 bound: Bound | str = "none", *, power: int = 1, tau: float = 1.0,
+                 slope_at: Literal["value", "expectation"] = "value") -> None:
+        """The SoftSort nDCG loss (Prillo and Eisenschlos 2020), one value per list: negative nDCG of a relaxed
+        permutation matrix.
+
+        power:    power of score differences: 1 or 2 (from 1 to 2; default 1)
+        tau:      temperature of the softmax (from 1e-15 to 1e+15; default 1)
         slope_at: point at which a bound that is not affine has its slope: the metric's exact value for the
                   current scores (without a gradient through it), or the metric's mean over random rankings
                   (default "value")

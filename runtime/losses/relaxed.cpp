@@ -1,5 +1,5 @@
-// Losses of relaxed rankings (SoftRank, NeuralNDCG, soft choices of the top k rows, projected ranks) and of each row's
-// own score (CLiMF, TFMAP), one value per list.
+// Losses of relaxed rankings (SoftRank, NeuralNDCG, SoftSort, soft choices of the top k rows, projected ranks) and of
+// each row's own score (CLiMF, TFMAP), one value per list.
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
@@ -144,6 +144,30 @@ Tensor projected_ndcg_loss(const Tensor& scores, const Lists& lists, double eps)
   return recorded("projected_ndcg_loss", scores, lists, made);
 }
 
+Tensor softsort_ndcg_loss(const Tensor& scores, const Lists& lists, int64_t power, double tau) {
+  check_scores("softsort_ndcg_loss", scores, lists);
+  check::positive("tau", tau);
+  if (power != 1 && power != 2) throw ArgumentError("power", std::to_string(power) + ", expected 1 or 2");
+  const LossAndSlope made(scores, lists, recording({scores}));
+  const Device device = scores.device();
+  const Tensor order = order_of(rank_rows(scores.data(), lists, Ties::stable, 1));
+  const Tensor spare = Tensor::empty({SoftSortNdcgLoss<double>::slots * lists.rows()}, Dtype::float64, device);
+  with_real(scores.dtype(), [&]<class Real>() {
+    kernels<RowLossKernels<Real>>(device).softsort_ndcg(lists.count(),
+                                                        {.scores = scores.data().span<const Real>(),
+                                                         .relevance = lists.relevance(device).span<const float>(),
+                                                         .order = order.span<const int64_t>(),
+                                                         .lists = lists.view(device),
+                                                         .ideal = ideal_dcg(lists, device).span<const double>(),
+                                                         .power = power,
+                                                         .tau = tau,
+                                                         .spare = spare.span<double>(),
+                                                         .value = made.value.span<Real>(),
+                                                         .derivative = made.slopes<Real>()});
+  });
+  return recorded("softsort_ndcg_loss", scores, lists, made);
+}
+
 }  // namespace
 
 extern const lua::OpTable relaxed_functions{
@@ -157,6 +181,8 @@ extern const lua::OpTable relaxed_functions{
      lua::op<&soft_top_loss>("soft_top_loss", "scores, lists, of, k, tau, relevant",
                              "A loss of DFTopK's mask per list: precision, recall, hit or cross_entropy."),
      lua::op<&projected_ndcg_loss>("projected_ndcg_loss", "scores, lists, eps",
-                                   "Negative nDCG per list of ranks projected onto the permutahedron.")}};
+                                   "Negative nDCG per list of ranks projected onto the permutahedron."),
+     lua::op<&softsort_ndcg_loss>("softsort_ndcg_loss", "scores, lists, power, tau",
+                                  "Negative nDCG per list of SoftSort's relaxed permutation matrix.")}};
 
 }  // namespace mr

@@ -160,14 +160,18 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no tree can have a split, because the second derivatives of all rows are too small for `min_child_weight`:
--- all rows then have the same score. A bound with small slopes makes second derivatives small.
-local function warn_of_weights(second, config)
-  local sum = second:double():sum():item()
-  if sum > 0 and sum < 2 * config.min_child_weight then
-    check.warn(("mr.fit: no tree can have a split: second derivatives of all rows add up to %.3g, and "
-      .. "min_child_weight is %g for each side"):format(sum, config.min_child_weight))
+-- Warns if no tree can have a split, so that all rows keep the same score: the loss has no gradient at equal scores,
+-- with which trees begin, or the second derivatives of all rows are too small for `min_child_weight`. A bound with
+-- small slopes makes second derivatives small.
+local function warn_of_no_split(first, second, plan)
+  local sum, config, why = second:double():sum():item(), plan.model.config, nil
+  if first:abs():max():item() == 0 and plan.loss:count(plan.train.lists) > 0 then
+    why = ("%s has no gradient where all scores are equal, and trees begin with equal scores"):format(plan.loss.name)
+  elseif sum > 0 and sum < 2 * config.min_child_weight then
+    why = ("second derivatives of all rows add up to %.3g, and min_child_weight is %g for each side"):format(sum,
+      config.min_child_weight)
   end
+  if why then check.warn("mr.fit: no tree can have a split: " .. why) end
 end
 
 -- Grows the trees of one round. Returns the loss of each list before the round.
@@ -180,7 +184,7 @@ local function grow(self, epoch)
     return values
   end
   local first, second, values = newton.derivatives(loss, scores, lists)
-  if epoch == 1 then warn_of_weights(second, config) end
+  if epoch == 1 then warn_of_no_split(first, second, self._plan) end
   -- With derivatives from outside, XGBoost repeats the random numbers of its first round in every round. So each round
   -- gets a seed of its own.
   booster:set({ "seed" }, { tostring((config.seed + 1000003 * epoch) % 2147483647) })

@@ -1,4 +1,4 @@
--- Losses that make a metric differentiable without smooth ranks: by random ranks, by a relaxed permutation matrix, by
+-- Losses that make a metric differentiable without smooth ranks: by random ranks, by relaxed permutation matrices, by
 -- ranks that are projected onto the permutahedron, or by each row's own score. A list whose grades are all equal has
 -- the value 0 and no gradient, and means leave it out.
 local core = require "moonrank.core"
@@ -96,6 +96,35 @@ local projected_options = declare("mr.losses.ProjectedOptions", {
 function M.projected_ndcg(options)
   local o = projected_options:read("mr.losses.projected_ndcg", options)
   return of_ndcg("projected_ndcg", o, function(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end)
+end
+
+-- Options of mr.losses.softsort_ndcg. Scores divided by the smallest tau still fit into a double.
+local softsort_options = declare("mr.losses.SoftSortOptions", {
+  { "power", "integer", default = 1, least = 1, most = 2, help = "power of score differences: 1 or 2" },
+  shared.factor("tau", 1, "temperature of the softmax"),
+}, shared.slope)
+
+---Makes the SoftSort nDCG loss (Prillo and Eisenschlos 2020), one value per list: negative nDCG of a
+---relaxed permutation matrix. For scores f, row k of the matrix is a softmax over the rows j of the
+---list, by their distance to the k-th largest score. d(k) is the discount of rank k.
+---
+---   $p_k = softmax_j(- |f_((k)) - f_j|^power / tau)$
+---
+---   $- 1 / IDCG sum_k d(k) sum_j p_(kj) (2^(y_j) - 1)$
+---
+---The matrix is not stored. With `power = 1`, one sort and recurrences compute all sums exactly. With
+---`power = 2`, the time for a list grows with the square of its number of rows. Rows with equal
+---scores are ranked in their order, and have no gradient by each other: a list whose scores are all
+---equal has none, so that trees, which begin with equal scores, cannot be grown by this loss. A bound
+---multiplies the loss by the bound's slope for nDCG.
+---@param options? mr.losses.SoftSortOptions
+---@return mr.Loss
+---Example: `mr.losses.softsort_ndcg()(mr.tensor{0, 0}, mr.lists{{1, 0}})   --> {-0.81546}  mr.Tensor {1} float32`
+function M.softsort_ndcg(options)
+  local o = softsort_options:read("mr.losses.softsort_ndcg", options)
+  return of_ndcg("softsort_ndcg", o, function(scores, lists)
+    return core.softsort_ndcg_loss(scores, lists, o.power, o.tau)
+  end)
 end
 
 local own_score_options = declare("mr.losses.OwnScoreOptions", {}, shared.relevant, shared.slope)

@@ -180,6 +180,11 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
     run(("projected " + std::to_string(eps)).c_str(), table.projected_ndcg,
         ProjectedNdcgLoss<Real>{
             scores.span(), grades.span(), order.span(), lists, ideal.span(), eps, four.span(), {}, {}});
+  const Array<double> nine(SoftSortNdcgLoss<Real>::slots * rows);
+  for (const int64_t power : {1, 2})
+    run(("softsort " + std::to_string(power)).c_str(), table.softsort_ndcg,
+        SoftSortNdcgLoss<Real>{
+            scores.span(), grades.span(), order.span(), lists, ideal.span(), power, 0.7, nine.span(), {}, {}});
   const Array<int64_t> drawn(pairs);
   const Array<double> drawn_slopes(pairs);
   const auto sampled = [&](const char* name, auto kernel, auto sampler) {

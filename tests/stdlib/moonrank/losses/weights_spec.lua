@@ -64,7 +64,7 @@ end)
 -- Losses that are means over rows by weight, or metrics of gains times weights: they do not depend on the scale.
 local scale_free = {}
 for _, name in ipairs{ "mse", "bce", "squared_hinge", "ordinal", "soft_top_k", "ndcg", "approx_ndcg", "soft_rank",
-  "neural_ndcg", "projected_ndcg" } do
+  "neural_ndcg", "projected_ndcg", "softsort_ndcg" } do
   scale_free[name] = true
 end
 local refused = { log_rr = true, soft_hit = true, bsl = true, llpauc = true, llpauc_as_coded = true, pl_rank = true,
@@ -125,7 +125,7 @@ describe("weights of rows", function()
   end)
 
   it("that make all gains of a list equal give the value of nearly equal gains", function()
-    for _, name in ipairs{ "soft_rank", "neural_ndcg", "projected_ndcg", "top_n_rank" } do
+    for _, name in ipairs{ "soft_rank", "neural_ndcg", "projected_ndcg", "softsort_ndcg", "top_n_rank" } do
       local function at(weight)
         local some = mr.lists{ { 2, 1 }, { 1, 0 } }:weighted{ weights = { weight, 1, 1, 1 } }
         return derived(function(x) return mr.losses[name]()(x, some) end, { 0.1, 0.5, 0, 0.5 }, "float64")
