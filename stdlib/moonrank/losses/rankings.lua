@@ -66,7 +66,7 @@ local function made(name, metric, o, sample)
     name = name, metric = metric.full_name, repeats = false,
     _bounds_metric = metric, _maximize = not metric.minimize, _gains = metric.script == 0 and metric or false,
     _smooth = values_under(bound), _unbounded = bound ~= none and values_under(none) or false,
-    _row_weights = "the metric of a ranking has no weights of rows",
+    _row_weights = "the bound acts on the metric of a whole ranking, and rows have no terms after it",
     _apply = function(value) return value end,
   }, bound, o)
 end
