@@ -3,6 +3,7 @@
 local mr = require "moonrank"
 local test = require "moonrank.test"
 local describe, it, near, equal, raises, check = test.describe, test.it, test.near, test.equal, test.raises, test.check
+local it_grows = dofile("tests/support/trees.lua").it
 
 local grades = { { 1, 0, 2, 0 }, { 0, 1, 0 }, { 2, 0, 1, 1, 0 } }
 local rows = { 4, 3, 5 }
@@ -100,7 +101,7 @@ describe("trees", function()
     return function() return mr.models.trees{ rounds = 3, depth = 2, min_child_weight = 0, objective = objective } end
   end
 
-  it("split by derivatives times weights", function()
+  it_grows("split by derivatives times weights", function()
     for _, name in ipairs{ "lambdarank", "ndcg", "mse" } do
       same(weighted{ list_weights = twice }, data{ 1, 1, 2, 3 }, { loss = mr.losses[name]{}, make = trees(),
         trees = true })
@@ -109,7 +110,7 @@ describe("trees", function()
       make = trees(), trees = true })
   end)
 
-  it("of XGBoost's objectives get weights of lists for rankings and of rows for others", function()
+  it_grows("of XGBoost's objectives get weights of lists for rankings and of rows for others", function()
     same(weighted{ weights = thrice }, data({ 1, 2, 3 }, thrice), { make = trees "reg:squarederror", trees = true })
     local plain = scores_after(data{ 1, 2, 3 }, { model = trees "rank:pairwise"(), trees = true })
     local found = scores_after(weighted{ list_weights = { 50, 1, 1 } }, { model = trees "rank:pairwise"(),
