@@ -14,6 +14,7 @@ local record = require("moonrank.record").new
 local registry = require "moonrank.bounds.registry"
 local scope = require "moonrank.system.scope"
 local stats = require "moonrank.bounds.stats"
+local whole_lists = require "moonrank.bounds.whole_lists"
 
 local M = {}
 
@@ -268,7 +269,9 @@ local slopes_options = declare("mr.bounds.SlopesOptions", {
 ---Returns the slope of a bound for every list: the derivative of the bounded value with respect to
 ---the score. The slope is the list's weight in training. An affine bound has the same slope at
 ---every score. For other bounds, the slope is computed at `at` or at the metric's mean over random
----rankings. Lists on which no ordering changes the metric have slope 0.
+---rankings. Lists on which no ordering changes the metric have slope 0. Lists of interactions
+---(mr.fit{unit = "interaction"}) have the slopes of their users' whole lists; `at` is then an error,
+---except for affine bounds.
 ---@param what string|mr.Bound|fun(score: mr.Tensor, stats: mr.Stats): mr.Tensor
 ---@param metric string|mr.Metric
 ---@param lists mr.Lists
@@ -279,6 +282,13 @@ function M.slopes(what, metric, lists, options)
   local o = slopes_options:read("mr.bounds.slopes", options)
   metric = metrics.parse(metric)
   if o.at then check.length("mr.bounds.slopes", "at", #o.at, lists.count, "one for each list") end
+  local whole = whole_lists.of(lists)
+  if whole then
+    local of = M.resolve(what)
+    check.leave_out("mr.bounds.slopes", "at", not of.affine and o.at or nil, "the lists are of interactions, and the "
+      .. "metric of all items is not known (a loss takes slope_at = 'expectation')")
+    return whole:slopes(of, metric, o)
+  end
   local counted = list_stats.counted(metric, lists, o.device)
   if #counted == 0 then return list_stats.weights(metric, lists, o.dtype, o.device) end
   local part = lists:select(counted:to("cpu"))

@@ -92,7 +92,7 @@ end
 ---metric's mean over random rankings of the whole list.
 ---@param bound mr.Bound
 ---@param metric mr.Metric
----@param like mr.Tensor|{ dtype: string, device: string }  whose type and device the result has
+---@param like { dtype: string, device: string }  type and device of the result
 ---@return mr.Tensor  [lists]
 function WholeLists:slopes(bound, metric, like)
   local line = line_of(self._shapes, bound, metric, { dtype = like.dtype, device = like.device })

@@ -224,10 +224,8 @@ function M.under(fields, bound, options)
 end
 
 local function slopes(bound, of, lists, score, at)
-  local whole, bounds = whole_lists.of(lists), require "moonrank.bounds"
-  if whole then return whole:slopes(bound, of, score) end
   local value = at == "value" and not bound.affine and of(score:detach(), lists) or nil
-  return bounds.slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
+  return require("moonrank.bounds").slopes(bound, of, lists, { dtype = score.dtype, device = score.device, at = value })
 end
 
 ---Describes a loss that is multiplied by the slope of its bound, for M.by_slope.

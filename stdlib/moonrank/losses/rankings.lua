@@ -146,12 +146,11 @@ local function terms_of(metric, scores, lists)
     norms:gt(0):where(1 / norms, 0):to(device) }
 end
 
--- Returns the slope of the bound for each list, at the metric of the current order of the rows, in float64.
+-- Returns the slope of the bound for each list, in float64: at the metric of the current order of the rows, or at the
+-- metric's expectation for sampled lists of interactions, whose order is not that of all items.
 local function slopes(bound, metric, scores, lists)
   local kind = { dtype = f64, device = scores.device }
-  local whole = whole_lists.of(lists)
-  if whole then return whole:slopes(bound, metric, kind) end
-  if not bound.affine then
+  if not bound.affine and not whole_lists.of(lists) then
     local counted = list_stats.weights(metric, lists, f64, scores.device)
     kind.at = core.times_slope(metric(scores:double(), lists), counted)
   end

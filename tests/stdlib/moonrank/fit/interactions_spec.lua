@@ -218,6 +218,17 @@ describe("a bound of interactions", function()
     end
   end)
 
+  it("has the slopes of the user's whole list in a script's own loss", function()
+    local lists = pass(made(), { size = 11 })[1].lists
+    local scores = mr.normal({ lists.rows }, { seed = 3, dtype = "float64" })
+    local plain, slopes = mr.losses.sl()(scores, lists), mr.bounds.slopes("minmax", "ap", lists)
+    near(plain * slopes, mr.losses.sl{ bound = "minmax", metric = "ap" }(scores, lists):totable(), 1e-12)
+    check(slopes:max():item() > slopes:min():item())
+    raises(function() mr.bounds.slopes("distribution", "ap", lists, { at = slopes }) end, "at", "interactions")
+    raises(function() mr.losses.sl{ bound = "distribution", metric = "ap" }(scores, lists) end, "interactions",
+      "slope_at")
+  end)
+
   it("is applied to smooth metrics with the user's catalogue and training items", function()
     local plain, users, under = bounded(function(bound) return mr.losses.ap{ bound = bound } end)
     for _, bound in ipairs{ "minmax", "expectation_max", "distribution" } do
