@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "kernels/core/threads.h"
@@ -11,6 +13,7 @@
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 #include "runtime/ranking/ranking.h"
+#include "runtime/tensor/name_order.h"
 
 namespace mr {
 namespace {
@@ -35,17 +38,41 @@ void check_documents(const char* argument, const Lists& lists) {
     throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-/// Maps the documents of a list to their rows, from 0.
-Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
-  Numbers documents;
-  const int64_t at = lists.offsets()[list];
-  for (int64_t row = at; row < at + lists.sizes()[list]; ++row) {
-    if (!documents.try_emplace(lists.documents()[row], row).second) {
-      throw ArgumentError(argument, "document " + mr::quoted(lists.documents()[row]) + " of query " +
-                                        mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
-    }
+std::span<const std::string> documents_of(const Lists& lists, int64_t list) {
+  return {lists.documents().data() + lists.offsets()[list], static_cast<size_t>(lists.sizes()[list])};
+}
+
+/// Throws if a document occurs twice in a list. `order` is the order of the list's documents.
+void check_once(const char* argument, const Lists& lists, int64_t list, const std::vector<int64_t>& order) {
+  const std::span<const std::string> documents = documents_of(lists, list);
+  if (const std::optional<RepeatedName> found = first_repeated(documents, order)) {
+    throw ArgumentError(argument, "document " + mr::quoted(documents[found->again]) + " of query " +
+                                      mr::quoted(lists.ids()[list]) + " occurs twice, expected each document once");
   }
-  return documents;
+}
+
+/// A query's list in the run and in the qrels, and where its rows and judgments go.
+struct JudgedQuery {
+  std::optional<int64_t> in_run;
+  int64_t in_qrels, first_row, first_judgment;
+};
+
+/// Joins the documents of a query in the run with its judgments: both are gone through in the order of names.
+void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_t* place, float* grades) {
+  const std::span<const std::string> judged = documents_of(qrels, query.in_qrels);
+  const std::vector<int64_t> of_judged = name_order(judged);
+  check_once("qrels", qrels, query.in_qrels, of_judged);
+  if (!query.in_run) return;
+  const std::span<const std::string> found = documents_of(run, *query.in_run);
+  const std::vector<int64_t> of_found = name_order(found);
+  check_once("run", run, *query.in_run, of_found);
+  auto next = of_judged.begin();
+  for (const int64_t row : of_found) {
+    while (next != of_judged.end() && judged[*next] < found[row]) ++next;
+    if (next == of_judged.end() || judged[*next] != found[row]) continue;
+    grades[query.first_row + row] = qrels.relevance()[qrels.offsets()[query.in_qrels] + *next];
+    place[query.first_judgment + *next] = query.first_row + row + 1;
+  }
 }
 
 }  // namespace
@@ -53,34 +80,30 @@ Numbers documents_of(const char* argument, const Lists& lists, int64_t list) {
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries) {
   check_documents("run", run);
   check_documents("qrels", qrels);
-  const Numbers in_run = numbers_of("run", run), in_qrels = numbers_of("qrels", qrels);
-  std::vector<int64_t> judged, rows, sizes, place;
-  std::vector<float> grades;
+  const Numbers numbers_in_run = numbers_of("run", run), numbers_in_qrels = numbers_of("qrels", qrels);
+  std::vector<JudgedQuery> each;
+  std::vector<int64_t> judged, sizes, rows;
   std::vector<std::string> documents;
+  int64_t judgments = 0;
   for (const std::string& query : queries) {
     cpu::check_interrupt();
-    const auto known = in_qrels.find(query);
-    if (known == in_qrels.end()) throw ArgumentError("queries", mr::quoted(query) + " is not in the qrels");
+    const auto known = numbers_in_qrels.find(query), found = numbers_in_run.find(query);
+    if (known == numbers_in_qrels.end()) throw ArgumentError("queries", mr::quoted(query) + " is not in the qrels");
+    const bool is_there = found != numbers_in_run.end();
+    each.push_back({is_there ? std::optional(found->second) : std::nullopt, known->second,
+                    static_cast<int64_t>(rows.size()), judgments});
     judged.push_back(known->second);
-    const int64_t first = qrels.offsets()[known->second], count = qrels.sizes()[known->second];
-    const size_t placed = place.size();
-    place.resize(placed + static_cast<size_t>(count));
-    const Numbers of_query = documents_of("qrels", qrels, known->second);
-    const auto found = in_run.find(query);
-    sizes.push_back(found == in_run.end() ? 0 : run.sizes()[found->second]);
-    if (found == in_run.end()) continue;
-    documents_of("run", run, found->second);
-    const int64_t at = run.offsets()[found->second];
-    for (int64_t row = at; row < at + sizes.back(); ++row) {
-      const auto judgment = of_query.find(run.documents()[row]);
-      rows.push_back(row);
-      documents.push_back(run.documents()[row]);
-      grades.push_back(judgment == of_query.end() ? 0 : qrels.relevance()[judgment->second]);
-      if (judgment != of_query.end()) {
-        place[placed + static_cast<size_t>(judgment->second - first)] = static_cast<int64_t>(rows.size());
-      }
-    }
+    judgments += qrels.sizes()[known->second];
+    sizes.push_back(is_there ? run.sizes()[found->second] : 0);
+    if (!is_there) continue;
+    for (int64_t i = 0; i < sizes.back(); ++i) rows.push_back(run.offsets()[found->second] + i);
+    const std::span<const std::string> names = documents_of(run, found->second);
+    documents.insert(documents.end(), names.begin(), names.end());
   }
+  std::vector<float> grades(rows.size());
+  std::vector<int64_t> place(static_cast<size_t>(judgments));
+  cpu::parallel_each(static_cast<int64_t>(each.size()), 16,
+                     [&](int64_t i) { join(run, qrels, each[i], place.data(), grades.data()); });
   return {Lists(std::move(sizes), std::move(grades), queries, std::move(documents)), std::move(rows),
           qrels.select(judged), std::move(place)};
 }
@@ -121,7 +144,7 @@ std::string trec_run_text(const Lists& run, const Tensor& scores, const std::str
     const std::vector<Real> values = scores.to_vector<Real>();
     for (int64_t list = 0; list < run.count(); ++list) {
       cpu::check_interrupt();
-      documents_of("run", run, list);
+      check_once("run", run, list, name_order(documents_of(run, list)));
       for (int64_t i = 0; i < run.sizes()[list]; ++i) {
         const auto row = static_cast<size_t>(order[run.offsets()[list] + i] - 1);
         if (!std::isfinite(values[row])) {

@@ -3,22 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "kernels/core/patient.h"
+#include "kernels/core/threads.h"
 #include "runtime/data/csv.h"
 #include "runtime/io/files/text_file.h"
+#include "runtime/tensor/name_order.h"
 
 namespace mr {
 namespace {
 
-/// Collects rows in the order of the file and groups them by query at the end.
+constexpr int64_t lists_of_piece = 16;
+
+/// Rows in the order of a file, or of a part of a file, each with the number of its query.
 class DocumentTable {
  public:
-  explicit DocumentTable(std::string path) : path_(std::move(path)) {}
-
   int64_t query(std::string_view id) {
     if (last_ >= 0 && out_.ids[static_cast<size_t>(last_)] == id) return last_;
     const auto [at, is_new] = numbers_.try_emplace(std::string(id), static_cast<int64_t>(out_.ids.size()));
@@ -26,70 +30,87 @@ class DocumentTable {
     return last_ = at->second;
   }
 
-  void add(std::string_view query_id, std::string_view document, float value, int64_t line) {
+  void add(std::string_view query_id, std::string document, float value, int64_t line) {
     queries_.push_back(query(query_id));
-    documents_.emplace_back(document);
-    values_.push_back(value);
+    out_.documents.push_back(std::move(document));
+    out_.values.push_back(value);
     lines_.push_back(line);
   }
 
-  DocumentRows rows() {
-    if (out_.ids.empty()) throw ParseError(path_, 1, 1, "found no rows, expected documents of queries");
+  /// Makes room for this number of rows.
+  void reserve(int64_t rows) {
+    const auto count = static_cast<size_t>(rows);
+    out_.documents.reserve(count);
+    out_.values.reserve(count);
+    queries_.reserve(count);
+    lines_.reserve(count);
+  }
+
+  int64_t row_count() const { return static_cast<int64_t>(lines_.size()); }
+
+  /// Appends the rows of the next part of the file.
+  void append(DocumentTable&& next) {
+    std::vector<int64_t> numbers;
+    for (const std::string& id : next.out_.ids) numbers.push_back(query(id));
+    for (const int64_t q : next.queries_) queries_.push_back(numbers[static_cast<size_t>(q)]);
+    std::move(next.out_.documents.begin(), next.out_.documents.end(), std::back_inserter(out_.documents));
+    out_.values.insert(out_.values.end(), next.out_.values.begin(), next.out_.values.end());
+    lines_.insert(lines_.end(), next.lines_.begin(), next.lines_.end());
+  }
+
+  /// The rows, grouped by query. Throws if a document occurs twice in a query.
+  DocumentRows rows(const std::string& path) && {
+    if (out_.ids.empty()) throw ParseError(path, 1, 1, "found no rows, expected documents of queries");
     out_.sizes.assign(out_.ids.size(), 0);
     for (const int64_t q : queries_) ++out_.sizes[static_cast<size_t>(q)];
-    std::vector<size_t> order(queries_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    const auto less = [&](size_t a, size_t b) { return queries_[a] < queries_[b]; };
-    std::stable_sort(order.begin(), order.end(), cpu::patient(less));
-    const size_t* at = order.data();
-    for (const int64_t size : out_.sizes) {
-      check_once({at, static_cast<size_t>(size)});
-      at += size;
-    }
-    for (const size_t row : order) {
-      out_.documents.push_back(std::move(documents_[row]));
-      out_.values.push_back(values_[row]);
-    }
+    group();
+    check_once(path);
     return std::move(out_);
   }
 
  private:
-  struct Rows {
-    const size_t* first;
-    size_t count;
-  };
-
-  /// Throws if a document occurs twice in a query.
-  void check_once(Rows rows) const {
-    cpu::check_interrupt();
-    std::vector<size_t> sorted(rows.first, rows.first + rows.count);
-    const auto less = [&](size_t a, size_t b) {
-      const int order = documents_[a].compare(documents_[b]);
-      return order != 0 ? order < 0 : a < b;
+  /// Brings the rows of each query together.
+  void group() {
+    if (std::is_sorted(queries_.begin(), queries_.end())) return;
+    std::vector<size_t> order(queries_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto less = [&](size_t a, size_t b) { return queries_[a] < queries_[b]; };
+    std::stable_sort(order.begin(), order.end(), cpu::patient(less));
+    const auto in_order = [&]<class T>(std::vector<T>& values) {
+      std::vector<T> sorted;
+      sorted.reserve(values.size());
+      for (const size_t row : order) sorted.push_back(std::move(values[row]));
+      values = std::move(sorted);
     };
-    std::sort(sorted.begin(), sorted.end(), cpu::patient(less));
-    std::optional<size_t> again;
-    size_t before = 0;
-    for (size_t i = 1; i < sorted.size(); ++i) {
-      if (documents_[sorted[i]] != documents_[sorted[i - 1]] || (again && *again < sorted[i])) continue;
-      again = sorted[i];
-      before = sorted[i - 1];
-    }
-    if (!again) return;
-    throw ParseError(path_, lines_[*again], 1,
-                     "found document " + mr::quoted(documents_[*again]) + " of query " +
-                         mr::quoted(out_.ids[static_cast<size_t>(queries_[*again])]) +
-                         " a second time (first at line " + std::to_string(lines_[before]) +
-                         "), expected each document once");
+    in_order(out_.documents);
+    in_order(out_.values);
+    in_order(lines_);
   }
 
-  std::string path_;
-  DocumentRows out_;
+  void check_once(const std::string& path) const {
+    const auto count = static_cast<int64_t>(out_.sizes.size());
+    std::vector<int64_t> starts(out_.sizes.size());
+    std::exclusive_scan(out_.sizes.begin(), out_.sizes.end(), starts.begin(), int64_t{0});
+    std::vector<std::optional<RepeatedName>> repeated(out_.sizes.size());
+    cpu::parallel_each(count, lists_of_piece, [&](int64_t q) {
+      const std::span names(out_.documents.data() + starts[q], static_cast<size_t>(out_.sizes[q]));
+      repeated[q] = first_repeated(names, name_order(names));
+    });
+    for (int64_t q = 0; q < count; ++q) {
+      if (!repeated[q]) continue;
+      const auto again = static_cast<size_t>(starts[q] + repeated[q]->again),
+                 before = static_cast<size_t>(starts[q] + repeated[q]->before);
+      throw ParseError(path, lines_[again], 1,
+                       "found document " + mr::quoted(out_.documents[again]) + " of query " + mr::quoted(out_.ids[q]) +
+                           " a second time (first at line " + std::to_string(lines_[before]) +
+                           "), expected each document once");
+    }
+  }
+
+  DocumentRows out_;  // its sizes are counted at the end
   std::unordered_map<std::string, int64_t> numbers_;
   int64_t last_ = -1;
   std::vector<int64_t> queries_, lines_;
-  std::vector<std::string> documents_;
-  std::vector<float> values_;
 };
 
 /// Splits a line at blanks and tabs into at most `Most` words; `count` is `Most` + 1 if there are more.
@@ -118,15 +139,35 @@ struct Words {
   }
 };
 
-/// Calls f(words, line number) for every line that is not blank.
-template <size_t Expected, class F>
-void each_line(const std::string& path, const char* fields, F f) {
-  const std::string text = read_text_file(path);
-  int64_t number = 0;
+/// A part of a text: whole lines, their number, and the line number of the first one.
+struct Part {
+  std::string_view text;
+  int64_t line, lines;
+};
+
+/// The parts of a text, which end with lines.
+std::vector<Part> parts_of(std::string_view text) {
+  constexpr size_t bytes = size_t{1} << 18;
+  std::vector<Part> parts;
   for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', std::min(at + bytes, text.size() - 1)), text.size() - 1) + 1;
+    parts.push_back({text.substr(at, end - at), 1, 0});
+    at = end;
+  }
+  cpu::parallel_each(static_cast<int64_t>(parts.size()), 1,
+                     [&](int64_t i) { parts[i].lines = std::count(parts[i].text.begin(), parts[i].text.end(), '\n'); });
+  for (size_t i = 1; i < parts.size(); ++i) parts[i].line = parts[i - 1].line + parts[i - 1].lines;
+  return parts;
+}
+
+/// Calls f(words, line number) for every line of a part that is not blank.
+template <size_t Expected, class F>
+void each_line(const std::string& path, const Part& part, const char* fields, F f) {
+  int64_t number = part.line - 1;
+  for (size_t at = 0; at < part.text.size();) {
     if ((++number & 0xFFF) == 0) cpu::check_interrupt();
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const Words<Expected> line(std::string_view(text).substr(at, end - at));
+    const size_t end = std::min(part.text.find('\n', at), part.text.size());
+    const Words<Expected> line(part.text.substr(at, end - at));
     at = end + 1;
     if (line.count == 0) continue;
     if (line.count != Expected) {
@@ -137,6 +178,34 @@ void each_line(const std::string& path, const char* fields, F f) {
     }
     f(line, number);
   }
+}
+
+/// Reads the parts of a file on all threads: f(table, words, line number) adds a line to the table of its part. The
+/// error is that of the first line that has one.
+template <size_t Expected, class F>
+DocumentRows read_lines(const std::string& path, const char* fields, F f) {
+  const std::string text = read_text_file(path);
+  const std::vector<Part> parts = parts_of(text);
+  std::vector<DocumentTable> tables(parts.size());
+  std::vector<std::optional<ParseError>> errors(parts.size());
+  cpu::parallel_each(static_cast<int64_t>(parts.size()), 1, [&](int64_t i) {
+    try {
+      tables[i].reserve(parts[i].lines + 1);
+      each_line<Expected>(path, parts[i], fields,
+                          [&](const Words<Expected>& line, int64_t number) { f(tables[i], line, number); });
+    } catch (const ParseError& error) {
+      errors[i] = error;
+    }
+  });
+  DocumentTable all;
+  int64_t rows = 0;
+  for (const DocumentTable& table : tables) rows += table.row_count();
+  all.reserve(rows);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (errors[i]) throw ParseError(*errors[i]);
+    all.append(std::move(tables[i]));
+  }
+  return std::move(all).rows(path);
 }
 
 constexpr std::string_view blanks = " \t\r\n\f\v", escape_mark = "%%", hex_digits = "0123456789ABCDEF";
@@ -197,25 +266,23 @@ std::string unescaped_word(std::string_view word) {
 }
 
 DocumentRows read_trec_run(const std::string& path) {
-  DocumentTable table(path);
-  each_line<6>(path, "query Q0 document rank score tag", [&](const Words<6>& line, int64_t number) {
+  const auto add = [&](DocumentTable& table, const Words<6>& line, int64_t number) {
     const float score = parse_number(line.words[4], path, number, line.columns[4], "the score");
     table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), score, number);
-  });
-  return table.rows();
+  };
+  return read_lines<6>(path, "query Q0 document rank score tag", add);
 }
 
 DocumentRows read_trec_qrels(const std::string& path) {
-  DocumentTable table(path);
-  each_line<4>(path, "query iteration document grade", [&](const Words<4>& line, int64_t number) {
+  const auto add = [&](DocumentTable& table, const Words<4>& line, int64_t number) {
     const int64_t grade = grade_of(line.words[3], path, number, line.columns[3]);
     if (grade >= 0) {
       table.add(unescaped_word(line.words[0]), unescaped_word(line.words[2]), static_cast<float>(grade), number);
     } else {
       table.query(unescaped_word(line.words[0]));
     }
-  });
-  return table.rows();
+  };
+  return read_lines<4>(path, "query iteration document grade", add);
 }
 
 DocumentRows read_scores(const std::string& path, const ScoreColumns& columns) {
@@ -229,13 +296,14 @@ DocumentRows read_scores(const std::string& path, const ScoreColumns& columns) {
   };
   const size_t query = column("qid", columns.query), document = column("docid", columns.document),
                score = column("score", columns.score);
-  DocumentTable table(path);
+  DocumentTable table;
   for (bool more = columns.header ? file.next(record) : true; more; more = file.next(record)) {
     check_width(file, record, width);
     const float value = parse_number(record.fields[score], path, record.line, record.columns[score], "the score");
-    table.add(id_in(file, record, query, "query"), id_in(file, record, document, "document"), value, record.line);
+    table.add(id_in(file, record, query, "query"), std::string(id_in(file, record, document, "document")), value,
+              record.line);
   }
-  return table.rows();
+  return std::move(table).rows(path);
 }
 
 }  // namespace mr

@@ -1,10 +1,11 @@
 #include "runtime/ranking/ranking.h"
 
-#include <algorithm>
-#include <numeric>
+#include <span>
 
+#include "kernels/core/threads.h"
 #include "kernels/ranking/rows.h"
 #include "runtime/ops/check.h"
+#include "runtime/tensor/name_order.h"
 
 namespace mr {
 namespace {
@@ -14,19 +15,22 @@ struct DocumentKey {
   auto operator<=>(const DocumentKey&) const = default;
 };
 
-/// Per row, a number that increases with the document id, for the tie rule of trec_eval.
+/// Per row, a number that increases with the document id within a list, for the tie rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)
     throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
-    std::vector<int64_t> order(documents.size()), keys(order.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return documents[a] < documents[b]; });
-    for (size_t r = 0; r < order.size(); ++r) {
-      const bool same = r > 0 && documents[order[r]] == documents[order[r - 1]];
-      keys[order[r]] = same ? keys[order[r - 1]] : static_cast<int64_t>(r);
-    }
+    std::vector<int64_t> keys(documents.size());
+    cpu::parallel_each(lists.count(), 16, [&](int64_t list) {
+      const int64_t at = lists.offsets()[list];
+      const std::span names(documents.data() + at, static_cast<size_t>(lists.sizes()[list]));
+      const std::vector<int64_t> order = name_order(names);
+      for (size_t r = 0; r < order.size(); ++r) {
+        const bool same = r > 0 && names[order[r]] == names[order[r - 1]];
+        keys[at + order[r]] = same ? keys[at + order[r - 1]] : static_cast<int64_t>(r);
+      }
+    });
     return Tensor::from(keys, device);
   });
 }

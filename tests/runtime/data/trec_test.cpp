@@ -56,6 +56,50 @@ TEST_CASE("read_trec_run reads a truncated file or names the place of the error"
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("blank", std::string(1 << 20, ' '))), Contains("no rows"));
 }
 
+// Large files are read in parts, on all threads.
+TEST_CASE("read_trec_run reads a large file as it reads small ones") {
+  const Files files;
+  constexpr int64_t rows = 60000;
+  std::vector<std::string> lines;
+  for (int64_t i = 0; i < rows; ++i) {
+    // queries of 7 rows, then rows of all queries in turn
+    const int64_t query = i < rows / 2 ? i / 7 : i % 1000;
+    const std::string number = std::to_string(i);
+    lines.push_back("q" + std::to_string(query) + " Q0 document" + number + " 1 " + number + " t\n");
+    if (i % 1000 == 0) lines.back() += "\n";
+  }
+  const auto text = [&] {
+    std::string all;
+    for (const std::string& line : lines) all += line;
+    return all;
+  };
+  const DocumentRows read = mr::read_trec_run(files.file("large", text()));
+  CHECK(read.ids.size() == (rows / 2 + 6) / 7);
+  CHECK(read.documents.size() == rows);
+  size_t at = 0, wrong = 0;
+  for (size_t q = 0; q < read.ids.size(); ++q) {
+    wrong += read.ids[q] != "q" + std::to_string(q);
+    for (int64_t k = 0; k < read.sizes[q]; ++k, ++at) {
+      const auto i = static_cast<int64_t>(read.values[at]);
+      const auto expected = k < 7 && i < rows / 2 ? static_cast<int64_t>(q) * 7 + k : i;
+      wrong += i != expected || read.documents[at] != "document" + std::to_string(i);
+      wrong += i >= rows / 2 && i % 1000 != static_cast<int64_t>(q);
+      wrong += k > 0 && read.values[at] <= read.values[at - 1];
+    }
+  }
+  CHECK(wrong == 0);
+
+  // line numbers count blank lines; the error is the first one of the file
+  lines[40000] = "q Q0 d 1 x t\n";
+  lines[50000] = "q Q0\n";
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("wrong", text())), Contains(":40041:10: ") && Contains("x"));
+  lines[40000] = "q Q0 d 1 1 t\n";
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("short", text())), Contains(":50050:1: found 2 fields"));
+  lines[50000] = lines[3];
+  CHECK_THROWS_WITH(mr::read_trec_run(files.file("twice", text())),
+                    Contains(":50050:1: ") && Contains("document3") && Contains("first at line 5"));
+}
+
 TEST_CASE("judge matches the rows of a run with the judgments of the qrels") {
   const Files files;
   const Lists run = lists_of(mr::read_trec_run(files.file("r", "1 Q0 b 1 2 t\n1 Q0 u 1 3 t\n3 Q0 a 1 1 t\n")));

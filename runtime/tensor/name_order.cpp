@@ -1,0 +1,47 @@
+#include "runtime/tensor/name_order.h"
+
+#include <algorithm>
+
+#include "kernels/core/patient.h"
+
+namespace mr {
+namespace {
+
+/// A name's first eight bytes, as a number that is ordered as these bytes, and its position.
+struct Head {
+  uint64_t bytes;
+  int64_t position;
+};
+
+uint64_t first_bytes(const std::string& name) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < 8; ++i) bytes = bytes << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<int64_t> name_order(std::span<const std::string> names) {
+  std::vector<Head> heads(names.size());
+  for (size_t i = 0; i < names.size(); ++i) heads[i] = {first_bytes(names[i]), static_cast<int64_t>(i)};
+  const auto less = [&](const Head& a, const Head& b) {
+    if (a.bytes != b.bytes) return a.bytes < b.bytes;
+    const int order = names[a.position].compare(names[b.position]);
+    return order != 0 ? order < 0 : a.position < b.position;
+  };
+  std::sort(heads.begin(), heads.end(), cpu::patient(less));
+  std::vector<int64_t> order(names.size());
+  std::transform(heads.begin(), heads.end(), order.begin(), [](const Head& head) { return head.position; });
+  return order;
+}
+
+std::optional<RepeatedName> first_repeated(std::span<const std::string> names, const std::vector<int64_t>& order) {
+  std::optional<RepeatedName> found;
+  for (size_t i = 1; i < order.size(); ++i) {
+    if (names[order[i]] != names[order[i - 1]] || (found && found->again < order[i])) continue;
+    found = {order[i], order[i - 1]};
+  }
+  return found;
+}
+
+}  // namespace mr
