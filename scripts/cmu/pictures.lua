@@ -1,8 +1,10 @@
 -- Writes rows of images, with a text below each image, as one SVG file that contains the pixels.
 local mr = require "moonrank"
-local escape = require("moonrank.table").escape_html
 
 local M = {}
+
+local entities = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;" }
+local function escape(text) return (text:gsub('[&<>"]', entities)) end
 
 local digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
