@@ -167,9 +167,8 @@ No interval is given for:
 
 ## Files
 
-`scripts/all.lua` makes all but six of them. The commands of these six (objectives `seeds` and
-`seeds_mslr`, sigir21 `citeulike_published_listwise_rr`, `citeulike_published_listwise_ndcg_ap_nrbp`
-and `models_of_nrbp_published_citeulike`, grid `grid_mq2008`) are in the table.
+The table has the command of each file. `scripts/all.lua` makes most of them in one run; the
+others take longer, or more training runs.
 
 | file | command | numerics version, date | cells | with an interval | intervals by | runs behind a value |
 |---|---|---|---|---|---|---|
