@@ -1,5 +1,5 @@
 -- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
--- programs, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
+-- programs, two threads, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
@@ -102,6 +102,18 @@ local function native_table()
     .. mr.table{ columns = columns, rows = rows, formats = { ["peak MiB"] = "%.0f" } }:to_markdown()
 end
 
+-- Returns milliseconds with one thread, of two copies at the same time and with two threads, and what these reach.
+local function threads_table()
+  local rows = {}
+  for i, row in ipairs(bench.read(io.lines(args.folder .. "/threads.csv"))) do
+    rows[i] = { row[1], ms_text(tonumber(row[2])), ms_text(tonumber(row[3])), ms_text(tonumber(row[4])),
+      tonumber(row[5]), tonumber(row[6]) }
+  end
+  local columns = { "work", "one thread, ms", "each copy, ms", "two threads, ms", "of copies", "of one thread" }
+  local formats = { ["of copies"] = "%.2f", ["of one thread"] = "%.2f" }
+  return measured "threads" .. mr.table{ columns = columns, rows = rows, formats = formats }:to_markdown()
+end
+
 local sets = { { "mq2008", "MQ2008" }, { "movielens", "MovieLens" } }
 local losses = { ndcg = "smooth nDCG", lambdarank = "LambdaRank" }
 local forms = { padded = "PyTorch, padded", compiled = "PyTorch, padded compiled" }
@@ -169,7 +181,7 @@ end
 local file <close> = assert(io.open(args.page))
 local page = file:read("a")
 local texts = { cpu = cpu_table(), gpu = gpu_table(), loop = loop_table(), native = native_table(),
-  steps = steps_table(), trees = trees_table() }
+  threads = threads_table(), steps = steps_table(), trees = trees_table() }
 for name, text in pairs(texts) do
   local first, last = ("<!-- begin %s -->\n"):format(name), ("<!-- end %s -->"):format(name)
   local _, from = page:find(first, 1, true)
