@@ -1,5 +1,6 @@
 -- Writes the tables of docs/speed.md from the files in docs/speed: ratios of one thread on a CPU, jobs beside native
--- programs, two threads, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and LightGBM.
+-- programs, two threads, steps of optimizers, times on a GPU, a training loop of PyTorch, and trees of XGBoost and
+-- LightGBM.
 -- Each table stands between two lines of the page, <!-- begin NAME --> and <!-- end NAME -->.
 -- Usage: moonrank tests/bench/page.lua [--page docs/speed.md] [--folder docs/speed]
 local mr = require "moonrank"
