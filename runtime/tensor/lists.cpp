@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/core/threads.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -198,20 +199,24 @@ std::vector<int64_t> Lists::rows_of(const std::vector<int64_t>& lists) const {
 }
 
 Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) const {
-  int64_t rows = 0;
-  for (const int64_t l : lists) rows += body_->sizes[l];
+  std::vector<int64_t> starts = {0};
+  for (const int64_t l : lists) starts.push_back(starts.back() + body_->sizes[l]);
   Shape shape = x.shape();
-  shape.set(0, rows);
+  shape.set(0, starts.back());
   const bool by_host = x.host_bytes() != nullptr;
   const Tensor out = Tensor::empty(shape, x.dtype(), by_host ? Device::cpu : x.device());
   if (by_host) {
     const int64_t row_bytes = x.shape().stride(0) * size_of(x.dtype());
-    char* to = static_cast<char*>(out.raw());
-    for (const int64_t l : lists) {
-      const int64_t bytes = body_->sizes[l] * row_bytes;
-      if (bytes > 0) std::memcpy(to, static_cast<const char*>(x.host_bytes()) + body_->offsets[l] * row_bytes, bytes);
-      to += bytes;
-    }
+    const auto* const from = static_cast<const char*>(x.host_bytes());
+    auto* const to = static_cast<char*>(out.raw());
+    constexpr int64_t worth_sharing = int64_t{1} << 17;  // bytes; fewer are copied by one thread
+    const auto count = static_cast<int64_t>(lists.size());
+    cpu::parallel_each(count, starts.back() * row_bytes < worth_sharing ? std::max<int64_t>(1, count) : 1,
+                       [&](int64_t i) {
+                         const int64_t bytes = body_->sizes[lists[i]] * row_bytes;
+                         if (bytes > 0)
+                           std::memcpy(to + starts[i] * row_bytes, from + body_->offsets[lists[i]] * row_bytes, bytes);
+                       });
     return out.to(x.device());
   }
   const Tensor index = Tensor::from(rows_of(lists), x.device());
