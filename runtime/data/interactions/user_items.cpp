@@ -18,6 +18,9 @@ UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGr
   const auto same = [](const ItemGrade& a, const ItemGrade& b) { return a.first == b.first; };
   auto table = std::make_shared<UserItemTable>();
   table->all_items = all_items;
+  table->items.reserve(by_user.size());
+  table->grades.reserve(by_user.size());
+  table->offsets.reserve(starts.size());
   table->offsets.push_back(0);
   for (size_t u = 0; u + 1 < starts.size(); ++u) {
     cpu::check_interrupt();
