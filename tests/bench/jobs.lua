@@ -3,7 +3,8 @@
 --   workload  the text of its row, from its options
 --   quick, usual, full   options of three sizes; `full` is missing where the usual size is the largest
 --   work      returns a function without arguments, the work of one turn, from the options; setup is not measured
---   input     if given, writes what both sides read to the file `path`; the options then have `path`
+--   input     if given, writes what both sides read to the file `path`; the options then have `path`, and it may set
+--             further ones
 --   peers     program, words of its command (a file of peers/, then arguments), and goal: at least so many times our
 --             time, or with `at_most` at most our time so many times the peer's. `largest` is the largest size.
 local mr = require "moonrank"
@@ -157,6 +158,57 @@ job{ name = "bpr", workload = factors_words "BPR",
     return factorisation(o, false, { loss = mr.losses.bpr(), unit = "interaction", batch = 1024, negatives = 1 })
   end,
   peers = { { program = "implicit", words = "factorisation.py implicit", goal = 1 } } }
+
+-- Writes lines of a user and an item: the interactions of Amazon Health in train (Yang et al. 2025), or made-up ones of
+-- its size if the data are absent or the job is small.
+local function write_interactions(o)
+  local found, path = pcall(require("moonrank.data.find").path, "ir-benchmark/amazon2014-health/train.tsv")
+  local users, items
+  if found and o.users == 1974 then
+    local train = mr.data.interactions(path, { delimiter = "\t", header = true,
+      columns = { user = 1, item = 2, rating = false } })
+    users, items, o.data = train.user:totable(), train.item:totable(), "Amazon Health"
+  else
+    users, o.data = {}, "made up"
+    for i = 1, o.interactions do users[i] = (i - 1) * o.users // o.interactions + 1 end
+    items = core.uniform({ o.interactions }, 1, o.items + 1, 1, "items", "float64", "cpu"):long():totable()
+  end
+  o.interactions = #users
+  local file <close> = assert(io.open(o.path, "w"))
+  for i, user in ipairs(users) do file:write(("%d %d\n"):format(user, items[i])) end
+end
+
+-- Returns the interactions of such a file, as lists of users.
+local function read_interactions(path)
+  local users, items, grades = {}, {}, {}
+  for line in io.lines(path) do
+    local user, item = line:match "(%d+) (%d+)"
+    if user ~= users[#users] then users[#users + 1], grades[#grades + 1] = user, {} end
+    items[#items + 1], grades[#grades][#grades[#grades] + 1] = math.tointeger(item), 1
+  end
+  for l, user in ipairs(users) do users[l] = math.tointeger(user) end
+  return mr.data.dataset{ lists = mr.lists(grades), users = mr.tensor(users, { dtype = "int64" }),
+    items = mr.tensor(items, { dtype = "int64" }), name = "train" }
+end
+
+job{ name = "softmax", input = write_interactions,
+  quick = { users = 60, items = 80, interactions = 500, factors = 8, batch = 100, negatives = 20, tau = 0.2 },
+  usual = { users = 1974, items = 1200, interactions = 37784, factors = 64, batch = 1024, negatives = 1000, tau = 0.2 },
+  workload = function(o)
+    return ("SL with %d negatives, %d factors, epoch of %d interactions, %s"):format(o.negatives, o.factors,
+      o.interactions, o.data)
+  end,
+  work = function(o)
+    local protocol = dofile(arg[0]:match "^(.*/)" .. "../../scripts/ir_benchmark/protocol.lua")
+    local train, model = read_interactions(o.path), protocol.model(o, "SL", {}, 1, 0)
+    local optimizer = mr.optim.adam{ lr = 0.1 }
+    return function()
+      mr.fit{ model = model, loss = mr.losses.sl{ tau = o.tau }, train = train, optimizer = optimizer,
+        unit = "interaction", batch = o.batch, negatives = o.negatives, epochs = 1, progress = false }
+    end
+  end,
+  peers = { { program = "PyTorch, product", words = "softmax.py product", note = "negatives among all items" },
+    { program = "PyTorch, gathered", words = "softmax.py gathered", note = "negatives among all items" } } }
 
 -- Writes a run and judgments of made-up queries: a tenth of the documents is relevant.
 local function write_run(o)

@@ -9,34 +9,40 @@ import time
 import torch
 import torch.nn.functional as F
 
-clock = time.process_time if os.environ.get("MOONRANK_CLOCK") == "cpu" else time.perf_counter
 
-form = sys.argv[1]
-threads, steps, measurements, batch, negatives, users, items, factors = map(int, sys.argv[2:10])
-tau = float(sys.argv[10])
-torch.set_num_threads(threads)
-torch.manual_seed(1)
-of_users, of_items = torch.nn.Embedding(users, factors), torch.nn.Embedding(items, factors)
-optimizer = torch.optim.Adam([of_users.weight, of_items.weight], lr=0.1)
+def stepper(form, negatives, users, items, factors, tau):
+    """Returns a function of users {b} and items {b, 1} that makes one step."""
+    torch.manual_seed(1)
+    of_users, of_items = torch.nn.Embedding(users, factors), torch.nn.Embedding(items, factors)
+    optimizer = torch.optim.Adam([of_users.weight, of_items.weight], lr=0.1)
 
+    def step(user, item):
+        chosen = torch.cat([item, torch.randint(items, (len(user), negatives))], 1)
+        optimizer.zero_grad()
+        left, right = F.normalize(of_users.weight, dim=1)[user], F.normalize(of_items.weight, dim=1)
+        if form == "gathered":
+            scores = torch.matmul(right[chosen], left.unsqueeze(-1)).squeeze(-1)
+        else:
+            scores = (left @ right.t()).gather(1, chosen)
+        loss = torch.logsumexp((scores[:, 1:] - scores[:, :1]) / tau, 1).mean()
+        loss.backward()
+        optimizer.step()
 
-def step():
-    user, item = torch.randint(users, (batch,)), torch.randint(items, (batch, 1))
-    chosen = torch.cat([item, torch.randint(items, (batch, negatives))], 1)
-    optimizer.zero_grad()
-    left, right = F.normalize(of_users.weight, dim=1)[user], F.normalize(of_items.weight, dim=1)
-    if form == "gathered":
-        scores = torch.matmul(right[chosen], left.unsqueeze(-1)).squeeze(-1)
-    else:
-        scores = (left @ right.t()).gather(1, chosen)
-    loss = torch.logsumexp((scores[:, 1:] - scores[:, :1]) / tau, 1).mean()
-    loss.backward()
-    optimizer.step()
+    return step
 
 
-for measurement in range(measurements + 1):
-    before = clock()
-    for _ in range(steps):
-        step()
-    if measurement > 0:
-        print(clock() - before, flush=True)
+def main():
+    clock = time.process_time if os.environ.get("MOONRANK_CLOCK") == "cpu" else time.perf_counter
+    threads, steps, measurements, batch, negatives, users, items, factors = map(int, sys.argv[2:10])
+    torch.set_num_threads(threads)
+    step = stepper(sys.argv[1], negatives, users, items, factors, float(sys.argv[10]))
+    for measurement in range(measurements + 1):
+        before = clock()
+        for _ in range(steps):
+            step(torch.randint(users, (batch,)), torch.randint(items, (batch, 1)))
+        if measurement > 0:
+            print(clock() - before, flush=True)
+
+
+if __name__ == "__main__":
+    main()
