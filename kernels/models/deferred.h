@@ -10,18 +10,20 @@
 
 namespace mr {
 
-/// A stored row of a parameter: its numbers, then their means, then (Adam only) the means of their squares.
+/// A stored row of a parameter: its numbers, then their means and the means of their squares, if the optimizer has
+/// them.
 template <class Real>
 struct StoredRow {
   Real *base, *mean, *square;
 };
 
-/// The rows `rows` (counted from 0) as stored, with their deferred updates. Without squares the update is SGD with
-/// momentum. glide[i] is the number of row i's glide, -1 if nothing is deferred, or a `shown_glide`.
+/// The rows `rows` (counted from 0) as stored, with their deferred updates. glide[i] is the number of row i's glide, -1
+/// if nothing is deferred, or a `shown_glide`.
 template <class Real>
 struct DeferredRows {
   Real* stored;
-  bool squares;
+  StepKind kind;
+  bool has_mean, has_square;
   const int64_t* rows;
   const int32_t* glide;
   const Glide<Real>* glides;
@@ -34,13 +36,15 @@ struct DeferredRows {
   /// twice. Applying the function again decodes it.
   static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
+  /// Number of tables in a stored row.
+  MR_HD int64_t tables() const { return 1 + (has_mean ? 1 : 0) + (has_square ? 1 : 0); }
   MR_HD StoredRow<Real> row(int64_t number) const {
-    Real* const base = stored + number * width * (squares ? 3 : 2);
-    return {base, base + width, squares ? base + 2 * width : nullptr};
+    Real* const base = stored + number * width * tables();
+    return {base, has_mean ? base + width : nullptr, has_square ? base + width * (has_mean ? 2 : 1) : nullptr};
   }
   /// The amount that the deferred updates subtract from an entry.
   MR_HD Real lost(const Glide<Real>& g, Real m, Real v) const {
-    if (!squares) return m * g.top[0];
+    if (kind != StepKind::adam) return m * g.top[0];
     const Real root = std::sqrt(v);
     if (g.terms > 0) {
       Real total = 0;
@@ -66,44 +70,66 @@ struct SettleRows {
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;
     const StoredRow<Real> row = at.row(number);
-    const int32_t g = at.glide[i / at.width];
-    Real lost = 0;
-    if (g >= 0) lost = at.lost(at.glides[g], row.mean[c], at.squares ? row.square[c] : Real(0));
-    out[number * at.width + c] = row.base[c] - lost;
+    Real p = row.base[c];
+    if (at.glide[i / at.width] >= 0) {
+      const Glide<Real>& g = at.glides[at.glide[i / at.width]];
+      p *= g.kept;
+      if (at.has_mean) p -= at.lost(g, row.mean[c], at.has_square ? row.square[c] : Real(0));
+    }
+    out[number * at.width + c] = p;
   }
 };
 
-/// Applies the deferred updates of these rows, then a step of Adam (AdamStep) or of SGD with momentum along row i of
-/// the gradient, and writes the result into the parameter, too.
+/// Applies the deferred updates of these rows, then a step along row i of the gradient, and writes the result into the
+/// parameter, too. The step has the operations of SgdStep, RootStep or AdamStep.
 template <class Real>
 struct StepRows {
   DeferredRows<Real> at;
   const Real* gradient;
   Real* shown;
-  Real rate, correction, beta1, beta2, epsilon;  // with SGD, `rate` is the learning rate and `beta1` the momentum
+  Real rate, correction, beta1, beta2, epsilon;  // with SGD and RMSProp, `beta1` is the momentum
+  Real add, decay, factor;  // RMSProp: squares become beta2 v + add g^2; SGD: g + decay p; AdamW: p is factor p before
+
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;
     const StoredRow<Real> row = at.row(number);
     const int32_t behind = at.glide_of(i / at.width);
-    Real m = row.mean[c], v = at.squares ? row.square[c] : Real(0), p = row.base[c];
+    Real p = row.base[c], m = at.has_mean ? row.mean[c] : Real(0), v = at.has_square ? row.square[c] : Real(0);
     if (behind >= 0) {
       const Glide<Real>& g = at.glides[behind];
-      p = at.glide[i / at.width] < 0 ? shown[number * at.width + c] : p - at.lost(g, m, v);
+      const Real stored = p;
+      if (at.glide[i / at.width] < 0) {
+        p = shown[number * at.width + c];
+      } else {
+        p *= g.kept;
+        if (at.has_mean) p -= at.lost(g, m, v);
+      }
       m *= g.mean_left;
+      if (decay != 0) m += g.pull * stored;
       v *= g.square_left;
     }
-    const Real along = gradient[i];
-    if (!at.squares) {
-      m = beta1 * m + along;
-      p -= rate * m;
-    } else {
+    step(p, m, v, gradient[i]);
+    if (at.has_square) row.square[c] = v;
+    if (at.has_mean) row.mean[c] = m;
+    row.base[c] = shown[number * at.width + c] = p;
+  }
+
+ private:
+  MR_HD void step(Real& p, Real& m, Real& v, Real along) const {
+    if (at.kind == StepKind::adam) {
+      p *= factor;
       m = beta1 * m + (1 - beta1) * along;
       v = beta2 * v + (1 - beta2) * along * along;
       p -= rate * m / (std::sqrt(v * correction) + epsilon);
-      row.square[c] = v;
+      return;
     }
-    row.mean[c] = m;
-    row.base[c] = shown[number * at.width + c] = p;
+    if (decay != 0) along += decay * p;
+    if (at.kind == StepKind::root) {
+      v = beta2 * v + add * along * along;
+      along = along / (std::sqrt(v) + epsilon);
+    }
+    if (at.has_mean) along = m = beta1 * m + along;
+    p -= rate * along;
   }
 };
 

@@ -24,7 +24,7 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
-  prefetch_row<true>(at.row(at.rows[i]).base, 0, at.width * (at.squares ? 3 : 2));
+  prefetch_row<true>(at.row(at.rows[i]).base, 0, at.width * at.tables());
   prefetch_row<true>(other, at.rows[i], at.width);
 }
 
@@ -32,7 +32,7 @@ void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t l
 template <class Real>
 typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
                                   typename Lanes<Real>::Vector v) {
-  if (!at.squares) return m * g.top[0];
+  if (at.kind != StepKind::adam) return m * g.top[0];
   const auto roots = root<Real>(v);
   if (g.terms > 0) {
     typename Lanes<Real>::Vector total{};
@@ -65,8 +65,12 @@ void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
     const Glide<Real> g = w.at.glides[w.at.glide[i]];
     for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
       const int64_t n = smaller(Lanes<Real>::count, width - c);
-      const auto v = w.at.squares ? part(row.square + c, n) : typename Lanes<Real>::Vector{};
-      put<Real>(out + c, part(row.base + c, n) - lost(w.at, g, part(row.mean + c, n), v), n);
+      auto p = part(row.base + c, n) * g.kept;
+      if (w.at.has_mean) {
+        const auto v = w.at.has_square ? part(row.square + c, n) : typename Lanes<Real>::Vector{};
+        p -= lost(w.at, g, part(row.mean + c, n), v);
+      }
+      put<Real>(out + c, p, n);
     }
   }
 }
@@ -76,14 +80,33 @@ template <class Real>
 struct Moving {
   typename Lanes<Real>::Vector p, m, v;
   void along(typename Lanes<Real>::Vector g, const StepRows<Real>& w) {
-    if (!w.at.squares) {
-      m = w.beta1 * m + g;
-      p -= w.rate * m;
+    if (w.at.kind == StepKind::adam) {
+      p *= w.factor;
+      m = w.beta1 * m + (1 - w.beta1) * g;
+      v = w.beta2 * v + (1 - w.beta2) * g * g;
+      p -= w.rate * m / (root<Real>(v * w.correction) + w.epsilon);
       return;
     }
-    m = w.beta1 * m + (1 - w.beta1) * g;
-    v = w.beta2 * v + (1 - w.beta2) * g * g;
-    p -= w.rate * m / (root<Real>(v * w.correction) + w.epsilon);
+    if (w.decay != 0) g += w.decay * p;
+    if (w.at.kind == StepKind::root) {
+      v = w.beta2 * v + w.add * g * g;
+      g = g / (root<Real>(v) + w.epsilon);
+    }
+    if (w.at.has_mean) g = m = w.beta1 * m + g;
+    p -= w.rate * g;
+  }
+  /// Applies the deferred updates. `shown`: the result in the parameter, where it is known, else null.
+  void glide(const Glide<Real>& g, const StepRows<Real>& w, const Real* shown, int64_t n) {
+    const auto stored = p;
+    if (shown != nullptr) {
+      p = part(shown, n);
+    } else {
+      p *= g.kept;
+      if (w.at.has_mean) p -= lost(w.at, g, m, v);
+    }
+    m *= g.mean_left;
+    if (w.decay != 0) m += g.pull * stored;
+    v *= g.square_left;
   }
 };
 
@@ -101,16 +124,13 @@ void step(const StepRows<Real>& work, int64_t first, int64_t last) {
     const Glide<Real> g = behind ? w.at.glides[glide] : Glide<Real>{};
     for (int64_t c = 0; c < width; c += Lanes<Real>::count) {
       const int64_t n = smaller(Lanes<Real>::count, width - c);
-      Moving<Real> at{part(row.base + c, n), part(row.mean + c, n), {}};
-      if (w.at.squares) at.v = part(row.square + c, n);
-      if (behind) {
-        at.p = is_shown ? part(shown + c, n) : at.p - lost(w.at, g, at.m, at.v);
-        at.m *= g.mean_left;
-        at.v *= g.square_left;
-      }
+      Moving<Real> at{part(row.base + c, n), {}, {}};
+      if (w.at.has_mean) at.m = part(row.mean + c, n);
+      if (w.at.has_square) at.v = part(row.square + c, n);
+      if (behind) at.glide(g, w, is_shown ? shown + c : nullptr, n);
       at.along(part(w.gradient + i * width + c, n), w);
-      if (w.at.squares) put<Real>(row.square + c, at.v, n);
-      put<Real>(row.mean + c, at.m, n);
+      if (w.at.has_square) put<Real>(row.square + c, at.v, n);
+      if (w.at.has_mean) put<Real>(row.mean + c, at.m, n);
       put<Real>(row.base + c, at.p, n);
       put<Real>(shown + c, at.p, n);
     }

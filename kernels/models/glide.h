@@ -1,6 +1,7 @@
 // The closed form of deferred optimizer updates. A row that was last updated in step t0 has parameter p, mean gradient
 // m and mean square v. Its j-th step without a gradient subtracts m weight_j / (sqrt(v) + epsilon place_j) from p.
 // weight_j and place_j depend on t0 and j only, so sums over j are shared by all rows with the same t0 (README.md).
+// Weight decay of AdamW also multiplies p by `kept`. Steps of SGD are linear in p and m.
 #pragma once
 
 #include <cmath>
@@ -10,11 +11,18 @@
 
 namespace mr {
 
+enum class StepKind : uint8_t { sgd, root, adam };  // root: RMSProp and Adagrad
+
 /// Sums over the steps since t0 of weight d^n and of weight / (1 + d), where d = place / centre - 1.
 struct GlideSums {
   static constexpr int moments = 6;
   double centre = 1, inverse = 0;
   double moment[moments] = {};
+  /// Multiplies all weights.
+  MR_HD void scale(double factor) {
+    inverse *= factor;
+    for (double& each : moment) each *= factor;
+  }
   MR_HD void add(double weight, double place) {
     const double d = place / centre - 1;
     inverse += weight / (1 + d);
@@ -38,6 +46,8 @@ struct Glide {
   int64_t first = 0, terms = 0;
   // true if the polynomials in u have degrees of at most 2: multiplying both by (sqrt(v) + reach)^2 saves a division
   bool low = false;
+  // weight decay: the factor of the parameter; with SGD's momentum also how much of the parameter enters the mean
+  Real kept = 1, pull = 0;
 };
 
 /// Fits the Pade approximant of sum_j weight_j / (1 + d_j u) with degrees n - 1 and n, which is Gauss quadrature with n

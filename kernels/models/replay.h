@@ -5,19 +5,17 @@
 #include <cmath>
 #include <cstdint>
 
-#include "kernels/core/hd.h"
+#include "kernels/models/glide.h"
 
 namespace mr {
 
-/// The settings of an optimizer that its steps of a row without a gradient depend on. SGD: `beta1` is the momentum.
-/// Root (RMSProp and Adagrad): `beta1` is the momentum; squares become keep v + add g^2. Adam: `keep` is beta2; a step
-/// may multiply the parameter first (AdamW), and then `decay` is 0.
+/// The settings of an optimizer that its steps of a row without a gradient depend on. Root (RMSProp and Adagrad with
+/// weight decay): `beta1` is the momentum; squares become keep v + add g^2. Adam: `keep` is beta2; a step may multiply
+/// the parameter first (AdamW), and then `decay` is 0.
 struct StepRule {
-  enum class Kind : uint8_t { sgd, root, adam };
-  Kind kind = Kind::sgd;
+  StepKind kind = StepKind::adam;
   double beta1 = 0, keep = 0, add = 0, epsilon = 0, decay = 0, shrinks = 0;
-  bool has_mean() const { return kind == Kind::adam || beta1 > 0; }
-  bool has_square() const { return kind != Kind::sgd; }
+  bool has_mean() const { return kind == StepKind::adam || beta1 > 0; }
   /// True if rows that never had a gradient move, too.
   bool moves_all() const { return decay > 0 || shrinks > 0; }
   bool operator==(const StepRule&) const = default;
@@ -34,30 +32,30 @@ struct MissedStep {
 /// the row is `now`.
 template <class Real>
 struct ReplayRows {
-  Real *parameter, *mean, *square;  // `mean` and `square` are null if the rule has none
+  Real *parameter, *mean, *square;  // `mean` is null if the rule has none
   const int64_t* rows;
   const int32_t* from;
   const MissedStep<Real>* steps;
   int32_t* since;
   int32_t now;
   int64_t width;
-  StepRule::Kind kind;
+  StepKind kind;
   Real beta1, keep, add, epsilon, decay;
 
   MR_HD void operator()(int64_t i) const {
     const int64_t row = rows[i / width], c = i % width, at = row * width + c;
-    Real p = parameter[at], m = mean != nullptr ? mean[at] : Real(0), v = square != nullptr ? square[at] : Real(0);
+    Real p = parameter[at], m = mean != nullptr ? mean[at] : Real(0), v = square[at];
     for (int32_t k = from[i / width]; k < now; ++k) step(p, m, v, steps[k]);
     parameter[at] = p;
     if (mean != nullptr) mean[at] = m;
-    if (square != nullptr) square[at] = v;
+    square[at] = v;
     if (c + 1 == width) since[row] = now;
   }
 
  private:
-  /// The operations of SgdStep, RootStep or AdamStep, in their order, with a gradient of zero.
+  /// The operations of RootStep or AdamStep, in their order, with a gradient of zero.
   MR_HD void step(Real& p, Real& m, Real& v, const MissedStep<Real>& s) const {
-    if (kind == StepRule::Kind::adam) {
+    if (kind == StepKind::adam) {
       p *= s.factor;
       const Real g = Real(0) + decay * p;
       m = beta1 * m + (1 - beta1) * g;
@@ -66,10 +64,8 @@ struct ReplayRows {
       return;
     }
     Real d = Real(0) + decay * p;
-    if (kind == StepRule::Kind::root) {
-      v = keep * v + add * d * d;
-      d = d / (std::sqrt(v) + epsilon);
-    }
+    v = keep * v + add * d * d;
+    d = d / (std::sqrt(v) + epsilon);
     if (mean != nullptr) d = m = beta1 * m + d;
     p -= s.rate * d;
   }

@@ -6,13 +6,11 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-using Kind = StepRule::Kind;
-
 /// A kind of step, with what its loops need to know before they start.
-template <Kind kind_, bool has_mean_, bool decays_>
+template <StepKind kind_, bool has_mean_>
 struct Form {
-  static constexpr Kind kind = kind_;
-  static constexpr bool has_mean = has_mean_, decays = decays_;
+  static constexpr StepKind kind = kind_;
+  static constexpr bool has_mean = has_mean_;
 };
 
 /// The settings of a rule, broadcast to every lane.
@@ -35,7 +33,7 @@ template <class F, class Real>
 void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, typename Lanes<Real>::Vector& v,
           const MissedStep<Real>& s, const Settings<Real>& o) {
   using V = typename Lanes<Real>::Vector;
-  if constexpr (F::kind == Kind::adam) {
+  if constexpr (F::kind == StepKind::adam) {
     p *= s.factor;
     const V g = V{} + o.decay * p;
     m = o.beta1 * m + o.left1 * g;
@@ -43,17 +41,11 @@ void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, type
     p -= s.rate * m / (root<Real>(v * s.correction) + o.epsilon);
     return;
   }
-  V d{};
-  if constexpr (F::decays) d = V{} + o.decay * p;
-  if constexpr (F::kind == Kind::root) {
-    v = o.keep * v;
-    if constexpr (F::decays) {
-      v = v + o.add * d * d;
-      d = d / (root<Real>(v) + o.epsilon);
-    }
-  }
+  V d = V{} + o.decay * p;
+  v = o.keep * v + o.add * d * d;
+  d = d / (root<Real>(v) + o.epsilon);
   if constexpr (F::has_mean) d = m = o.beta1 * m + d;
-  if constexpr (F::has_mean || F::decays) p -= s.rate * d;
+  p -= s.rate * d;
 }
 
 /// n vectors of a row at once, because a step of one vector waits for its step before.
@@ -64,16 +56,16 @@ void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int
   for (int j = 0; j < n; ++j) {
     p[j] = L::load(w.parameter + at + j * L::count);
     if constexpr (F::has_mean) m[j] = L::load(w.mean + at + j * L::count);
-    if constexpr (F::kind != Kind::sgd) v[j] = L::load(w.square + at + j * L::count);
+    v[j] = L::load(w.square + at + j * L::count);
   }
   for (int32_t k = from; k < w.now; ++k) {
     const MissedStep<Real> s = w.steps[k];
     for (int j = 0; j < n; ++j) step<F, Real>(p[j], m[j], v[j], s, o);
   }
   for (int j = 0; j < n; ++j) {
-    if constexpr (F::has_mean || F::decays) L::store(w.parameter + at + j * L::count, p[j]);
+    L::store(w.parameter + at + j * L::count, p[j]);
     if constexpr (F::has_mean) L::store(w.mean + at + j * L::count, m[j]);
-    if constexpr (F::kind != Kind::sgd) L::store(w.square + at + j * L::count, v[j]);
+    L::store(w.square + at + j * L::count, v[j]);
   }
 }
 
@@ -81,16 +73,15 @@ void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int
 template <class F, class Real>
 void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_t n, int32_t from) {
   using L = Lanes<Real>;
-  constexpr bool moves = F::has_mean || F::decays;
   Real p[L::count] = {}, m[L::count] = {}, v[L::count] = {};
   std::memcpy(p, w.parameter + at, n * sizeof(Real));
   if constexpr (F::has_mean) std::memcpy(m, w.mean + at, n * sizeof(Real));
-  if constexpr (F::kind != Kind::sgd) std::memcpy(v, w.square + at, n * sizeof(Real));
+  std::memcpy(v, w.square + at, n * sizeof(Real));
   auto ps = L::load(p), ms = L::load(m), vs = L::load(v);
   for (int32_t k = from; k < w.now; ++k) step<F, Real>(ps, ms, vs, w.steps[k], o);
-  if constexpr (moves) std::memcpy(w.parameter + at, &ps, n * sizeof(Real));
+  std::memcpy(w.parameter + at, &ps, n * sizeof(Real));
   if constexpr (F::has_mean) std::memcpy(w.mean + at, &ms, n * sizeof(Real));
-  if constexpr (F::kind != Kind::sgd) std::memcpy(w.square + at, &vs, n * sizeof(Real));
+  std::memcpy(w.square + at, &vs, n * sizeof(Real));
 }
 
 /// Requests row i of `last` from memory.
@@ -118,19 +109,11 @@ void rows(const ReplayRows<Real>& work, int64_t first, int64_t last) {
   }
 }
 
-template <Kind kind, class Real>
-void rows_of(const ReplayRows<Real>& w, int64_t first, int64_t last) {
-  const bool decays = w.decay != 0;
-  if (w.mean != nullptr)
-    return decays ? rows<Form<kind, true, true>>(w, first, last) : rows<Form<kind, true, false>>(w, first, last);
-  return decays ? rows<Form<kind, false, true>>(w, first, last) : rows<Form<kind, false, false>>(w, first, last);
-}
-
 template <class Real>
 void replay(const ReplayRows<Real>& w, int64_t first, int64_t last) {
-  if (w.kind == Kind::adam) return rows<Form<Kind::adam, true, true>>(w, first, last);
-  if (w.kind == Kind::root) return rows_of<Kind::root>(w, first, last);
-  return rows_of<Kind::sgd>(w, first, last);
+  if (w.kind == StepKind::adam) return rows<Form<StepKind::adam, true>>(w, first, last);
+  if (w.mean != nullptr) return rows<Form<StepKind::root, true>>(w, first, last);
+  return rows<Form<StepKind::root, false>>(w, first, last);
 }
 
 }  // namespace

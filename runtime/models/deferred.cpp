@@ -13,6 +13,9 @@
 namespace mr {
 namespace {
 
+/// The number of a kind in files.
+double number_of(StepKind kind) { return kind == StepKind::sgd ? 0 : kind == StepKind::adam ? 1 : 2; }
+
 template <class Real>
 class DeferredOf final : public Deferred, public DeferredSource<Real> {
  public:
@@ -20,17 +23,17 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
         shape_(parameter.shape()),
         width_(shape_.stride(0)),
-        stored_(Tensor::empty({parameter.size(0), width_ * (method.adam ? 3 : 2)}, parameter.dtype())),
+        stored_(Tensor::empty({parameter.size(0), width_ * method.tables()}, parameter.dtype())),
         log_(method, steps),
         times_(static_cast<size_t>(parameter.size(0)), {steps, steps}) {
-    if (steps == 0) return;
+    if (steps == 0 && !method.moves_all()) return;
     const Span<const Real> values = parameter.span<const Real>();
     for (int64_t row = 0; row < count(); ++row) {
       const StoredRow<Real> at = stored(row);
       const auto copy = [&](Real* to, const Real* from) { std::copy_n(from + row * width_, width_, to); };
       begin_row(at, values.data + row * width_);
-      if (moments.mean.defined()) copy(at.mean, moments.mean.span<const Real>().data);
-      if (method.adam && moments.square.defined()) copy(at.square, moments.square.span<const Real>().data);
+      if (at.mean != nullptr && moments.mean.defined()) copy(at.mean, moments.mean.span<const Real>().data);
+      if (at.square != nullptr && moments.square.defined()) copy(at.square, moments.square.span<const Real>().data);
     }
   }
 
@@ -48,18 +51,18 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     const Span<const int64_t> steps = off.stored.span<const int64_t>();
     for (int64_t row = 0; row < count(); ++row) {
       const auto step = static_cast<int32_t>(steps[row]);
-      times_[static_cast<size_t>(row)] = {step, step == 0 ? 0 : now};
+      times_[static_cast<size_t>(row)] = {step, unmoved(step) ? 0 : now};
     }
   }
 
   PutOff put_off() const override {
     const GlideMethod& how = log_.method();
     PutOff off{stored_.clone(), Tensor::empty({count()}, Dtype::int64), Tensor::from(log_.rates()),
-               Tensor::from(std::vector<double>{how.beta1, how.beta2, how.epsilon, how.adam ? 1.0 : 0.0})};
+               Tensor::from(std::vector<double>{how.beta1, how.beta2, how.epsilon, number_of(how.kind), how.decay})};
     const int64_t wide = stored_.size(1);
     for (int64_t row = 0; row < count(); ++row) {
       off.stored.template span<int64_t>().data[row] = stored_in(row);
-      if (stored_in(row) == 0) std::fill_n(off.rows.template span<Real>().data + row * wide, wide, Real(0));
+      if (unmoved(stored_in(row))) std::fill_n(off.rows.template span<Real>().data + row * wide, wide, Real(0));
     }
     return off;
   }
@@ -89,13 +92,13 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
   void let_go() override {
     if (gone_) return;
-    const Tensor mean = Tensor::zeros(shape_, dtype_of<Real>),
-                 square = log_.method().adam ? Tensor::zeros(shape_, dtype_of<Real>) : Tensor();
+    const auto table = [&](bool is_there) { return is_there ? Tensor::zeros(shape_, dtype_of<Real>) : Tensor(); };
+    const Tensor mean = table(log_.method().has_mean()), square = table(log_.method().has_square());
     store([](int32_t) { return true; });
     for (int64_t row = 0; row < count(); ++row) {
       if (stored_in(row) == 0) continue;
       const StoredRow<Real> at = stored(row);
-      std::copy_n(at.mean, width_, mean.span<Real>().data + row * width_);
+      if (mean.defined()) std::copy_n(at.mean, width_, mean.span<Real>().data + row * width_);
       if (square.defined()) std::copy_n(at.square, width_, square.span<Real>().data + row * width_);
     }
     moments_ = {mean, square};
@@ -117,8 +120,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     const int32_t now = log_.now();
     for (int64_t i = 0; i < rows.size; ++i) {
       const auto [stored, shown] = times[moved[i]];
-      if (stored == 0) begin_row(this->stored(moved[i]), shown_ + moved[i] * width_);
-      const int32_t behind = stored == 0 || stored == now ? -1 : glide(stored);
+      if (unmoved(stored)) begin_row(this->stored(moved[i]), shown_ + moved[i] * width_);
+      const int32_t behind = unmoved(stored) || stored == now ? -1 : glide(stored);
       const bool is_shown = behind >= 0 && shown == now;
       glides[i] = is_shown ? DeferredRows<Real>::shown_glide(behind) : behind;
     }
@@ -127,15 +130,18 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
   void step(double lr) override {
     const GlideMethod& how = log_.method();
-    const AdamRate rate = adam_rate(lr, how.beta1, how.beta2, log_.now() + 1, false);
+    const AdamRate rate = how.adam() ? adam_rate(lr, how.beta1, how.beta2, log_.now() + 1, false) : AdamRate{lr, 1};
     const StepRows<Real> work{.at = view(next_),
                               .gradient = values_.template span<const Real>().data,
                               .shown = shown_,
-                              .rate = static_cast<Real>(how.adam ? rate.rate : lr),
+                              .rate = static_cast<Real>(rate.rate),
                               .correction = static_cast<Real>(rate.correction),
                               .beta1 = static_cast<Real>(how.beta1),
                               .beta2 = static_cast<Real>(how.beta2),
-                              .epsilon = static_cast<Real>(how.epsilon)};
+                              .epsilon = static_cast<Real>(how.epsilon),
+                              .add = static_cast<Real>(1 - how.beta2),
+                              .decay = static_cast<Real>(how.adam() ? 0 : how.decay),
+                              .factor = static_cast<Real>(1 - lr * how.decay)};
     log_.append(lr);
     const Times now{log_.now(), log_.now()};
     for (const int64_t row : next_.rows) times_[static_cast<size_t>(row)] = now;
@@ -157,7 +163,9 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   const Real* shown() const override { return shown_; }
   DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const override {
     return {.stored = stored_.template span<Real>().data,
-            .squares = log_.method().adam,
+            .kind = log_.method().kind,
+            .has_mean = log_.method().has_mean(),
+            .has_square = log_.method().has_square(),
             .rows = batch.rows.data(),
             .glide = batch.glide.data(),
             .glides = glides.list(),
@@ -173,11 +181,13 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
+  /// True if no step has changed the row, so that its initial values are in the parameter only.
+  bool unmoved(int32_t stored) const { return stored == 0 && !log_.method().moves_all(); }
   StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
   /// Initializes a row before its first step.
   void begin_row(const StoredRow<Real>& row, const Real* values) const {
     std::copy_n(values, width_, row.base);
-    std::fill_n(row.mean, width_, Real(0));
+    if (row.mean != nullptr) std::fill_n(row.mean, width_, Real(0));
     if (row.square != nullptr) std::fill_n(row.square, width_, Real(0));
   }
   DeferredRows<Real> view(const RowBatch& batch) const { return view(batch, glides_); }
@@ -195,12 +205,12 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     Times* const times = times_.data();
     int64_t *const rows = batch_.rows.data(), found = 0;
     int32_t* const glides = batch_.glide.data();
-    const int32_t now = log_.now(), rest = log_.rest();
+    const int32_t now = log_.now();
     try {
       for (int64_t i = 0; i < n; ++i) {
         const int64_t at = row(i);
         const auto [stored, shown] = times[at];
-        if (stored == 0 || shown == now || shown - stored >= rest) continue;
+        if (shown == now || log_.rests(stored, shown)) continue;
         glides[found] = glide(stored);
         rows[found++] = at;
         times[at].shown = now;
@@ -218,20 +228,20 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     std::vector<int64_t> rows;
     for (int64_t row = 0; row < count(); ++row) {
       const int32_t stored = stored_in(row);
-      if (stored > 0 && stored < log_.now() && choose(stored)) rows.push_back(row);
+      if (!unmoved(stored) && stored < log_.now() && choose(stored)) rows.push_back(row);
     }
     keep_for_snapshots(rows);
     show(static_cast<int64_t>(rows.size()), [&](int64_t i) { return rows[static_cast<size_t>(i)]; });
     for (const int64_t row : rows) {
       const StoredRow<Real> at = stored(row);
-      const int32_t steps = log_.now() - stored_in(row);
-      const auto mean_left = static_cast<Real>(log_.mean_left(steps)),
-                 square_left = static_cast<Real>(log_.square_left(steps));
-      std::copy_n(shown_ + row * width_, width_, at.base);
+      const int32_t number = glide(stored_in(row));
+      const Glide<Real>& left = glides_.list()[number];
       for (int64_t c = 0; c < width_; ++c) {
-        at.mean[c] *= mean_left;
-        if (at.square != nullptr) at.square[c] *= square_left;
+        if (at.mean != nullptr) at.mean[c] *= left.mean_left;
+        if (at.mean != nullptr && left.pull != 0) at.mean[c] += left.pull * at.base[c];
+        if (at.square != nullptr) at.square[c] *= left.square_left;
       }
+      std::copy_n(shown_ + row * width_, width_, at.base);
       times_[static_cast<size_t>(row)] = {log_.now(), log_.now()};
     }
   }
@@ -284,13 +294,16 @@ void expect(bool holds, const char* what) {
   if (!holds) throw std::runtime_error(std::string("deferred updates: ") + what);
 }
 
-GlideMethod method_of(const Tensor& settings) {
-  expect(settings.dtype() == Dtype::float64 && settings.entries() == 4,
-         "'settings' is not a vector of four float64 numbers");
+GlideMethod method_of(const Tensor& settings, Dtype dtype) {
+  const int64_t given = settings.entries();  // 4 in files from before weight decay was deferred
+  expect(settings.dtype() == Dtype::float64 && (given == 4 || given == 5),
+         "'settings' is not a vector of five float64 numbers");
   const Span<const double> at = settings.span<const double>();
-  const GlideMethod method{at[0], at[1], at[2], at[3] != 0};
+  const StepKind kind = at[3] == 0 ? StepKind::sgd : at[3] == 1 ? StepKind::adam : StepKind::root;
+  const GlideMethod method{kind, at[0], at[1], at[2], given == 5 ? at[4] : 0};
   const auto share = [](double beta) { return beta >= 0 && beta <= 1; };
-  expect(share(method.beta1) && share(method.beta2) && method.epsilon >= 0 && StepLog::possible(method),
+  expect(share(method.beta1) && method.beta1 < 1 && share(method.beta2) && method.epsilon >= 0 && method.decay >= 0 &&
+             std::isfinite(method.decay) && at[3] == number_of(kind) && StepLog::possible(method, dtype),
          "'settings' belongs to an optimizer that cannot defer updates");
   return method;
 }
@@ -298,7 +311,7 @@ GlideMethod method_of(const Tensor& settings) {
 void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int64_t now) {
   expect(parameter.device() == Device::cpu && parameter.whole() && parameter.dims() > 0 && parameter.entries() > 0,
          "the parameter cannot have them: expected a non-empty matrix on the CPU");
-  const int64_t width = parameter.shape().stride(0) * (method.adam ? 3 : 2);
+  const int64_t width = parameter.shape().stride(0) * (method.tables());
   expect(off.rows.dtype() == parameter.dtype() && off.rows.shape() == Shape({parameter.size(0), width}),
          "'rows' does not match the parameter's shape and type");
   expect(off.stored.dtype() == Dtype::int64 && off.stored.shape() == Shape({parameter.size(0)}),
@@ -309,21 +322,23 @@ void check_put_off(const Tensor& parameter, const PutOff& off, const GlideMethod
          "'rates' does not have one learning rate per step");
   const Span<const double> rates = off.rates.span<const double>();
   for (int64_t i = 0; i < rates.size; ++i)
-    expect(rates[i] > 0 && std::isfinite(rates[i]), "'rates' has a learning rate that is not a positive finite number");
+    expect(rates[i] > 0 && std::isfinite(rates[i]) && (!method.adam() || rates[i] * method.decay < 1),
+           "'rates' has a learning rate that is not a positive finite number or takes the whole parameter");
   const Span<const int64_t> stored = off.stored.span<const int64_t>();
   for (int64_t i = 0; i < stored.size; ++i)
-    expect(stored[i] == 0 || (stored[i] > 0 && stored[i] >= now - rates.size && stored[i] <= now),
+    expect((stored[i] == 0 && !method.moves_all()) ||
+               (stored[i] >= 0 && stored[i] >= now - rates.size && stored[i] <= now),
            "'stored' names a step that has no learning rate");
 }
 
 }  // namespace
 
 void Deferred::check(const Tensor& parameter, const PutOff& off, int64_t now) {
-  check_put_off(parameter, off, method_of(off.settings), now);
+  check_put_off(parameter, off, method_of(off.settings, parameter.dtype()), now);
 }
 
 std::shared_ptr<Deferred> Deferred::resume(const Tensor& parameter, const PutOff& off, int64_t now) {
-  const GlideMethod method = method_of(off.settings);
+  const GlideMethod method = method_of(off.settings, parameter.dtype());
   return with_real(parameter.dtype(), [&]<class Real>() -> std::shared_ptr<Deferred> {
     auto deferred = std::make_shared<DeferredOf<Real>>(parameter, off, method, static_cast<int32_t>(now));
     parameter.storage().put_off(deferred);

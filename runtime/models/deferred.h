@@ -16,11 +16,12 @@ struct Moments {
 
 /// The state of deferred updates, besides the current numbers of the parameter.
 struct PutOff {
-  // stored rows: parameter values, means and (Adam only) mean squares; 0 for rows that no step has changed
+  // stored rows: parameter values, then means and mean squares, if the optimizer has them; 0 for rows that no step has
+  // changed
   Tensor rows;
   Tensor stored;    // int64, for each row: number of the step after which it was stored; 0: initial values
   Tensor rates;     // float64: learning rates of the last steps, as many as rows may still need
-  Tensor settings;  // float64: beta1, beta2, epsilon, and 1 for Adam or 0 for SGD
+  Tensor settings;  // float64: beta1, beta2, epsilon, kind (0: SGD, 1: Adam, 2: RMSProp), weight decay
 };
 
 /// Owned by the parameter's storage and by the optimizer. The parameter's bytes may be stale: a reader first has the

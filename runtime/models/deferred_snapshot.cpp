@@ -12,9 +12,9 @@ void DeferredSnapshot<Real>::begin(std::shared_ptr<const DeferredSource<Real>> s
   const StepLog& log = source->log();
   source_ = nullptr;
   now_ = log.now();
-  recent_.clear();
-  for (int32_t step = now_ - log.rest() + 1; step <= now_; ++step)
-    recent_.push_back(step > 0 ? log.sums(step) : GlideSums());
+  recent_ = {{}, log.products().recent()};
+  for (int32_t step = now_ - log.rest() + 1; step <= now_ && !log.linear(); ++step)
+    recent_.sums.push_back(step > 0 ? log.sums(step) : GlideSums());
   is_here_.assign(static_cast<size_t>(parameter.size(0)), 0);
   glides_.restart(now_, &recent_);
   parameter_ = parameter;
@@ -33,7 +33,7 @@ void DeferredSnapshot<Real>::copy_rows(const std::vector<int64_t>& rows) {
   for (const int64_t row : rows) {
     if (is_here_[static_cast<size_t>(row)] != 0) continue;
     const int32_t stored = source_->stored_in(row);
-    if (stored == 0) {
+    if (stored == 0 && !source_->log().method().moves_all()) {
       std::memcpy(copy_ + row * width, source_->shown() + row * width, static_cast<size_t>(width) * sizeof(Real));
     } else {
       batch_.glide.push_back(stored == now_ ? -1 : glides_.of(source_->log(), stored));

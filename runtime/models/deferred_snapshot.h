@@ -37,7 +37,7 @@ class DeferredSource {
  public:
   virtual ~DeferredSource() = default;
   virtual const StepLog& log() const = 0;
-  /// The step after which a row was stored, or 0 if it still has its initial values.
+  /// The step after which a row was stored; 0: it has its initial values.
   virtual int32_t stored_in(int64_t row) const = 0;
   virtual const Real* shown() const = 0;
   virtual DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const = 0;
@@ -64,7 +64,7 @@ class DeferredSnapshot final : public Deferral {
   std::shared_ptr<const DeferredSource<Real>> source_;
   Tensor parameter_;  // the parameter of the snapshot, whose bytes this tensor shares
   int32_t now_ = 0;
-  std::vector<GlideSums> recent_;
+  RecentLog recent_;
   std::vector<uint8_t> is_here_;
   Glides<Real> glides_;
   RowBatch batch_;

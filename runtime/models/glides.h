@@ -10,12 +10,17 @@
 
 namespace mr {
 
+/// The numbers of a log that later steps change, as they were in an earlier step.
+struct RecentLog {
+  std::vector<GlideSums> sums;  // after the last `StepLog::rest` steps
+  StepProducts::Recent products;
+};
+
 template <class Real>
 class Glides {
  public:
-  /// Restarts with glides of rows until step `until`. If `recent` is given, sums from step `until` - rest() + 1 on are
-  /// read from it; earlier sums come from the log.
-  void restart(int32_t until, const std::vector<GlideSums>* recent = nullptr) {
+  /// Restarts with glides of rows until step `until`: the last one of the log, or that of `recent`.
+  void restart(int32_t until, const RecentLog* recent = nullptr) {
     until_ = until;
     recent_ = recent;
     if (entries_.empty()) entries_.resize(static_cast<size_t>(StepLog::kept));
@@ -49,41 +54,60 @@ class Glides {
 
   const GlideSums& sums(const StepLog& log, int32_t t0) const {
     const int32_t first = until_ - log.rest() + 1;
-    return recent_ == nullptr || t0 < first ? log.sums(t0) : (*recent_)[static_cast<size_t>(t0 - first)];
+    return recent_ == nullptr || t0 < first ? log.sums(t0) : recent_->sums[static_cast<size_t>(t0 - first)];
+  }
+  LinearStep product(const StepLog& log, int32_t t0) const {
+    return log.products().of(recent_ == nullptr ? log.products().recent() : recent_->products, t0);
   }
 
   void add(const StepLog& log, int32_t t0) {
     const int32_t steps = until_ - t0;
-    const GlideSums& all = sums(log, t0);
-    const double epsilon = log.method().epsilon;
     Glide<Real> glide{};
-    glide.mean_left = static_cast<Real>(log.mean_left(steps));
     glide.square_left = static_cast<Real>(log.square_left(steps));
-    glide.reach = static_cast<Real>(epsilon * all.centre);
-    GlideFit fit;
-    if (!log.method().adam) {
-      glide.top[0] = static_cast<Real>(all.moment[0]);
-    } else if (all.moment[0] > 0 && fit.fit(all, tolerance)) {
-      for (int k = 0; k < 3; ++k) {
-        glide.top[k] = static_cast<Real>(fit.top[k]);
-        glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
-      }
-      glide.low =
-          fit.top[2] == 0 && fit.bottom[2] == 0 && glide.reach * glide.reach >= std::numeric_limits<Real>::min();
-    } else if (all.moment[0] > 0) {
-      glide.first = static_cast<int64_t>(weights_.size());
-      glide.terms = std::min(steps, log.rest());
-      for (int32_t j = 1; j <= glide.terms; ++j) {
-        weights_.push_back(static_cast<Real>(log.weight(t0, j)));
-        places_.push_back(static_cast<Real>(epsilon * log.place(t0, j)));
-      }
+    if (log.linear()) {
+      const LinearStep all = product(log, t0);
+      glide.kept = static_cast<Real>(all.pp);
+      glide.top[0] = static_cast<Real>(-all.pm);
+      glide.pull = static_cast<Real>(all.mp);
+      glide.mean_left = static_cast<Real>(all.mm);
+    } else {
+      glide.mean_left = static_cast<Real>(log.mean_left(steps));
+      if (log.method().adam()) add_adam(log, t0, glide);
+      if (!log.method().adam()) glide.top[0] = static_cast<Real>(sums(log, t0).moment[0]);
     }
     list_.push_back(glide);
   }
 
+  void add_adam(const StepLog& log, int32_t t0, Glide<Real>& glide) {
+    const GlideSums& all = sums(log, t0);
+    const double epsilon = log.method().epsilon;
+    const bool decays = log.method().moves_all();
+    glide.reach = static_cast<Real>(epsilon * all.centre);
+    if (decays) glide.kept = static_cast<Real>(product(log, t0).pp);
+    // Rows of step 0 have no mean. They lose nothing but by weight decay.
+    if (t0 == 0 || !(all.moment[0] > 0)) return;
+    if (GlideFit fit; fit.fit(all, tolerance)) {
+      const double later = decays ? product(log, std::min(t0 + log.rest(), until_)).pp : 1;
+      for (int k = 0; k < 3; ++k) {
+        glide.top[k] = static_cast<Real>(later * fit.top[k]);
+        glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
+      }
+      glide.low =
+          fit.top[2] == 0 && fit.bottom[2] == 0 && glide.reach * glide.reach >= std::numeric_limits<Real>::min();
+      return;
+    }
+    glide.first = static_cast<int64_t>(weights_.size());
+    glide.terms = std::min(until_ - t0, log.rest());
+    for (int32_t j = 1; j <= glide.terms; ++j) {
+      const double later = decays ? product(log, t0 + j).pp : 1;
+      weights_.push_back(static_cast<Real>(later * log.weight(t0, j)));
+      places_.push_back(static_cast<Real>(epsilon * log.place(t0, j)));
+    }
+  }
+
   int32_t until_ = -1;
   int64_t version_ = 0;
-  const std::vector<GlideSums>* recent_ = nullptr;
+  const RecentLog* recent_ = nullptr;
   std::vector<Entry> entries_;
   std::vector<Glide<Real>> list_;
   std::vector<Real> weights_, places_;

@@ -30,8 +30,8 @@ OptimizerState optimizer_state(const std::vector<Tensor>& parameters) {
 void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
   check_rates(lr, decay);
   if (!(momentum >= 0 && momentum < 1)) throw ArgumentError("momentum", std::to_string(momentum) + ", expected 0 to 1");
-  Motion motion{momentum > 0, decay > 0, {.kind = StepRule::Kind::sgd, .beta1 = momentum, .decay = decay}};
-  if (momentum > 0 && decay == 0) motion.glide = GlideMethod{momentum, 1, 0, false};
+  Motion motion{momentum > 0, decay > 0};
+  if (momentum > 0 || decay > 0) motion.glide = GlideMethod{.beta1 = momentum, .decay = decay};
   // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
   std::vector<std::pair<ParameterState*, Prepared>> moving;
   for (ParameterState& state : all.parameters) {
@@ -145,14 +145,27 @@ struct AdamWork {
   std::map<std::pair<Device, Dtype>, Moving> moving;
 };
 
+Motion motion_of(const Adam& adam) {
+  Motion motion{!adam.lazy, adam.decay > 0};
+  if (adam.lazy) return motion;
+  const double shrinks = adam.decoupled ? adam.decay : 0;
+  motion.rule = {.kind = StepKind::adam,
+                 .beta1 = adam.beta1,
+                 .keep = adam.beta2,
+                 .epsilon = adam.epsilon,
+                 .decay = adam.decay - shrinks,
+                 .shrinks = shrinks};
+  // The closed form needs positive weights, so AdamW must leave a part of the parameter.
+  if (adam.decay == shrinks && adam.lr * shrinks < 1)
+    motion.glide = GlideMethod{StepKind::adam, adam.beta1, adam.beta2, adam.epsilon, shrinks};
+  return motion;
+}
+
 /// Allocates moments and counts for every parameter with a gradient, and prepares the gradients. No parameter changes
 /// yet.
 AdamWork prepare_adam(OptimizerState& all, const Adam& adam) {
   AdamWork work;
-  StepRule rule{.kind = StepRule::Kind::adam, .beta1 = adam.beta1, .keep = adam.beta2, .epsilon = adam.epsilon};
-  (adam.decoupled ? rule.shrinks : rule.decay) = adam.decay;
-  Motion motion{!adam.lazy, adam.decay > 0, rule};
-  if (!adam.lazy && adam.decay == 0) motion.glide = GlideMethod{adam.beta1, adam.beta2, adam.epsilon, true};
+  const Motion motion = motion_of(adam);
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     ParameterState& state = all.parameters[i];
     if (!has_gradient(state)) continue;

@@ -24,8 +24,8 @@ Named numbers_of(const ParameterState& state, int64_t steps) {
     named["rates"] = off.rates;
     named["settings"] = off.settings;
   } else if (state.deferred != nullptr) {  // not deferred any more: the means that the next step will use
-    mean = state.deferred->moments().mean;
-    if (state.deferred->method().adam) square = state.deferred->moments().square;
+    if (state.deferred->method().has_mean()) mean = state.deferred->moments().mean;
+    if (state.deferred->method().has_square()) square = state.deferred->moments().square;
     named["counts"] = Tensor::from(std::vector<int64_t>{steps, 1});
   }
   if (mean.defined()) named["mean"] = mean.clone();

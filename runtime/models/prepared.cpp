@@ -85,11 +85,11 @@ bool can_wait(const ParameterState& state, const Gradient& gradient) {
 }
 bool can_defer(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
   constexpr int64_t most_steps = std::numeric_limits<int32_t>::max() - StepLog::kept;
-  return motion.glide && can_wait(state, gradient) && state.steps < most_steps && StepLog::possible(*motion.glide);
+  return motion.glide && can_wait(state, gradient) && state.steps < most_steps &&
+         StepLog::possible(*motion.glide, state.parameter.dtype());
 }
 bool can_replay(const ParameterState& state, const Gradient& gradient, const Motion& motion) {
-  return (motion.history || motion.all_rows) && can_wait(state, gradient) &&
-         Replay::possible(motion.rule, state.parameter.dtype());
+  return motion.rule && can_wait(state, gradient) && Replay::possible(*motion.rule, state.parameter.dtype());
 }
 
 /// Starts to defer updates if that is worthwhile; returns true if updates of rows without a gradient are deferred in
@@ -99,8 +99,8 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   if (state.deferred != nullptr &&
       (!possible || state.deferred->gone() || !(state.deferred->method() == *motion.glide))) {
     if (!state.deferred->gone()) state.parameter.storage().put_off(nullptr);
-    state.mean = state.deferred->moments().mean;
-    if (state.deferred->method().adam) state.square = state.deferred->moments().square;
+    if (state.deferred->method().has_mean()) state.mean = state.deferred->moments().mean;
+    if (state.deferred->method().has_square()) state.square = state.deferred->moments().square;
     state.deferred = nullptr;
     state.all_touched = true;
   }
@@ -111,8 +111,8 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   }
   if (state.deferred == nullptr) {
     state.deferred = Deferred::start(state.parameter, {state.mean, state.square}, *motion.glide, state.steps);
-    state.mean = Tensor();
-    if (motion.glide->adam) state.square = Tensor();
+    if (motion.glide->has_mean()) state.mean = Tensor();
+    if (motion.glide->has_square()) state.square = Tensor();
   }
   state.deferred->prepare(once);
   return true;
@@ -122,7 +122,7 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
 void end_replay(ParameterState& state, bool replays, const Motion& motion) {
   if (state.replay == nullptr) return;
   const bool gone = state.replay->gone();
-  if (replays && !gone && state.replay->rule() == motion.rule) return;
+  if (replays && !gone && state.replay->rule() == *motion.rule) return;
   if (!gone) state.parameter.storage().put_off(nullptr);
   state.replay = nullptr;
 }
@@ -131,10 +131,9 @@ void end_replay(ParameterState& state, bool replays, const Motion& motion) {
 void replay(ParameterState& state, const Tensor& rows, const StepRule& rule, Prepared& ready) {
   if (state.replay == nullptr) {
     if (rule.has_mean() && !state.mean.defined()) state.mean = zeros_like(state.parameter);
-    if (rule.has_square() && !state.square.defined()) state.square = zeros_like(state.parameter);
+    if (!state.square.defined()) state.square = zeros_like(state.parameter);
     const bool all = rule.moves_all() || state.all_touched;
-    state.replay = Replay::start(state.parameter, rule.has_mean() ? state.mean : Tensor(),
-                                 rule.has_square() ? state.square : Tensor(), rule,
+    state.replay = Replay::start(state.parameter, rule.has_mean() ? state.mean : Tensor(), state.square, rule,
                                  all ? std::vector<uint8_t>() : state.is_touched);
   }
   state.replay->prepare(rows);
@@ -195,7 +194,7 @@ Prepared prepare(ParameterState& state, const Motion& motion) {
   ready.slot = state.slot;
   if (all_rows) state.all_touched = true;
   if (replays) {
-    replay(state, once.rows, motion.rule, ready);
+    replay(state, once.rows, *motion.rule, ready);
   } else if (all_rows || (with_history && state.all_touched)) {
     return ready;
   }

@@ -45,12 +45,12 @@ struct Prepared {
 };
 
 /// Which rows a step updates: rows with a gradient; with `history` (momentum) also rows that ever had one; with weight
-/// decay all rows. `rule` describes the updates of rows without a gradient, and `glide` too, if their sum has a closed
-/// form.
+/// decay all rows. `glide` describes the updates of rows without a gradient if they have a closed form, and `rule` if
+/// they can be replayed.
 struct Motion {
   bool history, all_rows;
-  StepRule rule = {};
   std::optional<GlideMethod> glide = {};
+  std::optional<StepRule> rule = {};
 };
 
 /// Prepares the gradient of a parameter that has one. The parameter does not change yet, so a step that runs out of

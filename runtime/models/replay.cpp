@@ -105,7 +105,7 @@ class ReplayOf final : public Replay {
   ReplayRows<Real> work() {
     return {.parameter = numbers_,
             .mean = rule_.has_mean() ? mean_.span<Real>().data : nullptr,
-            .square = rule_.has_square() ? square_.span<Real>().data : nullptr,
+            .square = square_.span<Real>().data,
             .rows = rows_.data(),
             .from = from_.data(),
             .steps = steps_.data(),
@@ -150,7 +150,6 @@ std::shared_ptr<Replay> Replay::start(const Tensor& parameter, const Tensor& mea
 }
 
 bool Replay::possible(const StepRule& rule, Dtype dtype) {
-  if (!rule.has_square()) return true;
   return dtype == Dtype::float32 ? static_cast<float>(rule.epsilon) > 0 : rule.epsilon > 0;
 }
 

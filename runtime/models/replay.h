@@ -1,7 +1,7 @@
 // Replayed updates: optimizer steps of embedding rows without a gradient, which wait until the row gets a gradient or
-// is read. Then the row takes all steps that it has missed (kernels/models/replay.h). Unlike the sums of deferred.h,
-// this works for every optimizer and gives the bits of steps that visit all rows, but the arithmetic of these steps
-// remains. What it saves is the way of every row through memory in every step.
+// is read. Then the row takes all steps that it has missed (kernels/models/replay.h). This gives the bits of steps that
+// visit all rows, where deferred.h has no closed form. The arithmetic of the missed steps remains. It saves the way of
+// every row through memory in every step.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace mr {
 class Replay : public Deferral, public std::enable_shared_from_this<Replay> {
  public:
   /// Starts to replay the updates of a parameter, which must be its whole storage, on the CPU. `mean` and `square` have
-  /// its shape, or are undefined if the rule has none. `moved`: for each row, 0 if no step without a gradient moves it;
-  /// empty: all rows are moved.
+  /// its shape; `mean` is undefined if the rule has none. `moved`: for each row, 0 if no step without a gradient moves
+  /// it; empty: all rows are moved.
   static std::shared_ptr<Replay> start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
                                        const StepRule& rule, const std::vector<uint8_t>& moved);
   /// True if the rule gives rows without a gradient the same bits when it is replayed: if no step divides by zero.

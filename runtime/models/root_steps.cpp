@@ -41,22 +41,31 @@ void move(const ParameterState& state, const Prepared& ready, const Method& how)
 void step(OptimizerState& all, const Method& how) {
   check_method(how);
   const bool history = how.keep != 1 || how.momentum > 0;
-  const StepRule rule{.kind = StepRule::Kind::root,
-                      .beta1 = how.momentum,
-                      .keep = how.keep,
-                      .add = how.add,
-                      .epsilon = how.epsilon,
-                      .decay = how.decay};
+  Motion motion{history, how.decay > 0};
+  if (history && how.decay == 0) motion.glide = GlideMethod{StepKind::root, how.momentum, how.keep, how.epsilon};
+  if (how.decay > 0) {
+    motion.rule = {.kind = StepKind::root,
+                   .beta1 = how.momentum,
+                   .keep = how.keep,
+                   .add = how.add,
+                   .epsilon = how.epsilon,
+                   .decay = how.decay};
+  }
   // parameters to update, all prepared before the first one changes: if memory runs out here, no parameter changes
   std::vector<std::pair<ParameterState*, Prepared>> moving;
   for (ParameterState& state : all.parameters) {
     if (!has_gradient(state)) continue;
-    moving.emplace_back(&state, prepare(state, {history, how.decay > 0, rule}));
+    moving.emplace_back(&state, prepare(state, motion));
+    if (moving.back().second.deferred) continue;
     if (!state.square.defined()) state.square = zeros_like(state.parameter);
     if (how.momentum > 0 && !state.mean.defined()) state.mean = zeros_like(state.parameter);
   }
   for (auto& [state, ready] : moving) {
     ++state->steps;
+    if (ready.deferred) {
+      state->deferred->step(how.lr);
+      continue;
+    }
     ready.begin_step(how.lr);
     with_real(state->parameter.dtype(),
               [&, &state = state, &ready = ready]<class Real>() { move<Real>(*state, ready, how); });

@@ -13,21 +13,30 @@ StepLog::Powers::Powers(double base) {
 }
 
 double StepLog::ratio_of(const GlideMethod& method) {
-  return method.adam ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
+  return method.adam() ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
 }
 
 /// The number of steps after which all later updates of a row are negligible compared with the first one.
 int32_t StepLog::rest_of(const GlideMethod& method) {
   constexpr double nothing = 1e-14;
+  if (!method.has_mean()) return 0;
   const double ratio = ratio_of(method);
-  if (!(ratio < 1) || !(method.epsilon > 0 || !method.adam)) return kept;
+  if (!(ratio < 1)) return kept;
   if (ratio <= nothing) return 1;
   return static_cast<int32_t>(std::min<double>(kept, std::ceil(portable::log(nothing) / portable::log(ratio))));
 }
 
-bool StepLog::possible(const GlideMethod& method) {
-  const bool come_down = !method.adam || method.beta1 < method.beta2 * method.beta2 * method.beta2;
-  return come_down && rest_of(method) <= kept / 4;
+/// True if a row's missed steps are a product instead of a sum until it rests.
+bool StepLog::is_linear(const GlideMethod& method) {
+  return !method.adam() && (method.moves_all() || rest_of(method) > most_rest);
+}
+
+bool StepLog::possible(const GlideMethod& method, Dtype dtype) {
+  // so that numbers divided by `Glide::reach`, which may be far below epsilon, are finite
+  const double least = dtype == Dtype::float32 ? 1e-30 : 1e-280;
+  if (method.has_square() && !(method.epsilon >= least)) return false;
+  if (!method.adam()) return method.kind == StepKind::sgd || method.decay == 0;
+  return method.beta1 < method.beta2 * method.beta2 * method.beta2 && rest_of(method) <= most_rest;
 }
 
 StepLog::StepLog(const GlideMethod& method, int32_t now)
@@ -35,13 +44,15 @@ StepLog::StepLog(const GlideMethod& method, int32_t now)
       now_(now),
       first_(now),
       rest_(rest_of(method)),
+      linear_(is_linear(method)),
+      products_(now, linear_ || method.moves_all()),
       mean_powers_(method.beta1),
-      square_powers_(method.adam ? method.beta2 : 1),
+      square_powers_(method.beta2),
       steps_(static_cast<size_t>(kept)) {
   const double ratio = ratio_of(method);
-  for (int32_t j = 0; j <= rest_; ++j) {
+  for (int32_t j = 0; j <= rest_ && !linear_; ++j) {
     ratio_powers_.push_back(portable::pow(ratio, j));
-    place_powers_.push_back(method.adam ? portable::pow(method.beta2, -0.5 * j) : 1);
+    place_powers_.push_back(method.adam() ? portable::pow(method.beta2, -0.5 * j) : 1);
   }
   begin_sums();
 }
@@ -49,7 +60,7 @@ StepLog::StepLog(const GlideMethod& method, int32_t now)
 void StepLog::begin_sums() {
   Step& step = at(now_);
   step.sums = GlideSums();
-  if (!method_.adam) return;
+  if (!method_.adam()) return;
   const double mean_steps = std::min<double>(rest_, std::round(1 / (1 - ratio_of(method_))));
   step.sums.centre = std::sqrt(portable::pow(method_.beta2, -mean_steps) - portable::pow(method_.beta2, now_));
 }
@@ -58,12 +69,24 @@ void StepLog::append(double lr) {
   ++now_;
   Step& step = at(now_);
   step.lr = lr;
+  if (linear_ || method_.moves_all()) products_.append(linear_step(lr));
+  if (linear_) return;
   const double left1 = 1 - portable::pow(method_.beta1, now_), left2 = 1 - portable::pow(method_.beta2, now_);
-  step.factor = method_.adam ? lr * std::sqrt(left2) / left1 : lr;
-  step.root = method_.adam ? std::sqrt(left2) : 1;
+  step.factor = method_.adam() ? lr * std::sqrt(left2) / left1 : lr;
+  step.root = method_.adam() ? std::sqrt(left2) : 1;
   const int32_t back = std::min(rest_, now_ - first_);
-  for (int32_t j = 1; j <= back; ++j) at(now_ - j).sums.add(weight(now_ - j, j), place(now_ - j, j));
+  for (int32_t j = 1; j <= back; ++j) {
+    GlideSums& sums = at(now_ - j).sums;
+    if (method_.moves_all()) sums.scale(1 - lr * method_.decay);
+    sums.add(weight(now_ - j, j), place(now_ - j, j));
+  }
   begin_sums();
+}
+
+LinearStep StepLog::linear_step(double lr) const {
+  const double kept = 1 - lr * method_.decay;
+  if (!linear_) return {kept, 0, 0, 1};
+  return {kept, -lr * method_.beta1, method_.decay, method_.beta1};
 }
 
 std::vector<double> StepLog::rates() const {

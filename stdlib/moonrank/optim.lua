@@ -190,9 +190,10 @@ local adam_options = declare("mr.optim.AdamOptions", {
 ---deferred update is the sum of all missed steps, up to rounding. Reading a row does not change
 ---later results. A step then costs only the rows with a gradient. Updates are deferred in
 ---parameters with millions of entries, and in smaller ones if a step moves few of their entries.
----Otherwise, and on the GPU, each step visits all rows that were ever moved. With weight decay, the
----missed steps are taken one by one when the row is used, with the bits of steps that visit all
----rows. Their arithmetic remains, and all rows move.
+---Otherwise, and on the GPU, each step visits all rows that were ever moved. With weight decay, all
+---rows move, and the missed steps are taken one by one when the row is used, with the bits of steps
+---that visit all rows. Their arithmetic remains. mr.optim.adamw defers its updates with weight decay,
+---too.
 ---
 ---`sparse = true` updates only rows that have a gradient in this step, and only the moments of
 ---these rows, as torch.optim.SparseAdam does. Steps are counted for all rows together. Epsilon is
@@ -221,7 +222,7 @@ local adamw_options = declare("mr.optim.AdamwOptions", {
 ---Makes the AdamW optimizer (Loshchilov & Hutter 2019, algorithm 2 with the schedule in lr, as
 ---torch.optim.AdamW). Before each step of Adam, every parameter is multiplied by 1 - lr
 ---weight_decay. The decay does not enter the gradient or the means of gradients. It moves all rows
----of a parameter that has a gradient, which mr.optim.adam describes.
+---of a parameter that has a gradient. Updates are deferred, as mr.optim.adam describes.
 ---@param options? mr.optim.AdamwOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.adamw{lr = 0.01}.options.weight_decay   --> 0.01`
@@ -252,8 +253,8 @@ local rmsprop_options = declare("mr.optim.RmspropOptions", {
 
 ---Makes the RMSProp optimizer (Hinton 2012, as torch.optim.RMSprop): s = alpha s + (1 - alpha)
 ---g^2, d = g / (sqrt(s) + epsilon), p = p - lr d. With momentum it is v = momentum v + d, p = p -
----lr v. Here g includes weight_decay p. In large parameters, missed steps of rows without a gradient
----are taken when the row is used, as mr.optim.adam describes with weight decay.
+---lr v. Here g includes weight_decay p. In large parameters, updates of rows without a gradient are
+---deferred, as mr.optim.adam describes. With weight decay their missed steps are taken one by one.
 ---@param options? mr.optim.RmspropOptions
 ---@return mr.Optimizer
 ---Example: `mr.optim.rmsprop{}.options.alpha   --> 0.99`

@@ -1,6 +1,6 @@
 // Measures the limits of one core: bytes copied per second (read and written), and single-precision
-// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2), and the time to read a random row
-// of 32 numbers from tables of several sizes.
+// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2), and the time to read or change a
+// random row of 32 to 96 numbers in tables of several sizes.
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <cstring>
@@ -22,16 +22,17 @@ void limit_copy(benchmark::State& state) {
 }
 BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond);
 
-constexpr size_t row_width = 32;
+constexpr size_t line = 16;  // numbers in a cache line
 
-/// A table of rows of 32 numbers in huge pages where the system gives them, as tensors are, and all of its rows in
+/// A table of rows of `width` numbers in huge pages where the system gives them, as tensors are, and all of its rows in
 /// random order.
 struct Rows {
-  size_t count;
+  size_t count, width;
   float* table;
   std::vector<uint32_t> order;
 
-  explicit Rows(size_t kibibytes) : count(kibibytes * 1024 / (row_width * sizeof(float))), order(count) {
+  Rows(size_t kibibytes, size_t numbers)
+      : count(kibibytes * 1024 / (numbers * sizeof(float))), width(numbers), order(count) {
     const size_t page = size_t{2} << 20, bytes = (kibibytes * 1024 + page - 1) / page * page;
     table = static_cast<float*>(std::aligned_alloc(page, bytes));
 #if defined(MADV_HUGEPAGE)
@@ -50,28 +51,32 @@ struct Rows {
   Rows& operator=(const Rows&) = delete;
 };
 
-/// Reads random rows. A row's number depends on the row before it, so that reads do not overlap; or, with `ahead`, rows
-/// are prefetched as the kernels do.
-template <int ahead>
+/// Reads, or with `writes` changes, random rows. A row's number depends on the row before it, so that reads do not
+/// overlap; or, with `ahead`, rows are prefetched as the kernels do.
+template <int ahead, bool writes>
 void limit_row(benchmark::State& state) {
-  const Rows rows(static_cast<size_t>(state.range(0)));
+  const Rows rows(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
   size_t i = 0, shift = 0;
   float total = 0;
   for (auto _ : state) {
-    const float* const row = rows.table + (rows.order[i] ^ shift) * row_width;
+    float* const row = rows.table + (rows.order[i] ^ shift) * rows.width;
     if (ahead > 0) {
-      const float* const next = rows.table + rows.order[i + ahead < rows.count ? i + ahead : 0] * row_width;
-      __builtin_prefetch(next);
-      __builtin_prefetch(next + row_width / 2);
+      const float* const next = rows.table + rows.order[i + ahead < rows.count ? i + ahead : 0] * rows.width;
+      for (size_t c = 0; c < rows.width; c += line) __builtin_prefetch(next + c, writes ? 1 : 0);
     }
-    total += row[0] + row[row_width / 2];
+    for (size_t c = 0; c < rows.width; c += line) total += writes ? row[c] *= 2 : row[c];
     if (ahead == 0) shift = total != 0 ? 1 : 0;  // always 0, which the processor cannot know before it has the row
     if (++i == rows.count) i = 0;
   }
   benchmark::DoNotOptimize(total);
 }
-BENCHMARK_TEMPLATE(limit_row, 0)->Arg(512)->Arg(8 << 10)->Arg(64 << 10)->Arg(256 << 10);
-BENCHMARK_TEMPLATE(limit_row, 8)->Arg(512)->Arg(8 << 10)->Arg(64 << 10)->Arg(256 << 10);
+void sizes(benchmark::internal::Benchmark* of) {
+  for (const int kibibytes : {512, 8 << 10, 64 << 10, 256 << 10}) of->Args({kibibytes, 32});
+  of->Args({256 << 10, 64})->Args({256 << 10, 96});
+}
+BENCHMARK_TEMPLATE(limit_row, 0, false)->Apply(&sizes);
+BENCHMARK_TEMPLATE(limit_row, 8, false)->Apply(&sizes);
+BENCHMARK_TEMPLATE(limit_row, 8, true)->Apply(&sizes);
 
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef

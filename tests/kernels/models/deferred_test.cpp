@@ -75,11 +75,29 @@ TEST_CASE("GlideFit::fit sums deferred Adam steps within the tolerance or return
 
 namespace {
 
+/// An optimizer whose updates can be deferred.
+struct Rule {
+  const char* name;
+  StepKind kind;
+  bool has_mean;
+  double decay, factor;  // weight decay of SGD, and what AdamW leaves of the parameter
+};
+const Rule rules[] = {
+    {"Adam", StepKind::adam, true, 0, 1},
+    {"AdamW", StepKind::adam, true, 0, 0.75},
+    {"SGD, momentum", StepKind::sgd, true, 0, 1},
+    {"SGD, decay", StepKind::sgd, false, 0.1, 1},
+    {"SGD, both", StepKind::sgd, true, 0.1, 1},
+    {"RMSProp", StepKind::root, false, 0, 1},
+    {"RMSProp, momentum", StepKind::root, true, 0, 1},
+};
+
 /// Four rows of six: one glides by the rational function, one step by step, of one nothing was put off, one glides by
 /// a function of low degree.
 template <class Real>
 struct Table {
   int64_t width;
+  Rule rule;
   std::vector<Real> stored, shown, gradient, weights{Real(0.5), Real(0.25)}, places{Real(1e-3), Real(2e-3)};
   std::vector<int64_t> rows{4, 0, 2, 5};
   std::vector<int32_t> glide{0, 1, -1, 2};
@@ -87,22 +105,28 @@ struct Table {
       {Real(0.01), {Real(0.9), Real(0.4), Real(0.1)}, {Real(0.3), Real(0.2), Real(0.05)}, Real(0.8), Real(0.99), 0, 0},
       {Real(0.01), {Real(0.7), 0, 0}, {}, Real(0.7), Real(0.98), 0, 2},
       {Real(0.01), {Real(0.9), Real(0.4), 0}, {Real(0.3), Real(0.2), 0}, Real(0.8), Real(0.99), 0, 0, true}};
-  bool adam;
 
-  Table(int64_t columns, bool squares)
+  Table(int64_t columns, const Rule& how)
       : width(columns),
-        stored(random<Real>(6 * columns * (squares ? 3 : 2), "stored")),
+        rule(how),
+        stored(random<Real>(6 * columns * 3, "stored")),
         shown(static_cast<size_t>(6 * columns)),
-        gradient(random<Real>(4 * columns, "gradient")),
-        adam(squares) {
+        gradient(random<Real>(4 * columns, "gradient")) {
+    stored.resize(static_cast<size_t>(6 * columns * at().tables()));
     for (const int64_t row : rows) {
       Real* const squares_of = at().row(row).square;
       for (int64_t c = 0; squares_of != nullptr && c < width; ++c) squares_of[c] *= c == 0 ? 0 : squares_of[c];
     }
+    for (Glide<Real>& each : glides) {
+      each.kept = static_cast<Real>(how.factor - how.decay);
+      each.pull = static_cast<Real>(how.decay);
+    }
   }
   DeferredRows<Real> at() {
     return {.stored = stored.data(),
-            .squares = adam,
+            .kind = rule.kind,
+            .has_mean = rule.has_mean,
+            .has_square = rule.kind != StepKind::sgd,
             .rows = rows.data(),
             .glide = glide.data(),
             .glides = glides.data(),
@@ -112,7 +136,17 @@ struct Table {
   }
   SettleRows<Real> settle() { return {at(), shown.data()}; }
   StepRows<Real> step() {
-    return {at(), gradient.data(), shown.data(), Real(0.1), Real(1.5), Real(0.9), Real(0.999), Real(1e-8)};
+    return {at(),
+            gradient.data(),
+            shown.data(),
+            Real(0.1),
+            Real(1.5),
+            Real(0.9),
+            Real(0.999),
+            Real(1e-8),
+            Real(0.001),
+            static_cast<Real>(rule.decay),
+            static_cast<Real>(rule.factor)};
   }
   std::vector<std::vector<Real>> all() const { return {stored, shown}; }
 };
@@ -123,22 +157,22 @@ TEMPLATE_TEST_CASE("DeferredLoops and kernels settle and step deferred rows with
                    "[kernels]", float, double) {
   using Real = TestType;
   for (const int64_t width : {1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 64, 97}) {
-    for (const bool adam : {true, false}) {
-      Table<Real> settled(width, adam), moved(width, adam);
+    for (const Rule& rule : rules) {
+      Table<Real> settled(width, rule), moved(width, rule);
       for (int64_t i = 0; i < 4 * width; ++i) {
         settled.settle()(i);
         moved.step()(i);
       }
       for (const auto& [name, loops] : simd_forms<cpu::DeferredLoops<Real>>()) {
-        INFO(name << ", width " << width << (adam ? ", Adam" : ", SGD"));
-        Table<Real> a(width, adam), b(width, adam);
+        INFO(name << ", width " << width << ", " << rule.name);
+        Table<Real> a(width, rule), b(width, rule);
         loops.settle(a.settle(), 0, 4);
         loops.step(b.step(), 0, 1);
         loops.step(b.step(), 1, 4);
         CHECK(a.all() == settled.all());
         CHECK(b.all() == moved.all());
       }
-      Table<Real> a(width, adam), b(width, adam);
+      Table<Real> a(width, rule), b(width, rule);
       cpu_table<DeferredKernels<Real>>().settle_rows(4 * width, a.settle());
       cpu_table<DeferredKernels<Real>>().step_rows(4 * width, b.step());
       CHECK(a.all() == settled.all());
@@ -151,11 +185,11 @@ TEMPLATE_TEST_CASE("stepping deferred rows gives the same bits whether or not th
                    float, double) {
   using Real = TestType;
   for (const int64_t width : {1, 7, 32}) {
-    for (const bool adam : {true, false}) {
-      Table<Real> moved(width, adam);
+    for (const Rule& rule : rules) {
+      Table<Real> moved(width, rule);
       for (int64_t i = 0; i < 4 * width; ++i) moved.step()(i);
       const auto moved_after = [&](const auto& step) {
-        Table<Real> table(width, adam);
+        Table<Real> table(width, rule);
         for (int64_t i = 0; i < 4 * width; ++i) table.settle()(i);
         for (int32_t& glide : table.glide) glide = glide < 0 ? glide : DeferredRows<Real>::shown_glide(glide);
         step(table.step());
@@ -165,7 +199,7 @@ TEMPLATE_TEST_CASE("stepping deferred rows gives the same bits whether or not th
               for (int64_t i = 0; i < 4 * width; ++i) work(i);
             }) == moved.all());
       for (const auto& [name, loops] : simd_forms<cpu::DeferredLoops<Real>>()) {
-        INFO(name << ", width " << width);
+        INFO(name << ", width " << width << ", " << rule.name);
         CHECK(moved_after([loops = loops](const StepRows<Real>& work) { loops.step(work, 0, 4); }) == moved.all());
       }
     }
@@ -191,7 +225,7 @@ TEMPLATE_TEST_CASE("deferred rows lose as much as the skipped Adam steps would h
       glide.bottom[k] = static_cast<Real>(fit.bottom[k]);
     }
     DeferredRows<Real> at{};
-    at.squares = true;
+    at.kind = StepKind::adam;
     for (const double root : {0., 1e-12, 1e-9, 1e-8, 1e-6, 1e-4, 1e-2, 1., 100.}) {
       const auto square = static_cast<Real>(root * root);
       long double expected = 0;

@@ -1,0 +1,71 @@
+// Products of an optimizer's steps without a gradient, as far as they are linear: from any step to the present.
+// Products over whole blocks of steps are separate from products inside a block, so a new step changes few numbers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace mr {
+
+/// What steps make of an entry p with mean m: p becomes pp p + pm m, and m becomes mp p + mm m.
+struct LinearStep {
+  double pp = 1, pm = 0, mp = 0, mm = 1;
+  /// This step after the steps `before`.
+  LinearStep after(const LinearStep& before) const {
+    return {pp * before.pp + pm * before.mp, pp * before.pm + pm * before.mm, mp * before.pp + mm * before.mp,
+            mp * before.pm + mm * before.mm};
+  }
+};
+
+class StepProducts {
+ public:
+  /// Products from the last `kept` - 1 steps on are known.
+  static constexpr int32_t kept = 16384;
+  static constexpr int32_t block = 128;
+
+  /// The numbers that change with every step. A copy gives the products up to the step in which it was made.
+  struct Recent {
+    int32_t until;
+    std::vector<LinearStep> later;   // for each block: the product of the steps after it
+    std::vector<LinearStep> inside;  // for each step of the last block: the product of the steps after it
+  };
+
+  /// Begins after step `now`. Keeps no memory unless `used`.
+  StepProducts(int32_t now, bool used)
+      : first_(now), inside_(used ? kept : 0), recent_{now, std::vector<LinearStep>(used ? blocks : 0), {}} {
+    recent_.inside.resize(used ? block : 0);
+  }
+
+  void append(const LinearStep& step) {
+    const int32_t last = recent_.until++, current = last / block;
+    if (last % block == 0) recent_.later[slot(current)] = {};
+    for (int32_t t0 = std::max(first_, current * block); t0 < last; ++t0) advance(recent_.inside[t0 % block], step);
+    recent_.inside[static_cast<size_t>(last % block)] = step;
+    for (int32_t b = std::max(first_ / block, current - blocks + 1); b < current; ++b)
+      advance(recent_.later[slot(b)], step);
+    if (recent_.until % block != 0) return;
+    for (int32_t t0 = current * block; t0 < recent_.until; ++t0)
+      inside_[static_cast<size_t>(t0 % kept)] = recent_.inside[static_cast<size_t>(t0 % block)];
+  }
+
+  const Recent& recent() const { return recent_; }
+  /// The product of the steps from t0 + 1 until `at`, which is `recent` of this step or of an earlier one.
+  LinearStep of(const Recent& at, int32_t t0) const {
+    if (t0 >= at.until) return {};
+    const int32_t b = t0 / block;
+    if (b == (at.until - 1) / block) return at.inside[static_cast<size_t>(t0 % block)];
+    return at.later[slot(b)].after(inside_[static_cast<size_t>(t0 % kept)]);
+  }
+
+ private:
+  static constexpr int32_t blocks = kept / block + 2;
+  static size_t slot(int32_t b) { return static_cast<size_t>(b % blocks); }
+  static void advance(LinearStep& product, const LinearStep& step) { product = step.after(product); }
+
+  int32_t first_;
+  std::vector<LinearStep> inside_;  // for each step of earlier blocks: the product up to the end of its block
+  Recent recent_;
+};
+
+}  // namespace mr
