@@ -97,15 +97,12 @@ function M.optimizers()
   local lists, features = mr.lists{ { 1, 0 } }, mr.ones(2, 2)
   local users, items = core.tensor({ 1 }, "int64", "cpu"), core.tensor({ 1, 3 }, "int64", "cpu")
   local function adam() return mr.optim.adam{ lr = 0.1 } end
-  local function adamw() return mr.optim.adamw{ lr = 0.1 } end
   local function sgd() return mr.optim.sgd{ lr = 0.1, momentum = 0.9 } end
   local function factors() return mr.models.mf{ users = 2, items = 3, factors = 1 } end
   local function dense() return mr.models.linear{ inputs = 2 } end
   local usual = core.put_off_from(1)  -- entries of a parameter
-  local trained = { { dense, adam }, { factors, adam }, { dense, sgd }, { factors, sgd }, { factors, adamw },
-    { factors, adam } }
-  for i, each in ipairs(trained) do
-    if i == #trained then core.put_off_from(usual) end
+  for i, each in ipairs{ { dense, adam }, { factors, adam }, { dense, sgd }, { factors, sgd }, { factors, adam } } do
+    if i == 5 then core.put_off_from(usual) end
     local model = each[1]()
     model{ lists = lists, features = features, users = users, items = items }:sum():backward()
     found[i] = each[2]():bind(model:parameters())
