@@ -270,6 +270,21 @@ it("mr.experiment.combinations has all values of all parameters, the last fastes
   raises(function() mr.experiment.combinations{ "a" } end, "combinations", "by[1]")
 end)
 
+it("mr.experiment.runs are in the order of their folds, and of their numbers in a fold", function()
+  local folder = sweeps.new_folder()
+  local results = mr.experiment.study({ store = folder .. "/runs.db", workers = 0, retry = 0 }, { name = "s",
+    space = { fold = mr.choice{ 3, 1, 2 }, draw = mr.range(1, 2) },
+    run = function(trial) return { valid = trial.fold + trial.draw / 10 } end })
+  local folds, rising = {}, true
+  local runs = mr.experiment.runs(results)
+  for i, run in ipairs(runs) do
+    folds[i] = run.fold
+    rising = rising and (i % 2 == 1 or run.number > runs[i - 1].number)
+  end
+  equal({ folds, rising }, { { 1, 1, 2, 2, 3, 3 }, true })
+  equal(mr.experiment.folds(results, { draw = 2 }, "valid"), { 1.2, 2.2, 3.2 })
+end)
+
 it("mr.experiment.chosen takes the best run of each fold on validation, whose lists and numbers can be read", function()
   local folder = sweeps.new_folder()
   local valid = { { [0.1] = 0.5, [0.2] = 0.7, [0.4] = 0.7 }, { [0.1] = 0.6, [0.2] = 0.5, [0.4] = 0.1 } }
