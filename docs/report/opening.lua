@@ -3,9 +3,10 @@
 -- puts the table of findings above it.
 local mr = require "moonrank"
 
-local legend = [[
-sections: of the report; made: sections that have results (the others say why not); beside printed numbers: our numbers
-beside which the document prints one; within tolerance: how many of these differ by at most the tolerance.]]
+local legend = "sections: of the report; made: sections that have results (the others say why not)"
+local of_printed = [[
+; beside printed numbers: our numbers beside which the document prints one; within tolerance: how many of these differ by
+at most the tolerance.]]
 
 -- Adds up how well a document's (paper's) printed numbers were reproduced, over its sections: how many numbers are
 -- compared (`of`), and how many are within tolerance (`within`). `tolerance` lists the tolerances in words, each
@@ -59,9 +60,9 @@ return function(documents, made_up)
   return {
     title = made_up and "Overview" or "Findings",
     text = "",
-    captions = { "Documents, and how closely their printed numbers are met" },
+    captions = { made_up and "Documents" or "Documents, and how closely their printed numbers are met" },
     tables = { table_of(documents, made_up) },
-    legends = { legend },
+    legends = { made_up and legend .. "." or legend .. of_printed },
     figure = picture_of(documents),
   }
 end

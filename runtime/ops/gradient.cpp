@@ -80,7 +80,7 @@ extern const lua::OpTable gradient_functions{
 extern const lua::OpTable gradient_methods{lua::OpTable::methods,
                                            &lua::push_metatable<Tensor>,
                                            {
-                                               op<&detach_of>("detach", "self", "The same tensor without its graph."),
+                                               op<&detach_of>("detach", "self", "This tensor without its graph."),
                                                op<&zero_grad_of>("zero_grad", "self", "Clears the gradient."),
                                            }};
 extern const lua::OpTable gradient_getters{

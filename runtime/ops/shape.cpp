@@ -225,7 +225,7 @@ extern const lua::OpTable shape_functions{
     lua::OpTable::functions,
     nullptr,
     {
-        op<&reshape_of>("reshape", "x, sizes", "The same entries in another shape."),
+        op<&reshape_of>("reshape", "x, sizes", "The entries of x in another shape."),
         op<&put_rows_of>("put_rows", "x, index, n",
                          "A tensor of n rows that are 0 except for the rows of x, at the distinct positions in index."),
         op<&distinct_rows_of>("distinct_rows", "x, index",

@@ -111,7 +111,7 @@ extern const lua::OpTable ranking_functions{
 extern const lua::OpTable ranking_methods{
     lua::OpTable::methods,
     &lua::push_metatable<Ranking>,
-    {op<&with_double>("double", "self", "The same ranking, for which metrics return float64 values.")}};
+    {op<&with_double>("double", "self", "This ranking, for which metrics return float64 values.")}};
 extern const lua::OpTable ranking_getters{
     lua::OpTable::getters,
     &lua::push_metatable<Ranking>,

@@ -110,7 +110,7 @@ extern const lua::OpTable system_functions{
                        "Locks a file until the lock is collected; nil if another process holds the lock. At the end "
                        "the file is removed, and its folder and that folder's parent if they are empty."),
         op<&interrupts_of>("interrupts", "",
-                           "Number of presses of Ctrl-C since the program, or the current line of the REPL, began."),
+                           "Number of presses of Ctrl-C since the program, or the current line of the prompt, began."),
         op<&peak_memory_of>("peak_memory", "reset", "Peak resident memory in bytes since the last reset."),
         op<&cores_of>("cores", "", "Number of cores that this process may use."),
         op<&machine_cores_of>("machine_cores", "", "Number of cores of the machine."),

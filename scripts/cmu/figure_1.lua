@@ -87,9 +87,9 @@ for i in ipairs(args.sets) do
     figure.said(curves[i].set.title), first[1], first[#first], last[1], last[#last])
 end
 local text = [[
-The figure shows the cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means over folds and
-seeds. The cross entropy is that of pairs for RankNet and DirectRanker and of documents for the classifier, so that their heights do not
-compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
+The figure shows the cross entropy while parameters change (above) and nDCG@10 on validation (below) by epoch, means
+over folds and seeds. The cross entropy is that of pairs for RankNet and DirectRanker and of documents for the
+classifier, so that their heights do not compare; DirectRanker's cannot fall below log(1 + 1/e) = 0.313.]]
 return experiment.finish(args, mr.plot.facets(panels), text .. "\n\n" .. table.concat(parts, "\n"),
   experiment.named("", mr.table{ rows = lines,
     columns = { "data", "network", "training", "loss, first", "loss, last", "nDCG@10, first", "best", "epoch", "last" },

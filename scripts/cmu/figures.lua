@@ -41,10 +41,9 @@ function M.coefficients()
   end
   pictures.save(args.out, { title = title_of(3, args), rows = { row }, side = 160 })
   return faces.finish{ args = args, title = title_of(3, args), figure = args.out, text = ([[
-%s
-The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each picture is
-scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions, and more clearly in
-those of pairs.]]):format(faces.sentence_of(args)),
+%s The figure shows the weights of four linear models of the standardised pixels in three colours; grey is 0, and each
+picture is scaled to its largest weight. The paper finds the shape of the face in those of both logistic regressions,
+and more clearly in those of pairs.]]):format(faces.sentence_of(args)),
     tables = { mr.table{ columns = { "system", "accuracy", "weights of 0", "likeness of neighbours" }, rows = lines,
       formats = { accuracy = "%.4f", ["weights of 0"] = "%.3f", ["likeness of neighbours"] = "%.3f" } } },
     cells = { cells }, legends = { [[
@@ -82,8 +81,8 @@ function M.curves(number, system, features)
   return faces.finish{ args = args, title = title_of(number, args), figure = args.out, text = ([[
 %s
 
-The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a line for
-each of the learning rates that were tried. The rate %g was chosen, by its best epoch.]]):format(
+The figure shows the loss of %s on the training pairs and its accuracy on the validation pairs after each epoch, with a
+line for each of the learning rates that were tried. The rate %g was chosen, by its best epoch.]]):format(
       faces.sentence_of(args), system, faces.value_of(args, system, chosen.setting)),
     tables = { mr.table{
       columns = { "rate", "loss, epoch 1", "loss, last", "accuracy, epoch 1", "accuracy, best", "accuracy, last" },

@@ -63,17 +63,17 @@ and whose younger one 0; R^2: coefficient of determination of a regression of ag
 "(edge)" at the end of what was tried.]]
 
 local widths = [[
-The paper's images have 100 x 100 pixels, its filters 17 x 17, and its networks 1000, 500 and 100 units; here filters are %d x
-%d and networks have %s units. ]]
+The paper's images have 100 x 100 pixels, its filters 17 x 17, and its networks 1000, 500 and 100 units; here filters
+are %d x %d and networks have %s units. ]]
 
 local outcome = [[
-By scores the means over the systems of a family are %.4f for regression, %.4f for ranking and %.4f for classification, by
-labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The largest coefficient of determination of a
-regression is %.3f (printed: %.2f).]]
+By scores the means over the systems of a family are %.4f for regression, %.4f for ranking and %.4f for classification,
+by labels classification has %.4f; the printed ones are %.4f, %.4f and %.4f. The largest coefficient of determination
+of a regression is %.3f (printed: %.2f).]]
 
 local finding = [[
-Of pairs of %s, seen as pixels, classifiers order %.1f %% right by their labels and %.1f %% by their scores, regressions %.1f %% and
-rankers %.1f %%.]]
+Of pairs of %s, seen as pixels, classifiers order %.1f %% right by their labels and %.1f %% by their scores,
+regressions %.1f %% and rankers %.1f %%.]]
 
 local function printed_mean(of_table, family)
   local values = {}

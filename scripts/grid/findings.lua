@@ -277,23 +277,24 @@ In the setting %s, %d of %d changes are significantly for the better and %d for 
 end
 
 local text = [[
-The grid compares every loss under every bound that applies to it with the same loss without a bound, by the loss's own metric on test
-(nDCG where random rankings of its own have no closed form). Of %d changes %d are left out of what is summarised here: the cell, or
-that without a bound, has a run that did not converge or that the cap ended, or is not shown to rank better than at random. Of the
-other %d changes %d are for the better and %d for the worse, significantly at 5 %% after Holm's correction over all changes (permutation
-tests, paired by user or query over the means of folds or seeds, with the trained models as given).
+The grid compares every loss under every bound that applies to it with the same loss without a bound, by the loss's own
+metric on test (nDCG where random rankings of its own have no closed form). Of %d changes %d are left out of what is
+summarised here: the cell, or that without a bound, has a run that did not converge or that the cap ended, or is not
+shown to rank better than at random. Of the other %d changes %d are for the better and %d for the worse, significantly
+at 5 %% after Holm's correction over all changes (permutation tests, paired by user or query over the means of folds or
+seeds, with the trained models as given).
 
 %s
 
 %s
 
-In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or queries, + and - mark
-significant ones, and white cells have no bound that applies or no result.
+In the figure red is for the better and blue for the worse, in standard errors of the mean change over users or
+queries, + and - mark significant ones, and white cells have no bound that applies or no result.
 
-Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of trees: rounds)
-ran and the best one is not among the last tenth. %s;
-%d others did not converge, and %d have no result. %d of the cells rank better than at random, by the interval of 95 %% of what users or
-queries have beyond the expectation of random rankings.]]
+Of %d cells %d converged: training ended because no epoch of the last %s was better on validation, or all %s epochs (of
+trees: rounds) ran and the best one is not among the last tenth. %s; %d others did not converge, and %d have no result.
+%d of the cells rank better than at random, by the interval of 95 %% of what users or queries have beyond the
+expectation of random rankings.]]
 
 -- The distinct values that the settings (data set and model) have in a field such as "patience", joined by " or ".
 local function each_of(grids, name)

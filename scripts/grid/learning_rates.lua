@@ -54,8 +54,8 @@ end
 print((args.made_up and "Made-up data, not for rates.lua:\n" or "For rates.lua:\n")
   .. table.concat(texts, "\n") .. "\n")
 return mr.experiment.finish(args, nil, ([[
-Learning rates of Adam, and of trees their share of each round, by the loss's metric on validation: the first fold, the mean over the
-bounds of a row.%s]]):format(args.made_up and ""
+Learning rates of Adam, and of trees their share of each round, by the loss's metric on validation: the first fold, the
+mean over the bounds of a row.%s]]):format(args.made_up and ""
     or #ends == 0 and " No chosen rate is at the edge of those that were tried."
     or " At the edge of those that were tried, where runs beyond it are not tried or fail: "
     .. table.concat(ends, "; ") .. "."),

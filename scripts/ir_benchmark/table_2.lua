@@ -134,8 +134,9 @@ end
 local beside = compared > 0 and ("Of %d printed numbers %d are met within 3 %%."):format(compared, within) or ""
 local section = experiment.finish(args, nil, beside .. ([[
 
-Matrix factorisation with %d factors; %d epochs of batches of %d interactions, each with %d negatives (BPR: 1) that are not the
-user's items in train. A tenth of each user's items in train is validation, and chooses the epoch by NDCG@20.]]):format(
+Matrix factorisation with %d factors; %d epochs of batches of %d interactions, each with %d negatives (BPR: 1) that are
+not the user's items in train. A tenth of each user's items in train is validation, and chooses the epoch by
+NDCG@20.]]):format(
     protocol.factors, args.epochs, args.batch, args.negatives),
   experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats, within = { "data" },
     mark = { ["Recall@20"] = "max", ["NDCG@20"] = "max" } }, cells, [[

@@ -115,8 +115,9 @@ With profits "%s", training on profit brings %.2f a user instead of %.2f (p = %.
 end
 return experiment.finish(args, nil, ([[
 The profits are made up, between 1 and %d for each movie; users and ratings are those of %s (%d %s, seed %d). %s
-"Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has the probability 1/2.
-Half of the largest profit is more than most movies that users like can bring, and these movies take the first ranks.]]
+"Relevance, times profit" has an artefact: the model has no biases, so that a movie of which it has learned little has
+the probability 1/2. Half of the largest profit is more than most movies that users like can bring, and these movies
+take the first ranks.]]
   ):format(under_profits.most, title, args.folds, args.folds == 1 and "fold" or "folds", args.seed,
     table.concat(parts, " ")),
   experiment.named("", mr.table{

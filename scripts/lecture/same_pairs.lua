@@ -87,9 +87,9 @@ for _, row in ipairs(rows) do
   if row[7] > widest[7] then widest = row end
 end
 return mr.experiment.finish(args, mr.plot.facets(panels), ([[
-The figure shows the %d different orders of documents with ratings %s. A loss that counts pairs in the wrong order cannot tell orders in
-one column of points apart, but metrics of the list can: with %d inverted pairs nDCG is between %.4f (%s) and %.4f (%s). RR and
-AP count the rating %g as relevant.]]):format(#orders,
+The figure shows the %d different orders of documents with ratings %s. A loss that counts pairs in the wrong order
+cannot tell orders in one column of points apart, but metrics of the list can: with %d inverted pairs nDCG is between
+%.4f (%s) and %.4f (%s). RR and AP count the rating %g as relevant.]]):format(#orders,
     table.concat(args.ratings, ", "), widest[1], widest[3], widest[4], widest[5], widest[6], top),
   mr.experiment.named("", mr.table{ rows = rows,
     columns = { "inverted pairs", "orders", "lowest nDCG", "lowest order", "highest nDCG", "highest order",

@@ -80,10 +80,10 @@ for _, each in ipairs{ at_one[1], at_one[#at_one] } do
     each.pairs }
 end
 local section = mr.experiment.finish(args, mr.plot.facets(panels), ([[
-All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and the same MAE.
-While the error is below half of the least difference of ratings, every prediction orders the items as their ratings do; beyond it
-equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and %.4f; the table has a prediction of
-either end.]]):format(
+All %d predictions of %d items with ratings %s that are off by the same amount for every item have the same RMSE and
+the same MAE. While the error is below half of the least difference of ratings, every prediction orders the items as
+their ratings do; beyond it equally accurate predictions rank differently. At an RMSE of 1 nDCG is between %.4f and
+%.4f; the table has a prediction of either end.]]):format(
     #signs, n, numbers(args.ratings), at_one[#at_one].ndcg, at_one[1].ndcg),
   mr.experiment.named("", mr.table{ rows = rows,
     columns = { "ratings", "predicted", "RMSE", "MAE", "nDCG", "pairs" },

@@ -86,9 +86,10 @@ for _, each in ipairs(rows) do
   end
 end
 local section = mr.experiment.finish({}, nil, ([[
-The printed average precisions are the computed ones, rounded. The printed mean average precision, %.4f, is the mean of the rounded values;
-without rounding it is %.4f. With one relevant row the denominators of AP@k agree. The formula of the Expedia challenge, read to the
-letter, adds the precision at every rank up to 5 and can exceed 1; counted at relevant rows only it is the reciprocal rank.]]  -- luacheck: ignore 631
+The printed average precisions are the computed ones, rounded. The printed mean average precision, %.4f, is the mean of
+the rounded values; without rounding it is %.4f. With one relevant row the denominators of AP@k agree. The formula of
+the Expedia challenge, read to the letter, adds the precision at every rank up to 5 and can exceed 1; counted at
+relevant rows only it is the reciprocal rank.]]
   ):format(published.map, exact),
   mr.table{ columns = { "measure", "example", "printed", "computed" }, rows = rows, formats = { computed = "%.4f" } })
 section.agreement = agreement

@@ -60,13 +60,13 @@ local found, times = timed()
 local few = args.set == "mslr" and not args.smoke
   and " (102 queries, too few to stand beside the others of the paper's table)" or ""
 return experiment.finish(args, nil, ([[
-The first table has an epoch query by query over %d made-up queries of 136 features, of %d documents each on average, on %s.
-The pairs of RankNet, %.1f million in both orders, would take %.1f GB as the authors keep them, two feature vectors and a target each;
-here they are made inside the loss. The epoch takes %.2f s of processor time with RankNet and %.2f s with NeuralNDCG, and %.2f GB of
-memory at most, of which the features are %.2f GB.
+The first table has an epoch query by query over %d made-up queries of 136 features, of %d documents each on average,
+on %s. The pairs of RankNet, %.1f million in both orders, would take %.1f GB as the authors keep them, two feature
+vectors and a target each; here they are made inside the loss. The epoch takes %.2f s of processor time with RankNet
+and %.2f s with NeuralNDCG, and %.2f GB of memory at most, of which the features are %.2f GB.
 
-The second table has the metrics on %s%s. The networks are trained on its official %s as in Table 1, at the learning rate of the
-text and at the one that is best on validation.]]):format(args.queries, documents,
+The second table has the metrics on %s%s. The networks are trained on its official %s as in Table 1, at the learning
+rate of the text and at the one that is best on validation.]]):format(args.queries, documents,
     args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6,
     found.pairs * (2 * 136 + 1) * 4 / 1e9,
     found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, training.said(set), few,

@@ -124,11 +124,12 @@ local function rises_text()
 end
 
 local how = {
-  paper = [[under our protocol at the learning rates of the text, mean over folds; the NDCG losses are negative NDCGs, and RankNet is
-trained query by query, where the paper has batches of 64 (section 4.2.1)]],
-  code = [[as the authors' code splits (70 and 30 % of the training part), mean over seeds; the NDCG losses are NDCGs, which are
-minimised. Two pairs of curves are not on one scale: RankNet trains on drawn pairs, of which each target has as many, and its held-out
-loss counts each pair once; NeuralNDCG query by query counts queries without relevant documents as 0 in training only]],
+  paper = [[under our protocol at the learning rates of the text, mean over folds; the NDCG losses are negative NDCGs,
+and RankNet is trained query by query, where the paper has batches of 64 (section 4.2.1)]],
+  code = [[as the authors' code splits (70 and 30 % of the training part), mean over seeds; the NDCG losses are NDCGs,
+which are minimised. Two pairs of curves are not on one scale: RankNet trains on drawn pairs, of which each target has
+as many, and its held-out loss counts each pair once; NeuralNDCG query by query counts queries without relevant
+documents as 0 in training only]],
 }
 local formats = {}
 for _, name in ipairs{ "training, first", "training, last", "held out, first", "lowest", "held out, last" } do

@@ -51,11 +51,11 @@ for _, name in ipairs(args.sets) do training.set(args, name) end
 if args.recipe == "code" then return dofile(here .. "table_1_code.lua")(args, add_published) end
 
 local how = [[
-Every algorithm is evaluated on the test queries of the official folds, where the paper splits off a tenth of all queries at random.
-RankNet is trained query by query, where the paper has batches of 64 (section 4.2.1). Networks are trained at four learning rates
-(0.0001 to 0.1). Validation chooses their epoch, and the rate in the lines "rate chosen", by nDCG with the gain 2^y - 1; the lines
-"rate of the text" have the learning rate of section 4.2. Of equal scores the mean over their orders counts. Queries without relevant
-documents have no metric and are left out.]]
+Every algorithm is evaluated on the test queries of the official folds, where the paper splits off a tenth of all
+queries at random. RankNet is trained query by query, where the paper has batches of 64 (section 4.2.1). Networks are
+trained at four learning rates (0.0001 to 0.1). Validation chooses their epoch, and the rate in the lines "rate
+chosen", by nDCG with the gain 2^y - 1; the lines "rate of the text" have the learning rate of section 4.2. Of equal
+scores the mean over their orders counts. Queries without relevant documents have no metric and are left out.]]
 
 local tables, texts, findings = {}, {}, {}
 for i, name in ipairs(args.sets) do

@@ -7,12 +7,11 @@ local training = code.training
 local protocol = training.protocol
 
 local how = [[
-All is done as the authors' code at 767b70b does it, but with seeds. Of the data set with fewer queries a random tenth of these is for
-evaluation (NeuralNDCG: of these only queries with eight documents), and of the other a sample of a hundred queries that were
-trained on. The NDCG losses are minimised,
-and the metrics then sort from the lowest score on, which undoes it. Features are standardised by query, or by array, in the evaluation
-part by its own statistics. Learning rates and epochs are fixed; nothing is chosen.
-Numbers are means over seeds, least and largest in brackets.]]
+All is done as the authors' code at 767b70b does it, but with seeds. Of the data set with fewer queries a random tenth
+of these is for evaluation (NeuralNDCG: of these only queries with eight documents), and of the other a sample of a
+hundred queries that were trained on. The NDCG losses are minimised, and the metrics then sort from the lowest score
+on, which undoes it. Features are standardised by query, or by array, in the evaluation part by its own statistics.
+Learning rates and epochs are fixed; nothing is chosen. Numbers are means over seeds, least and largest in brackets.]]
 
 -- Titles of table rows whose numbers come from a wrong ranking, which the authors' code evaluates by mistake: sorted
 -- from the lowest score on, or with only the first document of a query.
@@ -67,7 +66,8 @@ local function counts_table(set, names, results, seeds)
       "random MAP" } }, experiment.cells(nil, function(_, column) return not column:find "^random" and seeds or 0 end),
     [[
 trained on, evaluated, skipped: numbers of queries, means over seeds (skipped: without relevant documents); random: the
-metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2: precision.]])  -- luacheck: ignore 631
+metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2:
+precision.]])
 end
 
 -- A sentence on how much nDCG+1 (nDCG of labels + 1) varies between algorithms, and between seeds of one algorithm.
@@ -80,8 +80,8 @@ local function words(names, results)
     if high - low >= most then widest, most = name, high - low end
   end
   return ([[
-evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the seeds of a single algorithm are up to %.4f apart
-(%s).]]):format(least, largest, most, widest)
+evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the seeds of a single algorithm are up to %.4f
+apart (%s).]]):format(least, largest, most, widest)
 end
 
 -- The two tables of a data set, a sentence on them, and how many printed numbers were compared.

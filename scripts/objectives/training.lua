@@ -121,10 +121,11 @@ local function words(set, found, random, at_edge)
   end
   local function gain(name) return mean[name .. "QbQ"] - mean[name .. "Batched"] end
   return ([[
-On %s, with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks are
-significantly better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by query instead
-of in batches changes nDCG by these amounts: MseNet %+.4f, ApproxNDCG %+.4f, NeuralNDCG %+.4f. Of the chosen rates %s are the
-least or the largest that was tried.]]):format(M.said(set), worst.mean, worst.name, best.mean, best.name, random,
+On %s, with the chosen rates nDCG is between %.4f (%s) and %.4f (%s), where random orders have %.4f; %d of %d networks
+are significantly better than those. Of %d comparisons with MseNetBatched %s significant at 5 %%. Training query by
+query instead of in batches changes nDCG by these amounts: MseNet %+.4f, ApproxNDCG %+.4f, NeuralNDCG %+.4f. Of the
+chosen rates %s are the least or the largest that was
+tried.]]):format(M.said(set), worst.mean, worst.name, best.mean, best.name, random,
     over_random, #found, #found - 1, experiment.are(surely), gain "MseNet", gain "ApproxNDCG", gain "NeuralNDCG",
     at_edge),
     ("from %.4f to %.4f on %s (of %d differences from MseNetBatched %s significant)"):format(worst.mean, best.mean,

@@ -40,8 +40,8 @@ local function levels_text(args, count)
   local text = ""
   if count.steps > 0 then
     text = ([[
- With more negatives scores are lower in %d of %d steps from one NSR to the next: test sets have as many negatives for each
-relevant item as training sets.]]):format(count.falls, count.steps)
+ With more negatives scores are lower in %d of %d steps from one NSR to the next: test sets have as many negatives for
+each relevant item as training sets.]]):format(count.falls, count.steps)
   end
   if count.cells > 0 then
     text = ("%s\nThe loss of RR has the lowest mean in %d of %d cells of method, data set, metric and NSR.%s"):format(
@@ -74,10 +74,10 @@ end)
 local heads, formats = { "method and data", "metric", "NSR", table.unpack(figures.titles(losses)) }, {}
 for _, name in ipairs(figures.titles(losses)) do formats[name] = "%.4f" end
 return mr.experiment.finish(args, pictures, ([[
-The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate: means over the
-splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of three persistences
-chose.%s%s]]):format(levels_text(args, count), figures.missing(args)),
+The figure shows test scores by each metric of every loss, whose own metric chose the epoch and the learning rate:
+means over the splits, with the least and the largest of them. The listwise nRBP loss has three models, which RBP of
+three persistences chose.%s%s]]):format(levels_text(args, count), figures.missing(args)),
   mr.experiment.named("", mr.table{ columns = heads, rows = lines, formats = formats },
     mr.experiment.cells(nil, function(line) return splits_of[line] end), ([[
-NSR: negative sampling ratio; %s: mean over the splits of the row's metric on test, of the models that were trained on this
-loss. Its own metric chose the epoch and the learning rate.]]):format(figures.listed(figures.titles(losses)))))
+NSR: negative sampling ratio; %s: mean over the splits of the row's metric on test, of the models that were trained on
+this loss. Its own metric chose the epoch and the learning rate.]]):format(figures.listed(figures.titles(losses)))))

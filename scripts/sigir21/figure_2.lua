@@ -46,8 +46,8 @@ for i, column in ipairs(figures.columns(rows, true)) do panels[i], sentences[i] 
 panels.columns, panels.title = #analysis.distinct(rows, "dataset"), figures.heading(args)
 panels.width, panels.height = 400 * panels.columns, 330 * ((#panels + panels.columns - 1) // panels.columns) + 40
 return mr.experiment.finish(args, mr.plot.facets(panels), ([[
-The figure shows how often each loss has the best test score by a metric; a case is one metric, split and NSR, and losses that tie are
-all counted. The loss of RR is left out, as in the paper.
+The figure shows how often each loss has the best test score by a metric; a case is one metric, split and NSR, and
+losses that tie are all counted. The loss of RR is left out, as in the paper.
 
 %s%s%s]]):format(table.concat(sentences, "\n"), left, figures.in_paper(args,
     "In the paper most of the best scores are those of nRBP losses, of LambdaRank those of nRBP(0.95).")),

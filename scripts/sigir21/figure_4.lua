@@ -49,5 +49,5 @@ return mr.experiment.finish(args, pictures, ([[
 %s
 
 %s%s%s]]):format(marginal.about, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
-In the paper LambdaRank with nRBP(0.95) is the best on all data sets but Epinions, and on CiteULike listwise nRBP is above the others
-without any overlap of prediction intervals except by RR.]])), marginal.table(lines))
+In the paper LambdaRank with nRBP(0.95) is the best on all data sets but Epinions, and on CiteULike listwise nRBP is
+above the others without any overlap of prediction intervals except by RR.]])), marginal.table(lines))

@@ -80,9 +80,9 @@ local function curves_text(kind, curves, adjusted)
     end
   end
   return ([[
-With %s %d of %d curves rise significantly with the number of positives and %d fall (slope over its logarithm, Student's t, Holm's
-correction over all curves). Where users have few positives (the tenth percentile) the interval lies above 0 in %d and below it in %d;
-where they have many (the ninetieth) above in %d and below in %d.]]):format(
+With %s %d of %d curves rise significantly with the number of positives and %d fall (slope over its logarithm,
+Student's t, Holm's correction over all curves). Where users have few positives (the tenth percentile) the interval
+lies above 0 in %d and below it in %d; where they have many (the ninetieth) above in %d and below in %d.]]):format(
     figures.kind_words[kind], ways.rise, all, ways.fall, few[1], few[-1], many[1], many[-1])
 end
 
@@ -107,13 +107,14 @@ for _, kind in ipairs(analysis.distinct(columns, "kind")) do
   sentences[#sentences + 1] = curves_text(kind, curves, adjusted)
 end
 return mr.experiment.finish(args, pictures, ([[
-The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean over the
-splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of positives in train (penalty
-by generalised cross validation, at most %d degrees of freedom) with their interval of 95 %%, point by point, from the
-first to the last percentile of users.
+The figure shows each user's test score by the model of nRBP(0.95) less that by AP's or nDCG's, at NSR %d, as a mean
+over the splits; above 0 nRBP is better. Curves are cubic smoothing splines over the logarithm of the number of
+positives in train (penalty by generalised cross validation, at most %d degrees of freedom) with their interval of 95
+%%, point by point, from the first to the last percentile of users.
 
 %s%s%s]]):format(nsr, analysis.most_df, table.concat(sentences, "\n"), left, figures.in_paper(args, [[
-In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear direction.]]  -- luacheck: ignore 631
+In the paper listwise curves, splines as well, rise on all data sets but Epinions, those of LambdaRank have no clear
+direction.]]
   )),
   mr.experiment.named("", mr.table{
     columns = {

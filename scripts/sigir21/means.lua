@@ -83,8 +83,8 @@ M.no_intervals = "There are as many means as runs, and so no intervals."
 
 ---Says what the figures show.
 M.about = [[
-The figure shows marginal means of scores that were standardised within data set and NSR, from a linear model for each method and
-metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short interval is that of 95 %
-for the mean, the long one that for a single run.]]
+The figure shows marginal means of scores that were standardised within data set and NSR, from a linear model for each
+method and metric, with the loss, the data set, the NSR and the interactions of the loss with the other two. The short
+interval is that of 95 % for the mean, the long one that for a single run.]]
 
 return M

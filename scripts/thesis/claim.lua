@@ -155,7 +155,7 @@ less its mean, paired by user or query (means over folds and seeds); p: of a per
 models as given; p, Holm: corrected over the data set; d: mean change in standard deviations of the changes; wins:
 share of users or queries with a positive change; runs: folds and seeds with a positive change.]]))
 section.finding = not args.made_up and ([[
-The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting and loss, and
-significantly worse than one of them in %s.]]):format(
+The bound %s is significantly better than no bound and than all four published ones in %d of %d cells of data, setting
+and loss, and significantly worse than one of them in %s.]]):format(
   args.bound, counts.holds or 0, #lines, counts.contradicted or "none") or nil
 return section

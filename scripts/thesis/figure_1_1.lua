@@ -53,11 +53,12 @@ local table_1_1 = mr.table{ columns = { "Table 1.1", "nDCG", "printed" },
   } }
 
 return mr.experiment.finish(args, fig, [[
-The figure shows the lower bounds of nDCG and AP. Both rise with the fraction of relevant items, from near zero to 1: the worst ranking
-of an easy instance beats a fair ranking of a hard one (Table 1.1). The bound of nDCG depends on the size of the instance too:
-the larger it is, the higher the bound, since the logarithmic discount flattens; that of AP hardly does.
-Eq. 3.2 as the thesis prints it lacks the division by the ideal DCG, without which it exceeds 1. The bounds
-here have it, and so has Table 1.1, whose numbers agree; its B does not say its size, and N = 6, P = 5 gives its 0.78.]],  -- luacheck: ignore 631
+The figure shows the lower bounds of nDCG and AP. Both rise with the fraction of relevant items, from near zero to 1:
+the worst ranking of an easy instance beats a fair ranking of a hard one (Table 1.1). The bound of nDCG depends on the
+size of the instance too: the larger it is, the higher the bound, since the logarithmic discount flattens; that of AP
+hardly does. Eq. 3.2 as the thesis prints it lacks the division by the ideal DCG, without which it exceeds 1. The
+bounds here have it, and so has Table 1.1, whose numbers agree; its B does not say its size, and N = 6, P = 5 gives its
+0.78.]],
   mr.experiment.named("", bounds, nil,
   "at 0.2, at 0.5, at 0.8: lower bound of the metric where this fraction of the N items is relevant."),
   table_1_1)

@@ -31,11 +31,11 @@ local tied = mr.table{ columns = { "smooth nDCG, tied at the bottom", "instance"
 local ratios = figure.slope_ratios(rows[1], "minmax")
 return mr.experiment.finish(args, fig, ([[
 Min-max bounding gives every instance the same range: -1 to 0 for nDCG and AP, 0 to 1 for nRBP. The largest slope is
-this multiple of the least at NSR 2: %s. Where that is near 1, as for AP, the bound changes little in training.
-Two things differ from the thesis. The bound of nDCG is Eq. 3.2 divided by the ideal DCG, which the printed formula lacks. And the
-range is that of rankings: smooth nDCG, which is what is trained, leaves it a little where all relevant items are tied at the
-bottom (second table: above 0).
-The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios),
+this multiple of the least at NSR 2: %s. Where that is near 1, as for AP, the bound changes little in training. Two
+things differ from the thesis. The bound of nDCG is Eq. 3.2 divided by the ideal DCG, which the printed formula lacks.
+And the range is that of rankings: smooth nDCG, which is what is trained, leaves it a little where all relevant items
+are tied at the bottom (second table: above 0). The thesis' text does not name its three instances; these are ours
+(--relevant).]]):format(ratios),
   mr.experiment.named("", ends, nil, figure.legend_of_ends),
   mr.experiment.named("", tied, nil,
   "loss: of rankings whose relevant rows are tied at the bottom; bounded loss: the same under the bound."))

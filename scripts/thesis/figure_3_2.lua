@@ -34,11 +34,11 @@ local numbers = mr.table{ columns = { "expected loss", "NSR", "P = 1", "P = 5", 
   formats = { ["P = 1"] = "%.4f", ["P = 5"] = "%.4f", [most] = "%.4f" } }
 
 return mr.experiment.finish(args, figure.facets(panels), [[
-The figure shows the expected loss of a random ranking. More negatives make every loss larger. At a constant NSR the expected AP and
-nRBP losses grow with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the expected nDCG loss rises at
-first, then falls: large instances are easier.
-In the thesis the expected nDCG loss falls "from P >= 5"; here the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3.
-The numerator of Eq. 3.8 prints as P and should be P/N. E[AP] is the value of Eq. 3.10.]],
+The figure shows the expected loss of a random ranking. More negatives make every loss larger. At a constant NSR the
+expected AP and nRBP losses grow with the number of relevant items, AP towards -1/(1 + NSR), nRBP as NSR P^2 / 2; the
+expected nDCG loss rises at first, then falls: large instances are easier. In the thesis the expected nDCG loss falls
+"from P >= 5"; here the top is at P = 5 for NSR 1 and 2, at P = 4 for NSR 3. The numerator of Eq. 3.8 prints as P and
+should be P/N. E[AP] is the value of Eq. 3.10.]],
   mr.experiment.named("", numbers, nil, ([[
 NSR: negative sampling ratio; P = 1, P = 5, %s: expected loss of a random ranking with P relevant items; highest at P:
 number of relevant items with the largest expected loss.]]):format(most)))

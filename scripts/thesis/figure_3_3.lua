@@ -14,10 +14,10 @@ local fig = figure.bounded_losses(rows, "expectation", { title = "Expectation ba
 
 local ratios = figure.slope_ratios(rows[1], "expectation")
 return mr.experiment.finish(args, fig, ([[
-Expectation based bounding: a random ranking gets -1 (nDCG, AP) or 1 (nRBP). nRBP runs from 0 to 2 for every instance, while the
-ends of nDCG and AP depend on the instance: the best ranking reaches -1/E, so that AP and nDCG are the steeper the higher the NSR.
-The largest slope is this multiple of the least at NSR 2: %s.
-What the thesis says, "instances with a higher NSR are able to achieve higher losses", holds for the size of the loss; the
-worst rankings (bounded worst) of nDCG are nearly alike. The numerator of Eq. 3.8 prints as P and should be P/N.
-The thesis' text does not name its three instances; these are ours (--relevant).]]):format(ratios),
+Expectation based bounding: a random ranking gets -1 (nDCG, AP) or 1 (nRBP). nRBP runs from 0 to 2 for every instance,
+while the ends of nDCG and AP depend on the instance: the best ranking reaches -1/E, so that AP and nDCG are the
+steeper the higher the NSR. The largest slope is this multiple of the least at NSR 2: %s. What the thesis says,
+"instances with a higher NSR are able to achieve higher losses", holds for the size of the loss; the worst rankings
+(bounded worst) of nDCG are nearly alike. The numerator of Eq. 3.8 prints as P and should be P/N. The thesis' text does
+not name its three instances; these are ours (--relevant).]]):format(ratios),
   mr.experiment.named("", figure.table_of_ends(rows, "expectation"), nil, figure.legend_of_ends))

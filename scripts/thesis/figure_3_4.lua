@@ -21,12 +21,12 @@ end)
 local slopes = mr.table{ columns = { "slopes", "instance", "minmax", "expectation", "expectation_max" }, rows = lines }
 
 return mr.experiment.finish(args, fig, [[
-Expectation-max bounding: the best ranking gets -1, a random one 0, for every instance and loss. The worst ranking of nDCG and AP
-lands above 0, the higher the lower the NSR; that of nRBP on 1.
-At a constant NSR the thesis sees "a similar impact as expectation based bounding". For nRBP the two are the
-same but for a constant (equal slopes, twice those of min-max). For nDCG and AP they weigh instances in opposite ways (second table):
-as instances grow, the slope of nDCG falls under the one bound and rises under the other, and that of AP the other way round.
-The thesis' text does not name its three instances; these are ours (--relevant).]],
+Expectation-max bounding: the best ranking gets -1, a random one 0, for every instance and loss. The worst ranking of
+nDCG and AP lands above 0, the higher the lower the NSR; that of nRBP on 1. At a constant NSR the thesis sees "a
+similar impact as expectation based bounding". For nRBP the two are the same but for a constant (equal slopes, twice
+those of min-max). For nDCG and AP they weigh instances in opposite ways (second table): as instances grow, the slope
+of nDCG falls under the one bound and rises under the other, and that of AP the other way round. The thesis' text does
+not name its three instances; these are ours (--relevant).]],
   mr.experiment.named("", figure.table_of_ends(rows, "expectation_max"), nil, figure.legend_of_ends),
   mr.experiment.named("", slopes, nil,
   "minmax, expectation, expectation_max: change of the loss under this bound per change of the loss."))

@@ -6,7 +6,7 @@ local mr = require "moonrank"
 local figure = dofile((arg[0]:match("^(.*/)") or "./") .. "figure.lua")
 
 local args = figure.args("3_5", {
-  gains = { default = { 1, 4, 16, 64 }, least = 1, help = "steepness of the sigmoids" },
+  steepness = { default = { 1, 4, 16, 64 }, least = 1, help = "steepness of the sigmoids" },
   points = { default = 400, least = 2, help = "points of a curve" },
 }, { points = 40 })
 local instances = { figure.instance(8, 4), figure.instance(15, 5) }
@@ -48,7 +48,7 @@ for _, instance in ipairs(instances) do
     local steps_x, steps_y = staircase(distribution, low - fringe, high + fringe)
     local series, row = { { name = "exact", x = steps_x, y = steps_y, color = 7 } },
       { base.title, instance.name, #distribution }
-    for i, steepness in ipairs(args.gains) do
+    for i, steepness in ipairs(args.steepness) do
       local y = smoothed(distribution, steepness, wide)
       series[#series + 1] = { name = ("a = %g"):format(steepness), x = wide, y = y, color = i }
       row[#row + 1] = distance(distribution, steepness, inside)
@@ -60,15 +60,16 @@ for _, instance in ipairs(instances) do
 end
 
 local columns, formats = { "mean distance", "instance", "values" }, {}
-for _, steepness in ipairs(args.gains) do
+for _, steepness in ipairs(args.steepness) do
   columns[#columns + 1] = ("a = %g"):format(steepness)
   formats[columns[#columns]] = "%.4f"
 end
 
 return mr.experiment.finish(args, figure.facets(panels), [[
-The figure shows Algorithm 2 at several gains. For nDCG and AP a gain of 1 gives a nearly flat line, 16 is still too soft at the ends,
-and 64 follows. nRBP takes whole numbers: 1 nearly fits, and from 4 on the curve is a staircase. The gain that fits depends on metric
-and instance. The black staircase is exact, over all arrangements, where the thesis has no formula for nDCG and nRBP but simulation.]],  -- luacheck: ignore 631
+The figure shows Algorithm 2 at several values of the steepness a, which the thesis calls gain. For nDCG and AP, a = 1
+gives a nearly flat line, 16 is still too soft at the ends, and 64 follows. nRBP takes whole numbers: 1 nearly fits, and
+from 4 on the curve is a staircase. The steepness that fits depends on metric and instance. The black staircase is
+exact, over all arrangements. The thesis has no formula for nDCG and nRBP and simulates.]],
   mr.experiment.named("", mr.table{ columns = columns, rows = lines, formats = formats }, nil, [[
 X(N,P): N rows, P of them relevant; values: how many the metric has; a =, with the steepness of the sigmoids: mean
 distance of the smooth distribution function from the exact one.]]))

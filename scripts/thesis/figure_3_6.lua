@@ -41,8 +41,8 @@ figure.each(rows, function(base, instance)
   local steepness = #distribution / (distribution:max() - distribution:min())
   lines[#lines + 1] = { base.title, instance.name, #distribution, steepness, steepness * distribution:sd(), distance }
 end)
-local gains = mr.table{ columns = { "metric", "instance", "values", "gain", "gain x sd", "mean distance" },
-  rows = lines, formats = { gain = "%.4g", ["gain x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
+local found = mr.table{ columns = { "metric", "instance", "values", "steepness", "steepness x sd", "mean distance" },
+  rows = lines, formats = { steepness = "%.4g", ["steepness x sd"] = "%.4g", ["mean distance"] = "%.5f" } }
 
 -- Table of the smooth distribution function at the worst and at the best value of a metric. It should be 0 at the worst
 -- and 1 at the best value; for small lists it is farthest off.
@@ -60,13 +60,14 @@ end
 local ends = mr.table{ columns = { "F at both ends", "nDCG", "AP", "nRBP" }, rows = lines }
 
 return mr.experiment.finish(args, figure.facets(panels), [[
-Algorithm 2 with the gain of Eq. 3.13 follows every distribution; at a constant NSR larger instances have the narrower ones (nDCG, AP).
-But that gain grows with the number of values sampled, for nDCG and AP to thousands of steps within a standard deviation ("gain x sd"):
-so steep, the curve is a staircase again, and its derivative, which training uses, is noise around the density.
+Algorithm 2 with the steepness of Eq. 3.13 follows every distribution. At a constant NSR larger instances have the
+narrower ones (nDCG, AP). But that steepness grows with the number of values sampled, for nDCG and AP to thousands of
+steps within a standard deviation ("steepness x sd"). So steep, the curve is a staircase again, and its derivative,
+which training uses, is noise around the density.
 The thesis promises 0 and 1 at the ends, which small instances do not reach (second table). Its text speaks of two
 instances, its caption of three; these three are ours (--relevant).]],
-  mr.experiment.named("", gains, nil, [[
-X(N,P): N rows, P of them relevant; values: how many were sampled; gain: steepness by Eq. 3.13; gain x sd: steepness
-times the standard deviation of the metric; mean distance: of the smooth distribution function from the exact one.]]),
+  mr.experiment.named("", found, nil, [[
+X(N,P): N rows, P of them relevant; values: how many were sampled; steepness: by Eq. 3.13; steepness x sd: that times
+the standard deviation of the metric; mean distance: of the smooth distribution function from the exact one.]]),
   mr.experiment.named("", ends, nil,
     "nDCG, AP, nRBP: smooth distribution function at the least and at the largest value."))

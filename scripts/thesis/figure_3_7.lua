@@ -52,12 +52,12 @@ local starts = mr.table{ columns = { "all scores equal", "instance", "loss", "ra
   rows = lines, formats = { loss = "%.4f", random = "%.4f", ["in sd above it"] = "%.2f", bounded = "%.4g" } }
 
 return mr.experiment.finish(args, fig, [[
-Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share its range.
-Before training, with all scores equal (vertical line; second table), AP and nRBP stand near the middle of the S, but smooth nDCG stands on
-its flat end at 0, by more standard deviations the larger the instance: its gradient vanishes where training begins.
-The vertical lines are ours; the thesis' "constant upper and lower bounds" hold for large instances only
-(second table of figure_3_6.lua).
-The thesis' text does not name its three instances; these are ours (--relevant).]],
+Distribution based bounding is an S: flat at both ends, steep around what a random ranking gets. All instances share
+its range. Before training, with all scores equal (vertical line; second table), AP and nRBP stand near the middle of
+the S, but smooth nDCG stands on its flat end at 0, by more standard deviations the larger the instance: its gradient
+vanishes where training begins. The vertical lines are ours; the thesis' "constant upper and lower bounds" hold for
+large instances only (second table of figure_3_6.lua). The thesis' text does not name its three instances; these are
+ours (--relevant).]],
   mr.experiment.named("", ends, nil, [[
 X(N,P): N rows, P of them relevant; best, random, worst: loss of the best, an average random and the worst ranking;
 bounded: the same under the bound.]]),

@@ -145,8 +145,8 @@ function M.curves(number)
     end
   end
   return finish(args, panels, ([[
-Axes fit all bounds but the thesis' distribution bound, which may lie
-below (its numbers are in the table). From k = 1 to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]  -- luacheck: ignore 631
+Axes fit all bounds but the thesis' distribution bound, which may lie below (its numbers are in the table). From k = 1
+to k = 10 the nDCG@k of the unbounded nDCG loss goes as follows: %s.%s]]
     ):format(table.concat(ends, "; "),
       args.made_up and "" or "\nIn the thesis nDCG@k falls with k on MovieLens and grows on MQ2008."),
     { "data", "loss", "bound", "nDCG@1", "nDCG@5", "nDCG@10", "nDCG@50" }, lines,
@@ -185,10 +185,11 @@ function M.distributions(number, loss)
       xrange = { math.min(quantile(b, 0.01), 0.9), 1 } }
   end)
   return finish(args, panels, ([[
-The figure shows the distribution of %s over all test lists, trained on %s without a bound and under one: the share of lists with at most
-this score. It is grey where the bounded loss leaves fewer lists with so low a score, which is better. Axes begin at the first
-percentile of the unbounded loss. The lowest tenth is higher than without a bound in %d of %d panels, the mean in %d; the largest
-change of the mean is %+.4f (%s, %s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
+The figure shows the distribution of %s over all test lists, trained on %s without a bound and under one: the share of
+lists with at most this score. It is grey where the bounded loss leaves fewer lists with so low a score, which is
+better. Axes begin at the first percentile of the unbounded loss. The lowest tenth is higher than without a bound in %d
+of %d panels, the mean in %d; the largest change of the mean is %+.4f (%s,
+%s).]]):format(name, name, count(lines, function(l) return l[4] > l[3] end), #lines,
       count(lines, function(l) return l[7] > 0 end), largest(lines, 7)),
     { "data", "bound", "10 %, none", "10 %", "median, none", "median", "change of mean", "largest distance", "lists",
     "skipped" }, lines,
@@ -250,9 +251,10 @@ function M.instances(number, loss)
   panels.legend = "none"
   local low, high, spreads = least_and_most(lines, 3)
   return finish(args, panels, ([[
-The figure has the %s of every user (mean over the folds) or query under a bound, against the same without one; above the dashed line the
-bound is better. Correlations are from %.3f to %.3f. The standard deviations of the change under expectation-max bounding are:
-%s%s.]]):format(name, low, high, spreads, args.made_up and "" or " (in the thesis it grows with the NSR)"),
+The figure has the %s of every user (mean over the folds) or query under a bound, against the same without one; above
+the dashed line the bound is better. Correlations are from %.3f to %.3f. The standard deviations of the change under
+expectation-max bounding are: %s%s.]]):format(name, low, high, spreads,
+    args.made_up and "" or " (in the thesis it grows with the NSR)"),
     { "data", "bound", "correlation", "change", "sd of change", "better", "worse", "users or queries" }, lines,
     { correlation = "%.3f", change = "%+.4f", ["sd of change"] = "%.4f", better = "%.3f", worse = "%.3f" }, cells, ([[
 correlation: of the %s of users (means over folds) or queries under the bound and without one; change: mean change by

@@ -137,12 +137,12 @@ local function sentence(set, cells)
     end
   end
   return ([[
-On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s significantly behind. The change that a bound makes
-has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The best rates go from
-%s to %s for Adam and from %s to %s for descent; of the powers of ten that were tried %.0f %% and %.0f %% are within
-0.01 of the best.]]):format(set.title, ahead, #cells, experiment.are(sure), experiment.are(behind), signs, bounded,
-    apart, rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd), rate_text(most.sgd),
-    100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
+On %s descent is ahead of Adam in %d of %d cells; %s significantly ahead and %s significantly behind. The change that a
+bound makes has the same sign under both in %d of %d cells; in %d it is significant under both with opposite signs. The
+best rates go from %s to %s for Adam and from %s to %s for descent; of the powers of ten that were tried %.0f %% and
+%.0f %% are within 0.01 of the best.]]):format(set.title, ahead, #cells, experiment.are(sure),
+    experiment.are(behind), signs, bounded, apart, rate_text(least.adam), rate_text(most.adam), rate_text(least.sgd),
+    rate_text(most.sgd), 100 * near.adam / tried.adam, 100 * near.sgd / tried.sgd)
 end
 
 for i, name in ipairs(args.sets) do

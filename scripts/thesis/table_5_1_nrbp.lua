@@ -144,9 +144,9 @@ corrected by Holm over the column.]]):format(set.legend, set.unit))
     parted, changes = parted + of_all[7], changes + of_all[1]
   end
   parts[i] = ([[
-On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations %.3f and
-%.3f). Over all three losses %d of %d changes are significant to one side at 0.95 and to the other at 0.9 or 0.8. In %.0f %% of
-the runs all three persistences choose the same epoch.]]):format(
+On %s, trained on nRBP, %d of %d changes at 0.9 and %d of %d at 0.8 have the sign that they have at 0.95 (correlations
+%.3f and %.3f). Over all three losses %d of %d changes are significant to one side at 0.95 and to the other at 0.9 or
+0.8. In %.0f %% of the runs all three persistences choose the same epoch.]]):format(
     set.title, of_loss[1][2], of_loss[1][1], of_loss[2][2], of_loss[2][1], of_loss[1][3], of_loss[2][3], parted,
     changes, 100 * same_epoch(results))
 end

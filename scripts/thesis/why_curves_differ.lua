@@ -226,23 +226,25 @@ end
 
 local a, b = apart[first], apart[other]
 local text = ([[
-While a list has k relevant rows or more, the most that its first k ranks can have grows with k, and nDCG@k falls where lower
-ranks hold fewer relevant rows than those above. With fewer than k relevant rows that most stays, and nDCG@k rises with each
-relevant row that is still found. The first table takes the change of the mean nDCG@k apart, exactly. On %s, %.1f %% of the lists have
-fewer than ten relevant rows, and the change of %+.4f is made of %+.4f by lists with k and %+.4f by lists with fewer; on %s, %.1f
-%% have fewer, and the change of %+.4f is made of %+.4f and %+.4f. The second table has lists by their number of relevant rows
-(panels d and e). In the third, rankers and shapes are exchanged: the trained rankings of %s, on lists thinned at random to the
-shapes of %s, go from %.4f at k = 1 to %.4f at k = 10 (panel c). Made rankers put every relevant row above any other with one
-probability, the AUC of the trained ranker (panel f). Random rankings (dashed in panel a, in closed form) stay level while all
-lists have k relevant rows, and rise then. Lists without relevant rows, or with nothing else, are left out; tied rows count as
-the mean over their orders.]]):format(first.title, 100 * a.fewer[10], a.y[10] - a.y[1], a.with,
+While a list has k relevant rows or more, the most that its first k ranks can have grows with k, and nDCG@k falls
+where lower ranks hold fewer relevant rows than those above. With fewer than k relevant rows that most stays, and
+nDCG@k rises with each relevant row that is still found. The first table takes the change of the mean nDCG@k apart,
+exactly. On %s, %.1f %% of the lists have fewer than ten relevant rows. The change of %+.4f is made of %+.4f by lists
+with k and %+.4f by lists with fewer. On %s, %.1f %% have fewer, and the change of %+.4f is made of %+.4f and %+.4f.
+The second table has lists by their number of relevant rows (panels d and e). In the third, rankers and shapes are
+exchanged: the trained rankings of %s, on lists thinned at random to the shapes of %s, go from %.4f at k = 1 to %.4f
+at k = 10 (panel c). Made rankers put every relevant row above any other with one probability, the AUC of the trained
+ranker (panel f). Random rankings (dashed in panel a, in closed form) stay level while all lists have k relevant rows,
+and rise then. Lists without relevant rows, or with nothing else, are left out. Tied rows count as the mean over their
+orders.]]):format(first.title, 100 * a.fewer[10], a.y[10] - a.y[1], a.with,
   a.without, other.title, 100 * b.fewer[10], b.y[10] - b.y[1], b.with, b.without, first.title, other.title, swapped[1],
   swapped[10])
 local answer = ([[
 
-So both have a part. The shapes of the lists decide where nDCG@k can fall at all: on those of %s, every ranker rises. That it
-does fall on %s, is the trained ranker's doing: it is surer at its top ranks than further down. Its first row is relevant in %.1f
-%% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by %+.4f alone.]]):format(
+So both have a part. The shapes of the lists decide where nDCG@k can fall at all: on those of %s, every ranker rises.
+That it does fall on %s is the trained ranker's doing: it is surer at its top ranks than further down. Its first row
+is relevant in %.1f %% of the lists, a made ranker's of the same AUC in %.1f %%, and the latter's nDCG@k changes by
+%+.4f alone.]]):format(
   other.title, first.title, 100 * a.y[1], 100 * made[1].y[1], made[1].y[10] - made[1].y[1])
 return experiment.finish(args, mr.plot.facets(panels), text .. (args.made_up and "" or answer),
   experiment.named("The change of nDCG@k from k = 1 to 10, taken apart", shapes, cells_of(1), [[

@@ -25,7 +25,7 @@ describe("scripts of faces:", function()
     {}, function(folder)
     local out = run(folder, "table_2", small)
     says(out, "made-up faces, drawn, no photographs", "ranking         RankCNN       0.6483",
-      "Class CNN     0.3283", "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "filters are 3 x\n3")
+      "Class CNN     0.3283", "Reg. LR-l2   ", "then 45, 5 and 10 pairs", "are 3 x 3")
     check(not out:find("Class NN", 1, true), out)
     for line in out:gmatch "[^\n]+" do  -- rates and penalties: values beyond those at the edge were tried, too
       check(not line:find "rate [%d.e-]+ %(edge%)" and not line:find "penalty [%d.e-]+ %(edge%)", line)

@@ -176,7 +176,7 @@ extern const lua::OpTable user_items_methods{
     &lua::push_metatable<UserItems>,
     {
         op<&together>("with", "self, other", "A table with the pairs of both tables."),
-        op<&sized>("sized", "self, all_users, all_items", "The same pairs, for other numbers of users and items."),
+        op<&sized>("sized", "self, all_users, all_items", "These pairs, for other numbers of users and items."),
         op<&only>("only", "self, users", "A table with the items of the given users only."),
         op<&count_without>("count_without", "self, other, users",
                            "Number of pairs of the given users that are in this table but not in `other`."),

@@ -26,7 +26,8 @@ end
 M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
-  standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward" }
+  standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
+  mrr = "rr", map = "ap", lambdamart = "trees" }
 
 -- Endings without which a word is its stem: "batch" for "batches", "query" for "queries". "ies" becomes "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }

@@ -104,7 +104,11 @@ local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 local function tick_text(x, step, largest)
   -- a multiple of the step that should be 0 may differ from 0 by a rounding error
   if math.abs(x) < step * 1e-6 then return "0" end
-  if step < 1e-4 or largest >= 1e12 then return (("%.3g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e")) end
+  if step < 1e-4 or largest >= 1e12 then
+    local power = math.floor(math.log(math.max(largest, math.abs(x)), 10) + 1e-9)
+    local digits = math.max(3, power - math.floor(math.log(step, 10) + 1e-9) + 1)
+    return (("%." .. digits .. "g"):format(x):gsub("e([+-])0*", "e%1"):gsub("e%+", "e"))
+  end
   if largest >= 1e4 then
     for _, each in ipairs(suffixes) do
       if largest >= each[1] then return tick_text(x / each[1], step / each[1], 1) .. each[2] end

@@ -23,6 +23,19 @@ describe("plot axes", function()
     equal(ticks({ lo = 1e-6, hi = 1e6, log = true }, 4), "1e-6 0.01 100 1M")
   end)
 
+  test.it("have ticks with different labels, also in a narrow range of large or small numbers", function()
+    equal(ticks({ lo = 0.69312, hi = 0.69318 }, 3), "0.69312 0.69314 0.69316 0.69318")
+    for power = -12, 14 do
+      for _, narrow in ipairs{ 1e-3, 1e-5, 1e-7, 1e-9 } do
+        local seen, lo = {}, 1.2345678 * 10.0 ^ power
+        for _, tick in ipairs(scale.ticks({ lo = lo, hi = lo * (1 + narrow) }, 5)) do
+          test.check(not seen[tick.text], ("%s twice in %g to %g"):format(tick.text, lo, lo * (1 + narrow)))
+          seen[tick.text] = true
+        end
+      end
+    end
+  end)
+
   test.it("have ticks between 0 and 1 if all values are 0 or 1, also with a given range", function()
     local function steps(o)
       o.values, o.pad, o.log = { 0, 1 }, 0, false
