@@ -43,7 +43,7 @@ void run(int64_t count, std::vector<T>& out, const Work& work) {
 
 }  // namespace
 
-TEST_CASE("CatalogueItems lists every item of a catalogue except those left out") {
+TEST_CASE("CatalogueItems lists every item of a catalogue except those left out", "[kernels]") {
   const int64_t all = GENERATE(0, 1, 2, 33, 200);
   const int64_t of = GENERATE(1, 2, 5);  // one in so many is left out, of some lists none and all
   std::vector<int64_t> offsets{0}, gaps{0}, left_out, expected;
@@ -66,7 +66,8 @@ TEST_CASE("CatalogueItems lists every item of a catalogue except those left out"
   REQUIRE(items == expected);
 }
 
-TEMPLATE_TEST_CASE("PlaceChosen gives chosen rows the same places as Place gives all rows", "", float, double) {
+TEMPLATE_TEST_CASE("PlaceChosen gives chosen rows the same places as Place gives all rows", "[kernels]", float,
+                   double) {
   const int64_t n = GENERATE(0, 1, 2, 31, 33, 129, 500);
   const int64_t levels = GENERATE(1, 6, 1000000);
   const std::vector<int64_t> offsets{0, n, n, 2 * n + 1};
