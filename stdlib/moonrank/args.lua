@@ -97,18 +97,18 @@ local function declared_of(name, value)
   return declared
 end
 
--- Like `tonumber`, but nil for a hexadecimal integer above the largest integer, which Lua wraps around: it reads
--- 0xffffffffffffffff as -1.
+-- Converts a text to a number like Lua's `tonumber`, but returns nil for a hexadecimal integer that does not fit into
+-- 64 bits as a signed integer. `tonumber` wraps such an integer around: it reads 0xffffffffffffffff as -1.
 local function number_of(text)
   local digits = text:match "^%s*[+-]?0[xX]0*(%x*)%s*$"
   if digits and (#digits > 16 or math.tointeger(tonumber("0x0" .. digits)) < 0) then return nil end
   return tonumber(text)
 end
 
--- Floats of at least this size may differ from the integer that was typed.
+-- Smallest float that may differ from the integer that was typed on the command line, because of rounding.
 local inexact_from <const> = 2 ^ 53
 
--- Returns the integer that a text is; nil if it is not an integer, or one that 64 bits do not hold.
+-- Converts a text to an integer. Returns nil if the text is not an integer, or if 64 bits cannot hold the integer.
 local function integer_of(text)
   local value = number_of(text)
   if math.type(value) == "float" and math.abs(value) >= inexact_from then return nil end
@@ -165,7 +165,8 @@ local function convert(name, declared, text)
   return values
 end
 
--- Returns the names of the options that can change results of trials: all options without `placement`.
+-- Returns the names of the options that can change results of trials. Options declared with `placement`, which only say
+-- where or how results are kept, are left out.
 local function compared_names(declarations)
   local names = {}
   for _, name in ipairs(check.names(declarations)) do

@@ -37,8 +37,8 @@ end
 
 Bound.affine = false
 Bound._takes_numbers = false  -- whether `apply` takes the number of each score's list, several scores for a list
--- whether the bound gives the same values each time it gets the same batch; false for a bound of a script, which may
--- draw random numbers
+-- true if the bound gives the same values each time it gets the same batch; false for a bound that a script defined,
+-- because it may draw random numbers
 Bound.repeats = true
 
 function Bound:__tostring() return self.name end
@@ -88,8 +88,8 @@ local distribution_bound_options = declare("mr.bounds.DistributionBoundOptions",
     help = "other metrics that will use this bound; sampled rankings are then drawn once for all metrics" },
 }, sampling_options, smoothing_options)
 
--- Returns the name of the rule for the steepness of F~, the smoothed distribution function ("gain", "kappa" or
--- "samples"), and the rule's number.
+-- Returns how the steepness of F~ (the smoothed distribution function) is chosen: "gain" and the steepness, or the name
+-- of a rule ("kappa" or "samples") and the value of the option `kappa`.
 local function steepness_of(o)
   if type(o.steepness) == "number" then return "gain", o.steepness end
   return o.steepness, o.kappa
@@ -334,7 +334,7 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- A list with slope 0 is divided by 1 instead, to avoid 0/0.
+    -- The value of a list whose bound has slope 0 is divided by 1 instead of the slope, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)

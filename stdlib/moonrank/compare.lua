@@ -195,8 +195,8 @@ local function evaluated(o, name, run, judgments, queries, metrics)
   return found
 end
 
--- Raises an error if an evaluation ranked other rows than those of qrels. Systems given as scores are measured on the
--- rows of qrels, so the two cannot be compared.
+-- Raises an error if an evaluation ranked rows other than those of qrels. Systems given as scores are measured on the
+-- rows of qrels, so such an evaluation cannot be compared with them.
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
@@ -211,8 +211,8 @@ local function check_beside(o, system, name)
   end
 end
 
--- Returns the number of relevant rows and of rows of each compared list, from lists that may have further ones.
--- `index` has the positions of the compared lists; without it, all lists are compared.
+-- Returns, for each compared list, the number of its relevant rows and the number of all its rows. `index` has the
+-- positions of the compared lists in `shapes`. Without `index`, all lists of `shapes` are compared.
 local function shapes_of(shapes, index)
   local found = { relevant = core.numbers(shapes.relevant:to("cpu")), rows = core.numbers(shapes.sizes:to("cpu")) }
   for name, numbers in pairs(index and found or {}) do
@@ -319,7 +319,7 @@ local function test(comparison, metric, o)
   end
 end
 
--- Returns the names of the systems in alphabetical order, or in that of the option `order`.
+-- Returns the names of the systems in the order that the option `order` gives, or else in alphabetical order.
 local function ordered(names, order)
   table.sort(names)
   local sorted = {}

@@ -68,7 +68,7 @@ function M.metrics_of(names, options, where)
   return metrics
 end
 
--- Maps each tensor of a metric's values per list, and each table of means, to the evaluation that it belongs to.
+-- Maps tensors that an evaluation returned (a metric's values per list) and its tables of means to the evaluation.
 local evaluations = setmetatable({}, { __mode = "k" })
 
 -- Adds a metric's values per list to an evaluation. `exact` has the values in float64, if `values` are rounded to

@@ -225,8 +225,8 @@ local function equal_scores(s)
   return s.metric:smooth(core.full({ s.lists.rows }, 0, "float64", "cpu"), s.lists, 1):totable()
 end
 
--- Returns, for every ratio of the option `nsr`, the slope of a short list divided by the slope of a long list. Also
--- returns the numbers of relevant rows of both lists.
+-- Returns, for every value of the option `nsr` (other rows per relevant row), the slope of a short list divided by the
+-- slope of a long list. Also returns the numbers of relevant rows of both lists.
 local function slope_ratios(s)
   local bounds = require "moonrank.bounds"
   local short = s.relevant[math.min(4, #s.relevant)]

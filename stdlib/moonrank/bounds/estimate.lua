@@ -9,7 +9,8 @@ local metrics = require "moonrank.metrics.registry"
 local M = {
   kind = "estimate",
   words = "estimated from orders of each list (mr.bounds.of)",
-  -- mr.bounds.check does not try more relevant rows: every order of a list costs a pass over its rows
+  -- numbers of relevant rows that mr.bounds.check tries; not more than 20, because every order of a list costs a pass
+  -- over its rows
   relevant = { 1, 2, 5, 20 },
 }
 
@@ -95,8 +96,8 @@ local estimate_options = declare("mr.bounds.EstimateOptions", {
 }, M.random_options)
 
 local defaults = estimate_options:read("estimate")
--- Cached estimates: known[number of the metric][class of grades, with options if any]. Lists with the same grades,
--- in any order, have one class, a number.
+-- Cache of estimates: known[number of the metric][class of grades]. Lists with equal grades in any order have the same
+-- class (a number). If an estimate has options, its key is the class followed by the options.
 local known = {}
 local ends = {}  -- ends[number of the metric][class of grades]: whether an order of the rows can change the metric
 
@@ -125,7 +126,8 @@ end
 
 local function of_class(metric, class, options)
   local o = options and estimate_options:read("estimate", options) or defaults
-  -- Batches pass no options. The class number is then the whole key, which is faster than a string.
+  -- Estimates for a batch have no options. Their key in the cache is then the number of the class of grades, because a
+  -- number is faster than a text.
   local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
   known[metric.number] = found
@@ -231,8 +233,8 @@ function M.bounded(metric, lists, line, score)
 end
 
 function M.distribution_bound(metric, lists, o, spec, score, numbers)
-  -- Lists with equal grades have one estimate. `groups` has the numbers of the scores for each estimate, `order` the
-  -- estimates in order of first use.
+  -- Lists with equal grades share one estimate. `groups` maps an estimate to the positions of its scores in `score`;
+  -- `order` has the estimates in order of first use.
   local groups, order = {}, {}
   local found = per_counted_list(metric, lists, o.beta ~= 0 and { beta = o.beta } or nil)
   local list_of = numbers and core.integers(numbers:to("cpu"))

@@ -9,7 +9,7 @@ local operations = require "moonrank.tensor.operations"
 
 local M = {}
 
--- For sampled lists (mr.Lists): the whole lists that they stand for.
+-- Maps sampled lists (mr.Lists) to the whole lists for which they stand, which have all items that a user ranks.
 local of_sampled = setmetatable({}, { __mode = "k" })
 
 ---Whole lists of several shapes, and slopes and offsets of bounds for them.

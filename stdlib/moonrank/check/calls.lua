@@ -5,8 +5,8 @@ local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 local M = {}
 
--- Ends of errors about surplus arguments, by the name of the method that received the argument. After x:to_csv("file"),
--- the error says how to write the text to a file.
+-- Advice at the end of an error about a surplus argument, by the name of the method that received the argument. For
+-- x:to_csv("file"), the advice is how to write the text to a file.
 local to_file = '; a file gets the text by io.open("file", "w"):write(x:%s()):close()'
 local instead = { to_csv = to_file, to_json = to_file, to_latex = to_file, to_markdown = to_file, to_html = to_file,
   requires_grad = "; a tensor without gradients is x:detach()" }

@@ -53,7 +53,8 @@ end
 
 local short = { ["-q"] = "--per-query", ["-c"] = "--complete", ["-l"] = "--relevant", ["--metrics"] = "-m" }
 
--- Returns the words of a command line with bundled flags ("-qc") apart, and a metric apart from its -m ("-mmap").
+-- Splits words of the command line that combine several: "-qc" becomes "-q" and "-c", and "-mmap" becomes "-m" and
+-- "map".
 local function apart(words)
   local out = {}
   for _, word in ipairs(words) do
@@ -69,7 +70,8 @@ local function apart(words)
   return out
 end
 
--- Returns the names of metrics in a word after -m: "P.5,10" stands for P_5 and P_10.
+-- Returns the names of metrics in a word that follows the option -m: "P.5,10" (trec_eval's notation) gives P_5 and
+-- P_10, and any other word is one name.
 local function names_in(word)
   if word:find("^[%w_@]+,%a") then
     words_of.refuse("eval: -m %s has a comma, expected blanks between metrics: -m ap rr", core.safe_text(word))
@@ -79,14 +81,16 @@ local function names_in(word)
   return #names > 0 and names or { word }
 end
 
--- Returns the metric of a name such as "ap:minmax"; nil and the reason if there is none.
+-- Returns the metric for a name such as "ap:minmax", which is a metric and a bound. Returns nil and the reason if there
+-- is no such metric.
 local function metric_of(name, given)
   local ok, metric = pcall(retrieved.metric, name, given)
   if ok then return metric end
   return nil, check.reason(metric)
 end
 
--- Returns the metrics of the words after -m, named as they are written. A metric with two names counts once.
+-- Returns the metrics that follow the option -m, under the names that the user wrote. A metric that was given under two
+-- names is returned once.
 local function metrics_of(words, given)
   local metrics, seen = {}, {}
   for i, word in ipairs(words) do
@@ -105,7 +109,8 @@ end
 
 local standard_input <const> = "standard input"
 
--- Returns what `read` returns for a path. If the path is "-", standard input is read into a file first.
+-- Calls the function `read` with a path and returns its result. If the path is "-", standard input is first copied to a
+-- temporary file, which `read` gets instead.
 local function read_from(path, read)
   if path ~= "-" then return read(path) end
   local copy = os.tmpname()
@@ -123,14 +128,14 @@ local function read_from(path, read)
   error(text or found[2], 0)
 end
 
--- Returns the name of a run: that of its file without folder and ending.
+-- Returns the name of a run: the name of its file, without the folder and the extension.
 local function short_name(path)
   if path == "-" then return "stdin" end
   local name = path:match "[^/]*$":gsub("%.gz$", "")
   return name:match "^(.+)%.%w+$" or name
 end
 
--- Returns the runs with their names. Runs whose files have the same name in different folders are called by their path.
+-- Returns the runs with their names. Runs in different folders whose files have equal names are named by their paths.
 local function read_runs(paths)
   local count, runs = {}, {}
   for _, path in ipairs(paths) do count[short_name(path)] = (count[short_name(path)] or 0) + 1 end
@@ -144,7 +149,8 @@ local function read_runs(paths)
   return runs
 end
 
--- Measures each run by itself. Returns the table of means; each run gets its queries and their values.
+-- Evaluates each run independently of the other runs. Returns the table of mean metrics, and stores in each run its
+-- query ids and a function that returns a metric's value for each query.
 local function measured(runs, judgments, metrics, o)
   local columns, formats, rows, notes = { "run" }, {}, {}, {}
   for i, metric in ipairs(metrics) do columns[i + 1], formats[metric.name] = metric.name, "%.4f" end
@@ -162,7 +168,8 @@ local function measured(runs, judgments, metrics, o)
   return tables.new{ columns = columns, rows = rows, formats = formats, notes = notes }
 end
 
--- Compares the runs. Returns the table with letters and that of the tests. Each run gets the queries of the comparison.
+-- Compares the runs by significance tests. Returns the table of mean metrics, with letters for significant differences,
+-- and the table of the tests. Stores in each run the ids of the compared queries and their values.
 local function compared(runs, judgments, metrics, o, args)
   local options = { qrels = judgments, metrics = metrics, systems = {}, order = {}, alpha = args.alpha,
     seed = args.seed, missing = o.missing }
@@ -179,7 +186,8 @@ local function compared(runs, judgments, metrics, o, args)
   return comparison, tests
 end
 
--- Returns the table of the values of each query. With `exact`, values are texts that read back as the same number.
+-- Returns a table with a row for each run and query and a column for each metric. With `exact`, values are texts from
+-- which the same float64 is read back.
 local function per_query(runs, metrics, exact)
   local columns, formats, rows = { "run", "query" }, {}, {}
   for i, metric in ipairs(metrics) do columns[i + 2], formats[metric.name] = metric.name, "%.4f" end
@@ -229,7 +237,8 @@ local function check_names(names, args)
   if args.compare and #names < 3 then words_of.refuse("eval: --compare needs two runs or more, found 1") end
 end
 
--- Raises an error if the file of --csv exists and is not such a table, as judgments and runs are.
+-- Raises an error if the file that the option --csv names exists and is not a table that `moonrank eval` wrote. It may
+-- be a file of judgments or a run, which must not be overwritten.
 local function check_csv(path)
   local file <close> = path ~= "" and io.open(path, "rb") or nil
   local start = file and file:read(#csv_start)
@@ -239,14 +248,15 @@ local function check_csv(path)
   end
 end
 
--- Reads the judgments. The error about a file of another form says that judgments come first.
+-- Reads the file of judgments. If the file has another format, the error says that the file of judgments comes before
+-- the runs on the command line.
 local function read_judgments(path)
   local ok, judgments = pcall(read_from, path, data.trec_qrels)
   if ok or judgments == "interrupted" then return ok and judgments or error(judgments, 0) end
   error(("QRELS: %s. The file of judgments comes before the runs"):format(judgments:gsub("^read_[%a_]+: ", "")), 0)
 end
 
--- Reads the words of the command. Returns the paths of files, the words after -m, and the options.
+-- Parses the words of the command line. Returns the paths of files, the metrics that follow -m, and the other options.
 local function read_words(words)
   local wanted = {}
   local function take(word, before)
@@ -258,7 +268,8 @@ local function read_words(words)
   return names, #wanted > 0 and wanted or usual, args
 end
 
--- Returns what the command prints: the table, or the form that an option asks for.
+-- Returns the text that the command prints: an aligned table, or LaTeX, Markdown, JSON or another format that an option
+-- names.
 local function printed(runs, metrics, args, shown, tests)
   if args.latex then return (shown:to_latex{ best = #runs > 1 }:gsub("\n$", "")) end
   if args.markdown then return (shown:to_markdown():gsub("\n$", "")) end

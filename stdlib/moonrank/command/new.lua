@@ -46,7 +46,8 @@ local next_steps = [[
 
 local scripts <const> = { "experiment.lua", "train.lua", "sweep.lua", "experiment_spec.lua" }
 
--- Raises an error unless the folder does not exist or is empty, because files in it could be overwritten.
+-- Raises an error if the folder exists and is not empty, because files in it could be overwritten, or if the path is a
+-- file.
 local function check_folder(folder)
   if not core.file_exists(folder) then return end
   if not find.is_folder(folder) then

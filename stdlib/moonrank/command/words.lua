@@ -1,4 +1,4 @@
--- Reads the words of a command of the program: names of files in any order among options.
+-- Parses the command line of commands such as `moonrank eval`: names of files and options, in any order.
 local args = require "moonrank.args"
 local core = require "moonrank.core"
 local usage = require "moonrank.args.usage"

@@ -157,7 +157,8 @@ function Comparison:to_markdown() return shown(self, function(letters) return " 
 ---@return string
 function Comparison:to_html() return shown(self, function(letters) return " " .. letters end):to_html() end
 
--- Returns the means of a metric by the number of the system, and which of them are better.
+-- Returns the mean of a metric for each system, by the system's number. Also returns "max" or "min": whether larger or
+-- smaller means are better.
 local function means_of(self, metric)
   local means = {}
   for i, name in ipairs(self.systems) do means[i] = self.cells[metric.name][name].mean end
@@ -193,7 +194,7 @@ local function best_means(self)
   return best
 end
 
--- Characters of no alphabet (for private use), which stand in cells for LaTeX commands until the cells are escaped.
+-- Characters from Unicode's private use area. They stand for LaTeX commands in table cells until the cells are escaped.
 local raised <const>, bold <const>, closed <const> = "\u{E000}", "\u{E001}", "\u{E002}"
 
 ---Returns the comparison as a LaTeX table (package booktabs), with a row per system and a column

@@ -1,5 +1,5 @@
--- comparison:gains: which lists gain and which lose between two systems, by the shape of the lists: their number of
--- rows N and of relevant rows P.
+-- Implements comparison:gains, which shows which lists gain and which lists lose between two systems, by the number of
+-- rows (N) and the number of relevant rows (P) of the lists.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -43,8 +43,8 @@ local gains_options = declare("mr.compare.GainsOptions", {
 ---@field all mr.compare.Gain
 local Gains = check.class "mr.Gains"
 
--- Divides numbers into at most `count` groups of about as many numbers each, with equal numbers in one group. Returns
--- the ranges {smallest, largest} of the groups, and the group of each number.
+-- Divides numbers into at most `count` groups with about equally many numbers each. Equal numbers are in one group.
+-- Returns the range {smallest, largest} of each group, and the number of the group of each number.
 local function divided(numbers, count)
   local sorted, ranges, group_of, first = table.move(numbers, 1, #numbers, 1, {}), {}, {}, 1
   table.sort(sorted)
@@ -68,7 +68,8 @@ local function divided(numbers, count)
   return ranges, group_of
 end
 
--- Summarises the lists with these positions.
+-- Returns how two systems compare on the lists whose positions are `members`: means of both, their difference with its
+-- interval, and counts of lists that gain and lose.
 local function summary_of(data, members, level)
   local system, other, gains = {}, {}, {}
   for i, at in ipairs(members) do system[i], other[i], gains[i] = data.system[at], data.other[at], data.gains[at] end
@@ -81,7 +82,8 @@ local function summary_of(data, members, level)
     worse = worse }
 end
 
--- Returns the values of the lists that both systems have, and the numbers of relevant rows and of rows of these lists.
+-- Returns the values of two systems on the lists for which both have a value (not NaN). Also returns the numbers of
+-- relevant rows and of all rows of these lists.
 local function data_of(comparison, metric, system, other)
   local values, shapes = comparison.values[metric.name], comparison._shapes()
   local a, b = core.numbers(values[system]), core.numbers(values[other])
@@ -96,7 +98,8 @@ local function data_of(comparison, metric, system, other)
   return data
 end
 
--- Returns a group for each range of P or N, or for each pair of ranges that has lists.
+-- Divides the lists by P (number of relevant rows) or by N (number of all rows). Returns a group for each range of that
+-- number. With o.by = "both", returns a group for each pair of a range of P and a range of N that contains lists.
 local function groups_of(data, o, level)
   local attributes = o.by == "both" and { "relevant", "rows" } or { o.by }
   local ranges, places, members, groups = {}, {}, {}, {}

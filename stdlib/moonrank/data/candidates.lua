@@ -272,9 +272,10 @@ local function lists_of(self, block, number, device)
   return self._sampled[number]
 end
 
--- Returns a function that makes lists of only the first candidates of each user in a block, and the rows of a list.
--- Returns nil if the metrics depend on other rows, too, or the model has no vectors `p` and `q`. The function returns
--- nil if one product of matrices does not find these candidates.
+-- Returns {rows, of} for metrics that depend only on the first k candidates of each user. `of(block)` makes lists of
+-- these candidates and the relevant items for a block of users; it returns nil if a product of matrices does not find
+-- them. `rows` is an estimate of a list's length. Returns nil if a metric depends on other rows, too, or the model has
+-- no vectors `p` and `q`.
 local function first_candidates_of(self, p, q, metrics)
   if not p then return nil end
   local k, t = 1, self:tables()

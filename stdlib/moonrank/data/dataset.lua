@@ -217,8 +217,8 @@ local function length_of(self, o, order)
   end
   local sizes, numbers, before, last =
     self.lists.sizes:totable(), order:totable(), 0, M.most_batches(self, 1, o.rows) - 1
-  -- Returns the number, from 0, of the stretch of rows in which the next list begins. Lists without rows at the end of
-  -- the order belong to the last stretch.
+  -- Returns the number (counted from 0) of the stretch of `o.rows` rows in which the next list begins. Lists without
+  -- rows at the end of the order belong to the last stretch.
   local function stretch() return math.min(before // o.rows, last) end
   return function(at)
     local n, this = 0, stretch()

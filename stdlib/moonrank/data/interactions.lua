@@ -50,8 +50,8 @@ function M.of(set, o)
     _numbers = numbers, _shapes = whole_lists.shapes(o.items, relevant), _lists = {} }, Interactions)
 end
 
--- Returns `count` lists of one relevant row and the negatives after it. All batches of one size share them, with what
--- the library keeps about lists.
+-- Returns `count` lists, each with one relevant row and then its negatives. All batches of the same size share these
+-- lists, so that values that the library caches for lists are computed once.
 local function lists_of(self, count)
   local found = self._lists[count]
   if not found then
@@ -65,7 +65,8 @@ local function lists_of(self, count)
   return found:to(found.relevance.dtype)
 end
 
--- Returns the text of the interactions in checkpoints: how they get their negatives.
+-- Returns a text about the interactions, by which checkpoints compare them: the number of negatives, whether they are
+-- shared, and the number of items.
 function Interactions:__tostring()
   local how = self._how
   return ("interactions with %d %snegatives of %d items"):format(how.negatives, how.shared and "shared " or "",
@@ -81,11 +82,12 @@ end
 ---@field device string
 ---@field share? integer[]  {2, 3} gives the second of three shares of each batch
 
--- About the number of rows that are drawn at a time, so that small batches are drawn by several threads.
+-- Approximate number of rows that are drawn at a time. Batches are drawn together up to this number, so that several
+-- threads have work even if batches are small.
 local rows_of_block = 65536
 
--- Draws the rows of the interactions order[first] to order[first + count - 1]. They are those of batches of `size`
--- interactions, the first of which is batch `step` of the training and has `before` interactions before these.
+-- Draws the rows of the interactions order[first] to order[first + count - 1]. These interactions belong to batches of
+-- `size` interactions each: the first one is in batch number `step` of the training, after `before` other interactions.
 local function block_of(self, order, first, count, size, before, step)
   local how, chosen = self._how, order:narrow(1, first, count)
   local users, items = self._users:rows(chosen), self._items:rows(chosen)
@@ -93,7 +95,7 @@ local function block_of(self, order, first, count, size, before, step)
     rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before, size) }
 end
 
--- Makes the batch of `count` interactions of a block.
+-- Makes the batch of the interactions order[first] to order[first + count - 1], whose rows `block` already has.
 local function batch_of(self, block, first, count, device)
   local lists, width, at = lists_of(self, count), self._how.negatives + 1, first - block.first
   whole_lists.set(lists, self._shapes, block.numbers:narrow(1, at + 1, count))
@@ -101,7 +103,8 @@ local function batch_of(self, block, first, count, device)
     items = block.rows:narrow(1, at * width + 1, count * width):to(device) }
 end
 
--- Makes the batch of one share of `count` interactions: those of the shares before it come first.
+-- Makes one process's share of a batch of `count` interactions. The shares of the processes with lower numbers precede
+-- it in the batch.
 local function share_of(self, order, first, count, step, o)
   local index, shares = table.unpack(o.share)
   local before = count * (index - 1) // shares

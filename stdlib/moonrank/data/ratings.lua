@@ -145,7 +145,8 @@ function Ratings:binarize(threshold)
   if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
-  -- `value` is absent if it was not read since :binarize; a script may have changed it
+  -- `value` exists only if a script has read it since :binarize. The script may then have changed it, so it replaces
+  -- the original ratings.
   local value = rawget(self, "value")
   local copy = changed(self, { binary = true, threshold = before, _rated = value or self._rated,
     _from = value and threshold or before, _range = self.binary and self:range() })
@@ -169,7 +170,7 @@ end
 
 local none = core.tensor({}, "int64", "cpu")
 
--- Returns the number in the precision of ratings, in which they are compared with it.
+-- Rounds a number to single precision, because ratings in single precision are compared with the number.
 local function in_single_precision(x) return string.unpack("f", string.pack("f", x)) end
 
 -- Returns the user-item pairs that folds divide into parts: each user's relevant items, or with `grades` all rated

@@ -1,4 +1,4 @@
--- Weights of rows and of lists, which lists carry: in data sets, batches and calls of losses.
+-- Weights of rows and weights of lists. Lists (mr.Lists) carry both kinds into datasets, batches and losses.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -19,10 +19,11 @@ M.options = declare("mr.WeightOptions", {
   row("list_weights", "[lists] weight of each list in means over lists: 0, or 1e-30 to 1e30; false removes weights"),
 })
 
--- Limits of weights above 0: sums of weights times values then fit into float32.
+-- Smallest and largest weight above 0 that are allowed. Within these limits, sums of weights times values fit into
+-- float32.
 local least, most = 1e-30, 1e30
 
--- Raises an error for weights outside of the limits.
+-- Raises an error if a weight is above 0 and outside the limits `least` and `most`.
 local function check_limits(name, x)
   if not x or #x == 0 then return end
   local above, below = x:max():item(), x:gt(0):where(x, 1):min():item()

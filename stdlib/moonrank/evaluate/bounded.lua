@@ -5,15 +5,15 @@ local list_stats = require "moonrank.bounds.list_stats"
 
 local M = {}
 
--- A metric under an affine bound. It has the fields and methods of mr.Metric that evaluations use.
+-- The class of metrics under an affine bound. It has the fields and methods of mr.Metric that evaluations use.
 local Bounded = check.class("mr.BoundedMetric")
 function Bounded:ranking(...) return self.metric:ranking(...) end
 function Bounded:check_gains(lists) return self.metric:check_gains(lists) end
 function Bounded:ranking_key(few) return self.metric:ranking_key(few) end
 function Bounded:better(a, b) return self.metric:better(a, b) end
 
--- Returns the bounded metric of each list, from ranked rows. It is NaN for a list on which no ordering changes the
--- metric, because the best and the worst value are equal.
+-- Computes the bounded metric of each list from ranked rows. The result is NaN for a list on which no ordering changes
+-- the metric, because the best and the worst value are equal.
 function Bounded:of_ranking(ranking, lists, _)
   local values = self.metric:of_ranking(ranking, lists, "zero")
   local slope, offset = list_stats.affine(self.metric, lists, self.line, values.dtype, values.device)

@@ -1,4 +1,4 @@
--- The values of an evaluation list by list, as comma-separated values.
+-- Writes the values of an evaluation as comma-separated values (CSV), with a line for each list.
 local core = require "moonrank.core"
 local tables = require "moonrank.table"
 

@@ -10,8 +10,9 @@ local function gains_of(metric, lists, weights)
   return weights * (metric.options.gain == "linear" and grades or 2 ^ grades - 1)
 end
 
--- Returns the lists with grades whose gains are those of the metric times the weights. The weights are scaled so that
--- the least gain above 0 is 1: no row stops being relevant. Also returns the factor of this scale.
+-- Returns the lists with new grades, whose gains are the metric's gains times the weights of rows. All gains are scaled
+-- so that the smallest gain above 0 is 1, because a row with a smaller gain would not be relevant. Also returns the
+-- factor of the scaling.
 local function with_gains(metric, lists, weights)
   local gains = gains_of(metric, lists, weights)
   local some = gains:gt(0)
@@ -21,7 +22,8 @@ local function with_gains(metric, lists, weights)
     1 / least
 end
 
--- Returns the DCG of gains in float64. Grades are float32, so each gain is the sum of two: DCG is linear in gains.
+-- Computes the DCG of lists from a gain for each row, in float64. Grades are float32, so each gain is split into a sum
+-- of two grades. The DCGs of both are added, because DCG is linear in gains.
 local function exact_dcg(metric, scores, lists, gains)
   local dcg = registry.parse(metric.k and ("dcg@%d"):format(metric.k) or "dcg", { gain = "linear", ties = metric.ties })
   local scale = #gains > 0 and gains:max():item() or 1
@@ -34,7 +36,8 @@ local function exact_dcg(metric, scores, lists, gains)
   return sum * (scale > 0 and scale or 1)
 end
 
--- Returns nDCG or DCG of gains in float64 where the ideal DCG is above 0, else `values`.
+-- Computes nDCG or DCG in float64, from a gain for each row. Lists whose ideal DCG is 0 get their entry of `values`
+-- instead.
 local function exact(metric, scores, lists, gains, values)
   local ideal = exact_dcg(metric, gains, lists, gains)
   local some = ideal:gt(0)
@@ -42,7 +45,7 @@ local function exact(metric, scores, lists, gains, values)
   return some:where(metric.base == "dcg" and dcg or dcg / some:where(ideal, 1), values)
 end
 
--- Why a metric does not take weights of rows; nil if it does.
+-- Returns the reason why a metric does not take weights of rows; nil if the metric takes them.
 local function refused(metric)
   local base = check.field(metric, "base")
   if base ~= "ndcg" and base ~= "dcg" then return "only ndcg and dcg have a gain of each row" end
@@ -76,7 +79,7 @@ function M.values(metric, scores, lists)
   local of, factor = with_gains(metric, lists, weights)
   local values = metric:of_ranking(metric:ranking(scores:double(), of), of, metric.empty)
   if metric.base == "dcg" then values = values / factor end
-  -- the rule "worst" for ties depends on which rows are relevant
+  -- values under ties = "worst" are not recomputed in float64, because that rule depends on which rows are relevant
   if metric.ties ~= "worst" then
     values = exact(metric, scores:double(), lists, gains_of(metric, lists, weights), values)
   end

@@ -45,14 +45,16 @@ local compared_options = declare("mr.experiment.ComparedOptions", {
 ---@field text string   the same with the largest gain and loss, and the mean difference from printed numbers
 ---@field agreement? { of: integer, within: integer, tolerance: string }  how many numbers are near the printed ones
 
--- Replaces NaN, the metric of lists that have none, by what `empty` says.
+-- Replaces each NaN (a list for which the metric is undefined) by 1 if `empty` is "one", else by 0. With `empty` =
+-- "skip", keeps NaN.
 local function filled(list, empty)
   local found = {}
   for i, x in ipairs(list) do found[i] = (x == x or empty == "skip") and x or empty == "one" and 1.0 or 0.0 end
   return found
 end
 
--- Raises an error unless `by` is an array of parameters with their values, each value once.
+-- Raises an error unless `by` is an array of parameters with their values, where no parameter and no value occurs
+-- twice.
 local function check_by(where, by)
   where = "mr.experiment." .. where
   check.not_empty(where, "by", by, "parameter with its values: {'loss', {'ap', 'rr'}}")
@@ -96,7 +98,8 @@ function M.combinations(by)
   return found
 end
 
--- Returns `where` with the values of `against`; nil if it has them already.
+-- Returns the setting with which the setting `where` is compared: `where`, with the parameter values of `against` in
+-- place of its own. Returns nil if `where` has these values already.
 local function other_of(where, against)
   local other, differs = {}, false
   for name, value in pairs(where) do other[name] = value end
@@ -106,7 +109,7 @@ local function other_of(where, against)
   return differs and other or nil
 end
 
--- Parameters and values as text: "loss = ap, nsr = 2".
+-- Returns parameters and their values as text, such as "loss = ap, nsr = 2".
 local function said_of(where)
   local parts = {}
   for name, value in pairs(where) do parts[#parts + 1] = ("%s = %s"):format(name, value) end
@@ -120,7 +123,8 @@ local function printed_of(where, o)
     printed, "a number or nil")
 end
 
--- Returns the row of a setting without its change, and the values of the metric by list for the comparison.
+-- Returns the table's row for a setting, still without the comparison with another setting. Also returns the metric's
+-- values by user or query, from which the comparison is computed.
 local function row_of(results, where, o)
   local runs = values.runs(results, where)
   if #runs == 0 then check.fail("mr.experiment.compared: the study has no runs with %s", said_of(where)) end
@@ -134,7 +138,8 @@ local function row_of(results, where, o)
   return row, values.means_by(ids, own)
 end
 
--- Returns the place of a setting in `tree`, a table of tables by the values of the parameters `by`.
+-- Returns the innermost table for the setting `where` in `tree`, whose tables are nested by the values of the
+-- parameters `by`. Creates missing tables.
 local function place_of(tree, where, by)
   for _, each in ipairs(by) do
     local value = where[each[1]]
@@ -144,15 +149,16 @@ local function place_of(tree, where, by)
   return tree
 end
 
--- Adds to a row the change of values by list against those of another setting: paired permutation test, effect size
--- and interval.
+-- Compares the values of a setting (`own`) with those of another setting, paired by user or query. Adds the mean
+-- change, its interval, the p-value of a permutation test and the effect size to the row.
 local function compare(row, own, other)
   local test, effect = stats.permutation(own, other, { orders = 100000 }), stats.effect_size(own, other)
   row.change, row.p, row.d, row.n = test.mean_difference, test.p, effect.d, test.n
   row.ends.change = over_lists{ own, other }
 end
 
--- Returns the rows of all settings. Every setting is read once, then compared with the one of `against`.
+-- Returns a row for each setting (combination of values of the parameters `o.by`). Each setting is read once from the
+-- store, and then compared with the setting that `against` names.
 local function rows_of(results, o)
   local rows, by_list, tree = {}, {}, {}
   for i, where in ipairs(M.combinations(o.by)) do
@@ -201,15 +207,16 @@ local function agreement(rows, o)
   return found.of > 0 and found or nil
 end
 
--- Columns of numbers: field of a row, head (default: the field) and format. The last four compare two settings, so that
--- a cell is from twice as many runs.
+-- Columns of numbers: the field of a row, the column's head (by default the field) and the format. `two` marks columns
+-- that compare two settings: a cell is then computed from twice as many training runs.
 local numbers = { { "mean", format = "%.4f" }, { "sd", "sd of folds", format = "%.4f" },
   { "printed", format = "%.4f" }, { "difference", format = "%+.4f" },
   { "change", format = "%+.4f", two = true }, { "p", format = "%.2g", two = true },
   { "holm", "p, Holm", format = "%.2g", two = true }, { "d", format = "%+.2f", two = true }, { "n" }, { "lists" },
   { "skipped" } }
 
--- Returns the heads of the table, the columns of numbers by head, and the fields of the columns of numbers.
+-- Returns the heads of all columns, the declarations of the columns of numbers by head, and the fields of rows that
+-- these columns show.
 local function columns_of(o)
   local heads, at, fields = {}, {}, {}
   for i, each in ipairs(o.by) do heads[i] = each.head or each[1] end

@@ -1,4 +1,4 @@
--- Time and memory of a part of an experiment.
+-- Measures time and memory of a part of an experiment.
 local core = require "moonrank.core"
 local given = require "moonrank.experiment.given"
 

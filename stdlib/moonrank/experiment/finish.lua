@@ -41,7 +41,7 @@ local function apart(all)
   return tables, captions, cells, legends
 end
 
--- Returns a text with a sentence below it for each study that was continued with --force.
+-- Returns a text. If the script read studies that were continued with --force, appends a sentence for each of them.
 local function with_forced(text, list)
   local said = table.concat(studies.forced(list), "\n")
   return said == "" and text or text .. "\n\n" .. said

@@ -42,7 +42,8 @@ local function against_writing(path)
   if not is_there then os.remove(probe) end
 end
 
--- Returns why a file is not a store, such as a text file; nil if it is a store or missing.
+-- Returns the reason why a file is not a store, e.g. because it is a text file. Returns nil if the file is a store or
+-- does not exist.
 local function against_content(path)
   local ok, why = check.attempt(store.look, path)
   return not ok and check.reason(why) or nil

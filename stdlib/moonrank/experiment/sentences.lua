@@ -67,7 +67,8 @@ local function on_significance(o, count, better, worse, only)
   return ("On %s, %s is %s %s."):format(o.on, name_of(only.where, o), how, than)
 end
 
--- Returns the sentence on the largest gain and loss. Words follow the signs: if every setting gains, none lost.
+-- Returns the sentence on the settings with the largest and the smallest change. The words depend on signs: if every
+-- setting gains, the smallest change is called the least gain, not a loss.
 local function on_extremes(o, most, least)
   local function said(row) return ("%s (%+.4f)"):format(name_of(row.where, o), row.change) end
   if most == least then return ("The change is %+.4f."):format(most.change) end

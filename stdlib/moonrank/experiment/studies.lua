@@ -195,7 +195,7 @@ local study_options = declare("mr.experiment.StudyOptions", {
 
 local told = {}  -- studies of which this process said that an earlier script made them
 
--- Says in one line, once for each study, if the script that made a study's runs had other code than this one.
+-- Warns if the runs of a study were made by an earlier version of the script, whose code differs. Warns once per study.
 local function tell_earlier(results, o)
   local key = results.path .. "\0" .. results.name
   if not o.run or told[key] or not studies.has_other_code(results.study, o.run, space.new(o.space)) then return end

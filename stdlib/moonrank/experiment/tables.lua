@@ -35,7 +35,8 @@ local table_options = declare("mr.experiment.TableOptions", {
     help = "training runs behind a cell" },
 })
 
--- Returns the value of a record in a column, and its interval if it is {mean, low, high}.
+-- Returns the value that a record has in a column. If the value is {mean, low, high}, returns the mean and the interval
+-- {low, high}.
 local function value_of(record, column)
   local field = column[2] or column[1]
   local value = type(field) == "function" and field(record) or record[field]
@@ -43,7 +44,8 @@ local function value_of(record, column)
   return value[1], value[2] and { value[2], value[3] }
 end
 
--- Returns the columns that are shown. Raises an error about a column that does not begin with a head.
+-- Returns the columns without those given as `false`, which are not shown. Raises an error if a column does not begin
+-- with a head (a text).
 local function shown(columns)
   local found = {}
   for i, each in ipairs(columns) do

@@ -26,14 +26,15 @@ local tuned_options = declare("mr.experiment.TunedOptions", {
   { "metric", "string", default = "valid", help = "number by which the runs at chosen parameters are compared" },
 })
 
--- Returns parameters and their values as text: "epochs 10, rate 0.01". `space` has the names of the parameters.
+-- Returns the values that `at` has for the parameters in `space` as text: "epochs 10, rate 0.01".
 local function text_of(space, at)
   local parts = {}
   for _, name in ipairs(check.names(space)) do parts[#parts + 1] = ("%s %s"):format(name, at[name]) end
   return table.concat(parts, ", ")
 end
 
--- Returns by method its best run among those that choose. Methods without parameters to choose get an empty table.
+-- Returns, for each method, the training run with the best validation result, which chooses the method's parameters. A
+-- method without parameters to choose gets an empty table.
 local function chosen(args, o, names)
   local space, tuned, best = {}, {}, {}
   for _, name in ipairs(names) do

@@ -7,7 +7,8 @@ local M = {}
 
 local only = { "negatives", "shared_negatives", "catalogue" }  -- options that need unit = "interaction"
 
--- Raises an error for a loss with a bound that needs the ranking of all items: a step scores a sample of them.
+-- Raises an error if the loss has a bound that needs the ranking of all items, because a training step on interactions
+-- scores only a sample of the items.
 local function check_bound(loss)
   for _, term in ipairs(check.field(loss, "_terms") or { { loss = loss } }) do
     local options = check.field(term.loss, "options") or {}
@@ -42,10 +43,11 @@ function M.check(o)
   check_bound(o.loss)
 end
 
--- Returns the largest of the numbers of users or of items; 0 if there are none.
+-- Returns the largest number in a tensor of users' or items' numbers; 0 if the tensor is empty.
 local function most(numbers) return #numbers > 0 and math.tointeger(numbers:double():max():item()) or 0 end
 
--- Returns the size of the catalogue: the option, or the model's number of items.
+-- Returns the number of items in the catalogue: the option `catalogue`, or else the model's option `items`. Raises an
+-- error if train has an item with a higher number.
 local function catalogue_of(o)
   local known = (check.field(o.model, "config") or {}).items
   local items, highest = o.catalogue or math.tointeger(known), most(o.train.items)

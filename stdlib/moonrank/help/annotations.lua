@@ -12,7 +12,8 @@ local header = [[
 local mr = {}
 ]]
 
--- Adds an annotated function without a body. `name` is such as "mr.fit" or "mr_Run:plot".
+-- Appends a function's annotations and its definition without a body to `lines`. `name` is a name such as "mr.fit" or
+-- "mr_Run:plot".
 local function add_function(lines, name, entry)
   local described, names = entries.describe(entry), {}
   if not described then return end
@@ -28,7 +29,7 @@ local function add_function(lines, name, entry)
   lines[#lines + 1] = ("function %s(%s) end\n"):format(name, table.concat(names, ", "))
 end
 
--- Adds the head of a class: its fields, and the local table of its methods.
+-- Appends the annotations of a class and its fields to `lines`, and the definition of a local table for its methods.
 local function add_class(lines, class, owner)
   lines[#lines + 1] = "---@class " .. class
   for _, field in ipairs(not core.classes[class] and docs.fields(class) or {}) do

@@ -22,7 +22,7 @@ local M = {}
 ---@field text string              one line of documentation
 ---@field only_fit? boolean        whether only mr.fit can follow the option
 
--- Values of options that need what arrays do not have.
+-- Values of options that arrays cannot use. Under ties = "trec", document ids decide, and arrays have none.
 local not_of_arrays <const> = { ties = "trec" }
 
 local function choices_of(row)

@@ -37,7 +37,8 @@ function M.sources()
   return all
 end
 
--- option table's name -> source file that declares the table; nil until `declaring_files` is first called
+-- maps the name of an option table to the source file that declares the table; nil until `declaring_files` is first
+-- called
 local declared_in
 -- Returns a map from the name of each option table, such as "mr.FitOptions", to the source file that declares the
 -- table.

@@ -6,8 +6,8 @@ local least_text <const> = 30  -- columns that the last column of a row needs, o
 
 local function width_of(text) return utf8.len(text) or #text end
 
--- Adds the words to `out`, in lines of at most `width` columns. The first line begins with `first`, the others with
--- `hang` blanks.
+-- Appends words to the array `out`, as lines of at most `width` columns. The first line begins with the text `first`,
+-- and every further line with `hang` blanks.
 local function fill(out, words, first, hang, width)
   local line, empty = first, true
   for word in words:gmatch "%S+" do
@@ -19,11 +19,12 @@ local function fill(out, words, first, hang, width)
   out[#out + 1] = line
 end
 
--- Splits a row of columns, which two or more blanks separate, into the part before its last column and this column; nil
--- for a line without such columns.
+-- Splits a line of aligned columns, which two or more blanks separate, into the text before the last column and the
+-- last column. Returns nil for a line without such columns.
 local function columns_of(line) return line:match "^(%s*%S.*%S?%s%s+)(%S.*)$" end
 
--- Adds a row of columns to `out`.
+-- Appends a line of aligned columns to the array `out`. If the line is too long, its last column continues on further
+-- lines.
 local function fill_row(out, before, last, width)
   local hang, indent = width_of(before), before:match "^%s*"
   if width - hang >= least_text then return fill(out, last, before, hang, width) end
@@ -32,13 +33,14 @@ local function fill_row(out, before, last, width)
   fill(out, last, (" "):rep(below), below, width)
 end
 
--- Returns the beginning of a paragraph or list item in a line, as blanks and mark ("  - "), and its words.
+-- Splits the first line of a paragraph or list item into its indentation with the list mark ("  - ") and its words.
 local function item_of(line)
   local mark = line:match "^%s*[-*] " or line:match "^%s*%d+%. " or line:match "^%s*"
   return mark, line:sub(#mark + 1)
 end
 
--- Adds a paragraph or list item to `out`. `lines` has its lines, the first with the mark of a list.
+-- Appends a paragraph or list item to the array `out`, in lines of at most `width` columns. `lines` has the item's
+-- original lines; the first one begins with the list mark.
 local function fill_paragraph(out, lines, width)
   local fits = true
   for _, line in ipairs(lines) do fits = fits and width_of(line) <= width end
@@ -47,8 +49,8 @@ local function fill_paragraph(out, lines, width)
   fill(out, first .. " " .. table.concat(lines, " ", 2), mark, #mark, width)
 end
 
--- Returns a function that tells of each line, in order, whether it is code: an example below the line "Example", or a
--- block between lines of backticks.
+-- Returns a function that gets the lines of a text one after the other, and returns true for each line of code: an
+-- example below the line "Example", or a block between lines of backticks.
 local function code_reader()
   local fenced, example = false, false
   return function(line)

@@ -4,7 +4,8 @@ local list_stats = require "moonrank.bounds.list_stats"
 
 local M = {}
 
--- Returns the terms of a loss: those of a sum, or the loss itself with the factor 1.
+-- Returns the terms of a loss, each with a factor and a loss. A sum of losses has its own terms; any other loss is its
+-- only term, with the factor 1.
 local function terms_of(value) return rawget(value, "_terms") or { { factor = 1, loss = value } } end
 
 local function text_of(term)
@@ -18,7 +19,8 @@ local function all(terms, field)
   return true
 end
 
--- Returns the text that describes the bounds of all terms: one name, or the names in the order of the terms.
+-- Returns the text for the bounds of a sum of losses: the bound's name if all terms have the same bound, else the names
+-- of all bounds in the order of the terms.
 local function bounds_of(terms)
   local names, same = {}, true
   for i, term in ipairs(terms) do
@@ -27,7 +29,7 @@ local function bounds_of(terms)
   return same and names[1] or table.concat(names, ", ")
 end
 
--- Returns the number of lists that count in at least one term.
+-- Returns the number of lists that count in at least one term of a sum of losses.
 local function counted_in_any(terms, lists)
   local first, any, same = terms[1].loss, nil, true
   for _, term in ipairs(terms) do
@@ -42,7 +44,8 @@ local function counted_in_any(terms, lists)
   return math.tointeger(any:sum():item())
 end
 
--- Returns the parameters of all terms, each once: two terms may be the same loss.
+-- Returns the parameters of all terms of a sum of losses. Each parameter is returned once, because two terms may be the
+-- same loss.
 local function parameters_of(terms)
   local found, is_known = {}, {}
   for _, term in ipairs(terms) do
@@ -54,7 +57,8 @@ local function parameters_of(terms)
   return #found > 0 and found
 end
 
--- Returns the function of scores and lists that is the weighted sum of what `values` gives for each term.
+-- Returns a function of scores and lists that computes a sum of losses: over all terms, the sum of the term's factor
+-- times `values(loss, scores, lists)`.
 local function sum_of(terms, values)
   return function(scores, lists)
     local sum
@@ -67,7 +71,7 @@ local function sum_of(terms, values)
   end
 end
 
--- Returns the fields of the loss that is the weighted sum of these terms.
+-- Returns the fields of the loss object that is the weighted sum of the losses in `terms`.
 local function made(terms, values, unbounded)
   local names, gains, options = {}, false, {}
   for i, term in ipairs(terms) do

@@ -38,8 +38,8 @@ Loss._unbounded = false  -- the loss without its bound, if `_smooth` already has
 Loss._prepare = false   -- function of model and batch that computes what the loss needs beyond scores
 Loss._count_of = false  -- function that counts what means are over, if these are not lists
 Loss._terms = false     -- terms of a sum of losses
--- how the loss takes weights of rows: true, its function reads them from the lists; a function of scores, lists and
--- weights; or text: why the loss does not take them
+-- says how the loss takes weights of rows: true if its function reads them from the lists; or a function of scores,
+-- lists and weights; or a text, the reason why the loss does not take them
 Loss._row_weights = "it has no rule for them"
 
 local function refuse_arguments(scores, lists)
@@ -66,7 +66,7 @@ function M.check_weights(loss, lists)
   end
 end
 
--- Returns the values of a loss before its bound, by the weights of rows if the lists have any.
+-- Computes the loss of each list without its bound. If the lists have weights of rows, the loss uses them.
 local function unbounded(self, scores, lists)
   if not lists:has_weights() then return self._smooth(scores, lists) end
   M.check_weights(self, lists)
@@ -81,7 +81,7 @@ local function values(self, scores, lists)
   return self._maximize and -bounded or bounded
 end
 
--- Returns the values of a loss as if its bound were "none".
+-- Computes the loss of each list as if its bound were "none".
 local function as_if_unbounded(self, scores, lists)
   local of_rankings = self._unbounded
   local value = of_rankings and of_rankings(scores, lists) or unbounded(self, scores, lists)
@@ -104,7 +104,7 @@ function Loss:__call(scores, lists, weights)
   return values(self, scores, lists)
 end
 
--- Returns 1 for each list that counts in the mean loss, else 0.
+-- Returns a tensor with 1 for each list that counts in the mean loss, and 0 for every other list.
 local function flags(self, lists)
   local any
   for _, term in ipairs(rawget(self, "_terms") or { { loss = self } }) do
@@ -116,7 +116,7 @@ local function flags(self, lists)
   return any
 end
 
--- Returns the sum of the weights of the lists that count.
+-- Returns the sum of the weights of the lists that count in the mean loss.
 local function weight_of_counted(self, lists)
   M.check_weights(self, lists)
   return (flags(self, lists) * lists:mass(false)):sum():item()
@@ -200,8 +200,8 @@ function M.functions(loss, are_checked)
   return function(of, scores, lists) return of(scores, lists) end, loss.count
 end
 
--- Returns the function that applies a bound to the values of a loss: the bound of the lists, or of the whole lists for
--- which sampled lists stand.
+-- Returns a function that applies a bound to the values of a loss. Sampled lists get the bound of the whole lists (all
+-- items of a user) for which they stand.
 local function applied(bound)
   if bound.name == "none" then return bound.apply end
   return function(score, metric, lists)

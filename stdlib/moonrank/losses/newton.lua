@@ -20,7 +20,7 @@ local function difference(loss, scores, lists)
   return (gradient(loss, scores + step, lists) - gradient(loss, scores - step, lists)) / (2 * step)
 end
 
--- Returns, for each row, the root mean square of the derivatives over the rows of its list.
+-- Returns, for each row, the root mean square of the derivatives of all rows in the row's list.
 local function size_of(derivatives, lists)
   return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
 end

@@ -76,7 +76,8 @@ function M.lambdarank(options)
   local o = lambda_options:read(where, options)
   local metric = lambda_metric(where, o)
   o.metric, o.p = metric, nil
-  -- Calls `known` for a built-in metric, or `declared` for a metric that a script declared by gain and discount.
+  -- Returns a function of scores and lists, which calls `known` for a built-in metric, or `declared` for a metric that
+  -- a script declared by gain and discount.
   local function either(known, declared, ...)
     local more = { ... }
     return function(scores, lists)
@@ -192,7 +193,8 @@ local function balanced_over(lists)
   return balanced(equal:sum():reshape(1), pairs:sum():reshape(1)):item()
 end
 
--- Returns a function that counts the pairs of lists, where a pair of unequal grades counts `upsample` times.
+-- Returns a function that counts the pairs of rows in lists. A pair of unequal grades counts `upsample` times; if
+-- `upsample` is "list", as often as `balanced` says for the pair's list.
 local function counts_pairs(upsample)
   return function(lists)
     local equal, pairs = pairs_of(lists)

@@ -34,20 +34,22 @@ local coded_options = declare("mr.losses.LlpaucAsCodedOptions", {
   { "theta_b", "number", default = 0.5, help = "first value of the factor of gamma + 1 - b" },
 }, options_of_both)
 
--- Ranges of the parameters a, b, s+, s-, gamma, theta_a and theta_b, and what each is divided by where the code of the
--- authors has twice the learning rate: Adam's steps do not depend on the scale of a parameter.
+-- Ranges of the parameters a, b, s+, s-, gamma, theta_a and theta_b, and divisors by which parameters are stored. The
+-- divisor is 2 where the code of the authors has twice the learning rate, because steps of Adam do not depend on the
+-- scale of a parameter.
 local least, most = { 0, 0, -1, 0, -1, -math.huge, -math.huge }, { 1, 1, 4, 5, 1, math.huge, math.huge }
 local halved, as_they_are = { 1, 1, 2, 2, 2, 1, 1 }, { 1, 1, 1, 1, 1 }
 
 local signs = { 1, 1, -1, 1, -1, 1, 1 }  -- of gradients where training maximizes over s+ and gamma
 
--- Returns numbers for the first n parameters, on the default device.
+-- Returns the divisors, ranges and gradient signs of the first n parameters as tensors on the default device.
 local function constants(n, scale)
   local function row(numbers) return core.tensor(table.move(numbers, 1, n, 1, {}), "float64", core.device()) end
   return { count = n, scale = row(scale), least = row(least), most = row(most), signs = row(signs) }
 end
 
--- Moves parameters {a, b, s+, s-, gamma, ...} back into their ranges. That of gamma begins at max(-a, b - 1).
+-- Moves the parameters {a, b, s+, s-, gamma, ...} back into their ranges, which a training step may leave. The range of
+-- gamma begins at max(-a, b - 1).
 local function project(parameters, by)
   core.restore(parameters, tensors.no_grad(function()
     local x = (parameters:detach() * by.scale):maximum(by.least):minimum(by.most)
@@ -58,7 +60,8 @@ local function project(parameters, by)
   end))
 end
 
--- Makes a loss of the parameters' first values, which are divided by `scale`; f gets scores, lists and parameters.
+-- Makes a loss whose parameters have the initial values `first`. Parameters are stored divided by `scale`. The function
+-- `f` computes the loss from scores, lists and parameters.
 local function made(name, o, first, scale, f)
   o.metric = metrics.parse(o.metric)
   local by = constants(#first, scale)

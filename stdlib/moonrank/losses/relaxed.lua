@@ -10,8 +10,9 @@ local weighted = require "moonrank.losses.weighted"
 
 local M = {}
 
--- Makes an nDCG loss from its function of scores and lists. With weights of rows, gains are multiplied by weights. The
--- loss does not depend on the scale of weights; with the largest at 1, small ones keep their digits.
+-- Makes an nDCG loss from a function of scores and lists. If rows have weights, gains are multiplied by them. Weights
+-- are first divided by the largest weight of their list, so that small weights keep their digits; the loss does not
+-- change by this.
 local function of_ndcg(name, o, values)
   local ndcg = metrics.parse "ndcg"
   local function of_weighted(scores, lists)

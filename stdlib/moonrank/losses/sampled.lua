@@ -21,8 +21,8 @@ local sampled_options = declare("mr.losses.SampledOptions", {
   metrics.option(nil, "metric whose bounds are used", "the exact nRBP loss, the number of wrongly ordered pairs"),
 }, shared.relevant, shared.slope)
 
--- Checks the options of a loss over drawn pairs. `relevant` also applies to the default metric, because rows below
--- this grade may be drawn.
+-- Reads the options of a loss over drawn pairs. The default metric gets the option `relevant`, too, because rows below
+-- this grade may be drawn as the other row of a pair.
 local function checked(where, declaration, options)
   local o = declaration:read(where, options)
   if o.regularize then o.regularize = regularizers.factors:read(where .. ": regularize", o.regularize) end

@@ -18,8 +18,9 @@ local bound_options = declare("mr.losses.SoftmaxOptions", {
 
 local function temperature(name, default, help) return shared.factor(name, default, help) end
 
--- The relevant rows of lists, and per list the number of these (`count`) and of `others`. If rows have weights,
--- `weights` has those of the relevant rows, and `weighs` their mean per list.
+-- The relevant rows of lists. `count` has the number of relevant rows of each list, and `others` the number of its
+-- other rows. If rows have weights, `weights` has the weights of the relevant rows, and `weighs` has their mean for
+-- each list.
 local Relevant = {}
 Relevant.__index = Relevant
 
@@ -35,21 +36,24 @@ local function relevant_of(lists, scores)
   return relevant
 end
 
--- Returns the entries of x at the relevant rows.
+-- Returns the entries that a tensor `x`, which has an entry for each row, has at the relevant rows.
 function Relevant:of(x) return core.distinct_rows(x, self._rows) end
 
--- Returns the sum over the relevant rows of each list, each times its weight.
+-- Returns, for each list, the sum of `x` over the list's relevant rows. `x` has an entry for each relevant row, which
+-- is multiplied by the row's weight.
 function Relevant:sum(x) return self.lists:sum(self.weights and core.times_slope(x, self.weights) or x) end
 
--- Returns the mean over the relevant rows of each list, each times its weight; x has an entry for each relevant row.
+-- Returns, for each list, the mean of `x` over the list's relevant rows. `x` has an entry for each relevant row, which
+-- is multiplied by the row's weight.
 function Relevant:mean(x) return self:sum(x) / self.count end
 
--- Returns the mean over the relevant rows of a number per list, each time times the weight of the row.
+-- Returns `x`, which has an entry for each list, times the mean weight of the list's relevant rows.
 function Relevant:times_weights(x) return self.weighs and core.times_slope(x, self.weighs) or x end
 
 local log_sum = core.part_log_sum  -- log of the sum of e^(score / tau) over a part of the rows of each list
 
--- Makes a loss whose function gets scores, lists that have relevant and other rows, and the relevant rows.
+-- Makes a softmax loss from a function `f` of scores, lists and the lists' relevant rows. `f` gets only lists that have
+-- both relevant and other rows.
 local function made(name, o, f, refused)
   o.metric = metrics.parse(o.metric)
   local on_counted = loss.on_counted(metrics.parse "ap", function(scores, lists)
@@ -73,11 +77,11 @@ local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
     help = "rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores in blocks" },
 }, full_options)
 
--- Makes the softmax over the catalogue of a model. A list without a relevant row has the value 0.
+-- Makes the softmax loss over all items of the catalogue. A list without a relevant row has the value 0.
 local function over_catalogue(o)
   o.metric = metrics.parse(o.metric)
-  -- By lists: logarithms of sums over the catalogue, from `prepare` until the loss reads them. There are several if a
-  -- sum of losses has this loss as several terms.
+  -- Maps lists to logarithms of sums over the catalogue, from the time when `prepare` computes them until the loss
+  -- reads them. Lists have several such tensors if a sum of losses has this loss as several terms.
   local prepared = setmetatable({}, { __mode = "k" })
   local function values(scores, lists)
     local log_sums = table.remove(prepared[lists] or {})
@@ -142,7 +146,8 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
       .. "probability of each item, and needs mr.fit, whose batches have items" },
 }, full_options)
 
--- Returns the scores over tau, less the logarithms of the probabilities with which rows were drawn.
+-- Returns scores / tau. With the option `correction`, subtracts the logarithm of the probability with which each row
+-- was drawn.
 local function corrected(scores, lists, o)
   local x = scores / o.tau
   if not o.correction then return x end
@@ -276,7 +281,8 @@ local psl_options = declare("mr.losses.PslOptions", {
   temperature("tau_star", 1, "temperature outside of the surrogate"),
 }, bound_options)
 
--- Raises an error if all logarithms of a surrogate are -inf in one of the lists.
+-- Raises an error if the loss of a list is -inf, because the logarithm of the surrogate is -inf for all of its pairs of
+-- rows.
 local function check_finite(values, surrogate)
   if #values > 0 and values:detach():min():item() == -math.huge then
     if surrogate == "tanh" then
@@ -335,7 +341,8 @@ function M.sl_at_k(options)
   return made("sl_at_k", o, function(scores, lists, relevant)
     local beta = relevant.lists:spread(core.kth_largest(scores:detach(), lists, o.k))
     local f, sums = relevant:of(scores), log_sum(scores, lists, "others", o.tau)
-    -- The product below has no limit at infinity, so 0 times an infinite number is an error.
+    -- The product below has no limit for infinite scores. `x * 0` is NaN for them, and `checked_values` then raises an
+    -- error.
     for _, x in ipairs{ f, sums } do core.checked_values(x:detach() * 0, scores) end
     local weight = ((f - beta) / o.tau_beta):sigmoid()
     return relevant:mean(weight * (relevant.lists:spread(sums) - f / o.tau))

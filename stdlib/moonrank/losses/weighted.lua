@@ -30,7 +30,7 @@ end
 -- Returns 1 / log2(1 + rank).
 local function discount(ranks) return log2 / (ranks + 1):log() end
 
--- Returns the gains of grades times weights, float64.
+-- Returns the gain of each row, 2^grade - 1, times the row's weight, in float64.
 local function weighted_gains(lists, weights)
   local grades = core.grades(lists)
   if #grades > 0 and grades[#grades] > 1000 then
@@ -70,7 +70,8 @@ function M.ndcg(scores, lists, weights, steepness, kernel)
   return M.ndcg_of_ranks(core.smooth_rank(scores, lists, steepness, kernel), lists, weights)
 end
 
--- Returns the relevant rows as lists of their own, their numbers, their weights and their smooth ranks.
+-- Returns the relevant rows of lists: as lists of their own, by their row numbers, with their weights, and with their
+-- smooth ranks.
 local function relevant_rows(scores, lists, steepness, relevant, kernel)
   local part, numbers = lists:relevant_part(relevant)
   numbers = numbers:to(scores.device)
@@ -97,7 +98,8 @@ function M.nrbp_loss(scores, lists, _, steepness, relevant, kernel)
   return part:sum(weights * (ranks - core.smooth_rank(core.distinct_rows(scores, numbers), part, steepness, kernel)))
 end
 
--- Returns the logits of DFTopK's choice of the first k rows. Each list has more than k rows.
+-- Returns a logit for each row: its sigmoid says how much DFTopK chooses the row as one of the list's first k rows.
+-- Each list must have more than k rows.
 local function logits(scores, lists, k, tau)
   local order, before, last, next = lists:order(scores:detach()), 0, {}, {}
   for l, size in ipairs(core.integers(lists.sizes:to("cpu"))) do
@@ -120,7 +122,7 @@ function M.soft_top(scores, lists, of, k, tau, relevant)
   return -lists:sum(weights * chosen * z:sigmoid()) / (of == "recall" and lists:sum(chosen) or k)
 end
 
--- Returns the logarithm of the softmax of scores over the rows of each list.
+-- Returns the logarithm of each row's probability under the softmax of the scores of its list.
 local function log_softmax(scores, lists)
   local below = scores - lists:spread(lists:max(scores):detach())
   return below - lists:spread(lists:sum(below:exp()):log())

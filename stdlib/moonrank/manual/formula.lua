@@ -47,7 +47,7 @@ Reader.__index = Reader
 
 function Reader:fail(what) error(("formula '%s': %s"):format(self.text, what), 0) end
 
--- Returns true, and skips the next token, if its text is `mark`.
+-- If the text of the next token is `mark`, skips the token and returns true. Returns false otherwise.
 function Reader:take(mark)
   local token = self.tokens[self.at]
   if not token or token.text ~= mark then return false end
@@ -55,8 +55,8 @@ function Reader:take(mark)
   return true
 end
 
--- Reads a part in brackets, whose opening bracket is the next token. Returns it with its brackets, and as a part of a
--- fraction or a script, where round brackets are left out.
+-- Parses a part in brackets, whose opening bracket is the next token. Returns its MathML twice: with brackets, and
+-- without round brackets, which a fraction or an exponent does not need.
 function Reader:group()
   local open = self.tokens[self.at].text
   local close = closing[open]
@@ -77,8 +77,8 @@ local function name_of(name)
   return ("<mi>%s</mi>"):format(name), (name == "max" or name == "min") and "limit" or #name > 1 and "word" or nil
 end
 
--- Reads the smallest part of a formula: a number, a name or a group in brackets. Returns it, the form without brackets,
--- and its kind as `name_of` does.
+-- Parses the smallest part of a formula: a number, a name or a part in brackets. Returns its MathML, its MathML without
+-- round brackets, and the kind of a name (see `name_of`).
 function Reader:atom()
   local token, following = self.tokens[self.at], self.tokens[self.at + 1]
   if not token then self:fail "it ends where an operand is expected" end
@@ -95,8 +95,8 @@ function Reader:atom()
   return html, html, kind
 end
 
--- Reads the subscript and the superscript of an operand. Returns the operand with them, or nil if it has none. Limits
--- of sums are below and above the sign.
+-- Parses the subscript and the superscript of an operand, whose MathML is `html`. Returns the MathML of all three, or
+-- nil if there is neither a subscript nor a superscript. Limits of a sum are put below and above its sign.
 function Reader:scripted(html, kind)
   local found = {}
   for _ = 1, 2 do
@@ -111,8 +111,9 @@ function Reader:scripted(html, kind)
   return ("<%s>%s%s%s</%s>"):format(tag, html, below or "", above or "", tag)
 end
 
--- Reads an operand of a fraction: an atom with its scripts and, for a function, its arguments. Returns it with and
--- without its round brackets, and its kind.
+-- Parses an operand of a fraction: a number, a name or a part in brackets, with its subscript and superscript. A
+-- function also has its arguments. Returns the MathML with and without round brackets, and the kind of a name (see
+-- `name_of`).
 function Reader:operand()
   local is_name = (self.tokens[self.at] or {}).kind == "name"
   local html, bare, kind = self:atom()
@@ -125,8 +126,8 @@ function Reader:operand()
   return html, html, "word"
 end
 
--- Reads words in a row, of which none is a function or has scripts or arguments. Returns nil if there are fewer than
--- two.
+-- Parses words in a row, such as "where less is better". A function, or a word with a subscript, superscript or
+-- arguments, ends the row. Returns nil if there are fewer than two words.
 function Reader:words()
   local words = {}
   for at = self.at, #self.tokens do
@@ -142,7 +143,7 @@ function Reader:words()
   return "<mtext>" .. table.concat(words, " ") .. "</mtext>"
 end
 
--- Reads one operand with the fractions that follow it. Returns it and its kind.
+-- Parses an operand and the fractions that follow it. Returns the MathML, and the kind of a name (see `name_of`).
 function Reader:fraction()
   local words = self:words()
   if words then return words, "word" end
@@ -155,7 +156,7 @@ function Reader:fraction()
   return html, kind
 end
 
--- Reads up to the closing bracket `close`, or up to the end.
+-- Parses the formula up to the closing bracket `close`, or up to its end, and returns the MathML.
 function Reader:row(close)
   local items, before = {}, nil  -- before: kind of the operand before, false if it is not a word; nil if there is none
   while self.tokens[self.at] and self.tokens[self.at].text ~= close do

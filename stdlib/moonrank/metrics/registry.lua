@@ -9,7 +9,8 @@ local M = {}
 
 local registry = core.metric_registry()
 local on_ranks = {}  -- functions of ranks by which scripts defined metrics, by the metric's number `script`
--- functions `tables` of metrics that scripts declared by gain and discount, by the metric's number `script`
+-- metrics that scripts declared by gain and discount: maps the metric's number `script` to the function that computes
+-- its gains, discounts and norms (the field `tables` of mr.Metric)
 local declared = {}
 
 ---An exact metric: called with scores and lists, it returns one value per list.
@@ -163,8 +164,9 @@ function class.meta:__tostring() return self.name end
 local core_swaps = getters.swaps
 function getters:swaps() return declared[self.script] ~= nil or core_swaps(self) end
 
--- For a metric that a script declared by gain and discount: the function of lists that returns gains of rows,
--- discounts of ranks 1, 3/2, 2, ..., and norms of lists. Otherwise nil.
+-- Returns the field `tables` of a metric. For a metric that a script declared by gain and discount, it is a function of
+-- lists, which returns gains of rows, discounts of ranks 1, 3/2, 2, ..., and norms of lists. For other metrics it is
+-- nil.
 function getters:tables() return declared[self.script] end
 
 local of_all = { "ties", "empty", "relevant" }  -- options that every metric takes, in addition to `name`
@@ -430,7 +432,8 @@ function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = check.attempt(registry.parse, registry, text)
-    -- Ignores aliases: a result that a trial calls "p" or "r" is not necessarily precision or recall.
+    -- Only a metric's own name counts, not its alias: a result that a trial calls "p" or "r" is not necessarily
+    -- precision or recall.
     if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
   end
   return nil

@@ -160,14 +160,15 @@ local function left_out_words(o, known, chosen, items)
     known:count_without(known_items.nothing(known.users, known.items), chosen))
 end
 
--- Returns the first items of each chosen user, their scores and numbers, if one product of matrices gives them.
--- `users` and `items` are the model's vectors; nil if it has none. Otherwise returns nil.
+-- Finds the k best items of each chosen user by a product of the matrices `users` and `items` (the model's vectors, nil
+-- if it has none). Returns nil if scoring all items is the only way or as fast, e.g. for few users or on a GPU.
 local function top_by_product(users, items, chosen, seen, k)
   if not users or users:size(1) < seen.users or items:size(1) < seen.items then return nil end
   return core.top_of_catalogue(users, items, chosen, seen, k)
 end
 
--- Like top_by_product, for every model: `scored` scores all items of a block of users at a time.
+-- Finds the k best items of each chosen user for models without vectors, too: the function `scored` computes the scores
+-- of all items for a block of users at a time.
 local function top_by_scores(model, scored, chosen, seen, k)
   local candidates = require "moonrank.data.candidates"
   local nothing = known_items.nothing(seen.users, seen.items)

@@ -42,14 +42,14 @@ local function joined(model)
   return core.cat({ users, ones }, 2), core.cat({ items, core.reshape(biases, { #items, 1 }) }, 2)
 end
 
--- Returns a few of the numbers 1 to n, as a table.
+-- Returns at most four numbers from 1 to n, evenly spaced, as a table.
 local function few(n)
   local numbers = {}
   for i = 0, math.min(n, 4) - 1 do numbers[i + 1] = 1 + i * (n - 1) // math.max(1, math.min(n, 4) - 1) end
   return numbers
 end
 
--- Returns a batch with a list for each of a few users, which has the same few items.
+-- Returns a batch by which a model is tested: a list for each of a few users. All lists have the same few items.
 local function sample(users, items, device)
   local of_list, of_items, sizes, of_row = few(#users), few(#items), {}, {}
   for l = 1, #of_list do
@@ -77,7 +77,7 @@ local function check_products(model, users, items)
   for i, score in ipairs(scores:double():totable()) do
     local u, j = of_user[i], of_item[i]
     local most = tolerance * size_of_user[u]:item() * size_of_item[j]:item()
-    -- A difference of NaN is left to the checks of scores.
+    -- If a score is NaN, this condition is false, and the checks of scores raise an error later.
     if math.abs(score - products[i]) > most then
       check.fail("model %s: forward and vectors differ: user %d and item %d have the score %.9g and the inner product "
         .. "%.9g. Return vectors whose inner products (plus the biases of items) are the scores, or leave out vectors",

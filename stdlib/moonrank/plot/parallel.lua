@@ -37,8 +37,8 @@ local parallel_options = declare("mr.plot.Parallel", {
   scale.range_row("zrange", "that of the colours", "number of the colours"),
 }, marks.page)
 
--- Colour and dash pattern of each group of lines that are not coloured by a number. The largest group gets the first
--- look, the faintest.
+-- Colours and dash patterns for groups of lines that are not coloured by a number. The largest group gets the first
+-- entry, which is the faintest.
 local looks = { { "#C8C8C8", "1" }, { "#C0392B", "(3,4)" }, { "#777777", "(8,3)" }, { "#C0392B", "(9,4)" } }
 
 ---Returns a name without its middle, where "…" is put, so that the name is at most `pixels` wide. A

@@ -65,7 +65,7 @@ function M.numbers(where, name, values)
   return check.numbers(where, name, values)
 end
 
--- Raises an error if the numbers `name` of a series are not as many as its y.
+-- Raises an error if the array `name` of a series has another length than the array `y` of the series.
 local function same_length(where, who, name, one)
   check.length(where, name .. " of " .. who, #one[name], #one.y, "one for each y")
 end

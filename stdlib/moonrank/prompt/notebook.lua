@@ -18,8 +18,8 @@ end
 local opens, closes = lexer.opens, lexer.closes
 local begins_expression = { name = true, number = true }
 
--- Returns the positions of lines outside of every block that begin with a name or a number. Another beginning, such as
--- "(" or "-", could continue the line before.
+-- Returns the positions in a cell's text at which a line begins with a name or a number, outside of every block. Lines
+-- that begin otherwise, e.g. with "(" or "-", are left out, because they may continue the line before.
 local function starts_of_lines(text)
   local starts, depth, after = {}, 0, 0
   for _, token in ipairs(lexer.tokens(text)) do
@@ -45,7 +45,7 @@ local function compiled(code, name)
   return repl.chunk(code, name)
 end
 
--- Message handler: adds advice and the lines of the cells that called.
+-- Handles an error of a cell: returns the error message with advice, followed by the lines of cells in the traceback.
 local function explained(problem)
   local text = advice.add(type(problem) == "string" and problem or tostring(problem))
   if text == "interrupted" then return text end

@@ -10,7 +10,8 @@ local opens, closes = lexer.opens, lexer.closes
 
 local declared = {}  -- name of each local variable of the session -> "const" or "local"
 local constants = setmetatable({}, { __index = _G })
--- variable that the last chunk declared -> true if it is a constant, which `settle` moves to `constants`
+-- maps each variable that the last typed text (chunk) declared to true if it is a constant, which `settle` moves to
+-- `constants`
 local fresh = {}
 local scope = setmetatable({}, {
   __index = constants,

@@ -1,4 +1,5 @@
--- Answers of `moonrank serve`: from a request to a status, headers and a body. It has no socket, so that specs can ask.
+-- Answers requests to `moonrank serve`: makes a status, headers and a body from a request. This module opens no socket,
+-- so that specs can call it.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local html = require "moonrank.serve.html"
@@ -23,7 +24,7 @@ local files = {
   ["/app.css"] = { "stdlib/serve/style.css", "text/css; charset=utf-8" },
 }
 
--- Returns a page with one sentence.
+-- Returns the response that shows a page with a title and one sentence.
 local function told(status, title, sentence, headers, live)
   local body = ('<h1>%s</h1><p class="note">%s</p>'):format(html.text(title), html.text(sentence))
   return status, request.headers(page_type, headers), html.page(title, { { title } }, body, live or false)
@@ -35,8 +36,9 @@ local function page_of(path, store, parts, state)
   return 200, request.headers(page_type), html.page(made.title, made.path, made.body, made.live, state)
 end
 
--- The check for damaged rows takes time for each row of a store. A store that had none is checked again when a page of
--- it cannot be made, and after this many times the duration of the check, but at least after some seconds.
+-- The check for damaged rows reads every row of a store, so a store that passed it is not checked in every request. It
+-- is checked again if a page cannot be made, or after `rarely` times the duration of the check, but at least `soonest`
+-- seconds.
 local rarely <const>, soonest <const> = 50, 10
 
 ---The memory of a server between requests, for its store.
@@ -46,7 +48,8 @@ local rarely <const>, soonest <const> = 50, 10
 ---@field is_checked boolean whether the rows were found intact
 ---@field again number       time after which a changed store is checked again
 
--- Opens the store for a request, and brings the memory up to date.
+-- Opens the store for a request, and updates what the server remembers about the store between requests (`memory`).
+-- Checks the store for damaged rows if it is time for this check.
 local function opened(path, memory)
   local state, began = core.store_stamp(core.followed(path)), core.clock()
   local is_same = state ~= "" and state == memory.state
@@ -73,8 +76,8 @@ function M.memory(path)
   return memory
 end
 
--- Answers a request for a page of the store. A page that cannot be made from a store that was not checked is made again
--- from the checked one.
+-- Answers a request for a page about the store. If the page cannot be made, and the store was not checked for damaged
+-- rows in this request, checks the store and makes the page again.
 local function shown(path, memory, parts)
   local was_checked = memory.is_checked
   local is_open, store = check.attempt(opened, path, memory)

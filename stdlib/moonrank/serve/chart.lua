@@ -1,5 +1,5 @@
--- Figures of `moonrank serve`: SVG inside the page, whose colours come from classes of the style sheet, so that they
--- follow the browser's light or dark mode.
+-- Draws the figures of `moonrank serve` as SVG inside the page. Their colours come from classes of the style sheet, so
+-- that they follow the browser's light or dark mode.
 local html = require "moonrank.serve.html"
 
 local M = {}
@@ -11,10 +11,11 @@ local most_points <const> = 400  -- per line; more could not be told apart
 ---Figures with more dots than these draw them without titles and links, which is faster.
 M.most_named = 500
 
--- Larger numbers have differences that are not finite.
+-- Numbers outside these limits are not drawn, because their differences may not be finite.
 local function is_drawn(x) return type(x) == "number" and x > -1e150 and x < 1e150 end
 
--- Returns an axis of some values with round ticks: 1, 2 or 5 times a power of ten, or powers of ten.
+-- Returns an axis that covers the numbers in `values`. Its ticks are round: multiples of 1, 2 or 5 times a power of
+-- ten, or powers of ten on a logarithmic axis.
 local function axis_of(values, wants_log, whole)
   local low, high = math.huge, -math.huge
   for i = 1, #values do
@@ -46,7 +47,7 @@ local function axis_of(values, wants_log, whole)
   return axis
 end
 
--- Returns an axis of texts: one place for each.
+-- Returns an axis of texts, on which each different text in `values` has a position of its own.
 local function axis_of_texts(values)
   local places, names = {}, {}
   for i = 1, #values do
@@ -140,7 +141,8 @@ local function add_mark(out, each, inside)
   out[#out + 1] = each.target and html.link(each.target, mark, ' tabindex="-1"') or mark
 end
 
--- Returns the coordinates of values on an axis, which is drawn between `from` and `to`; false for those not drawn.
+-- Returns the coordinate of each value on an axis that is drawn from `from` to `to`. The entry is false for a value
+-- that is not drawn.
 local function coordinates(axis, values, from, to)
   local out, low, size = {}, axis.low, (to - from) / (axis.high - axis.low)
   local places, log = axis.places, axis.log
@@ -155,7 +157,8 @@ local function coordinates(axis, values, from, to)
   return out
 end
 
--- Draws dots without titles and links, each place of a class once: a path whose pieces of length 0 are dots.
+-- Draws dots without titles and links as one path, whose segments of length 0 look like dots. Dots at equal coordinates
+-- are drawn once.
 local function add_plain_dots(out, group, x_axis, y_axis)
   local xs = coordinates(x_axis, group.x, left, width - right)
   local ys = coordinates(y_axis, group.y, height - bottom, top)

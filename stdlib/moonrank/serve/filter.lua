@@ -1,4 +1,4 @@
--- The filter of a study's trials: terms such as "loss=ap lr<0.01 done", all of which a trial must meet.
+-- Filters a study's trials by terms such as "loss=ap lr<0.01 done". A trial passes if it meets all terms.
 local check = require "moonrank.check"
 
 local M = {}
@@ -11,7 +11,7 @@ local compared = {
 
 local function contains(cell, text) return tostring(cell):lower():find(text, 1, true) ~= nil end
 
--- Returns the test of a term without an operator: some text of the trial contains it.
+-- Returns a function that tests whether any text of a trial contains the word.
 local function word_test(word)
   local text = word:lower()
   return function(trial)
@@ -23,7 +23,8 @@ local function word_test(word)
   end
 end
 
--- Returns the test of a term with an operator. Numbers are compared as numbers, other values as text.
+-- Returns a function that compares a trial's value with the text `wanted`, as in "lr<0.01". Numbers are compared as
+-- numbers, other values as texts.
 local function value_test(name, operator, wanted)
   local number, same = tonumber(wanted), compared[operator]
   return function(trial)

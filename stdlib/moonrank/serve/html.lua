@@ -1,4 +1,4 @@
--- HTML of the pages of `moonrank serve`: text from a store is escaped here, and numbers get their form.
+-- Makes HTML for the pages of `moonrank serve`: escapes texts from a store, and formats numbers.
 local core = require "moonrank.core"
 local escape_html = require("moonrank.table").escape_html
 local progress = require "moonrank.system.progress"

@@ -38,7 +38,7 @@ end
 ---@return table?
 function M.study(store, name) return M.studies(store, name)[1] end
 
--- Returns the columns of trials in the order in which tables show them: parameters, then returned numbers.
+-- Returns the names of columns in the order in which tables of trials show them: parameters, then returned numbers.
 local function names_of(params, numbers)
   local names, seen = {}, {}
   for _, list in ipairs{ params, numbers } do
@@ -50,7 +50,8 @@ local function names_of(params, numbers)
   return names
 end
 
--- Adds the numbers that trials returned to their cells. Returns the numbers' names.
+-- Reads the numbers that the study's trials returned, and adds them to the field `cells` of the trials. Returns the
+-- names of the numbers.
 local function add_numbers(store, study, by_id)
   local found = store:columns([[SELECT n.trial, n.name, n.value FROM trials t JOIN numbers n ON n.trial = t.id
     WHERE t.study = ?1]], study.id)
@@ -67,7 +68,7 @@ local function add_numbers(store, study, by_id)
   return numbers
 end
 
--- Returns what `trials` returns, from the store.
+-- Reads the trials of a study from the store. Returns the results of `trials` as a table.
 local function trials_of(store, study)
   local fields = { "id", "number", "state", "value", "wall" }
   local found = store:columns(("SELECT %s, params FROM trials WHERE study = ?1 ORDER BY number"):format(

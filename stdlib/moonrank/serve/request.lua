@@ -1,9 +1,10 @@
--- Requests to `moonrank serve`: which are answered, the parts of their target, and the headers of every response.
+-- Decides which requests `moonrank serve` answers, parses a request's target, and makes the headers of every response.
 local core = require "moonrank.core"
 
 local M = {}
 
--- The browser may load scripts, styles and data from this server only, and runs no script or style inside a page.
+-- This policy lets the browser load scripts, styles and data from this server only. Scripts and styles inside a page
+-- are not run.
 local policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
   .. "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -76,7 +77,8 @@ function M.token()
   return (assert(file:read(16)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 
--- Compares digests, so that the time of the comparison says nothing about the token.
+-- Checks a token. Digests are compared instead of the texts, so that the duration of the comparison reveals nothing
+-- about the token.
 local function is_token(guard, text) return text ~= nil and core.sha256(text) == core.sha256(guard.token) end
 
 local function cookie_name(guard) return "moonrank_" .. guard.port end
@@ -104,7 +106,7 @@ function M.objection(guard, request)
       { "Allow: GET, HEAD" }
   end
   if not guard.token then
-    -- a page of another site whose name leads to this machine has another Host
+    -- a page of another site, whose host name leads to this machine, sends its own host name as Host and is refused
     local name, port = request.host:lower():match "^(.-):?(%d*)$"
     if request.host:find "^%[" then name, port = request.host:match "^%[([^%]]*)%]:?(%d*)$" end
     local known = name == "localhost" or loopback[name]

@@ -22,7 +22,7 @@ function M.trial_target(study, number)
   return request.target("/trial", { { "study", study.name }, { "number", number } })
 end
 
--- Returns the share of the planned trials in each state as a bar.
+-- Returns a bar (SVG) that shows which share of the planned trials is in each state.
 local function bar(study)
   local whole, x, parts = math.max(study.planned or 0, study.total, 1), 0.0, {}
   for _, state in ipairs(states) do
@@ -64,7 +64,8 @@ function M.index(store)
     body = ("<h1>Studies</h1>%s%s"):format(body, note and '<p class="note">' .. text(note) .. "</p>" or "") }
 end
 
--- Adds a dot to those of a figure. With `is_named`, it has a title, which `words` begins, and links to the trial.
+-- Adds a dot for a trial to a figure. With `is_named`, the dot links to the trial's page and has a title, which begins
+-- with the format `words`.
 local function add_dot(dots, study, trial, x, is_named, words, ...)
   local class = "dot " .. html.state_class(trial.state)
   if is_named then
@@ -102,7 +103,7 @@ local function history(study, trials)
     dots = dots.named, plain = dots.plain, lines = #steps > 0 and lines or {}, whole_x = true }
 end
 
--- Returns the trials whose curves are drawn: the running ones and the latest others, and always the best.
+-- Returns the trials whose curves are drawn: the best trial, all running trials, and the latest of the other trials.
 local function chosen(trials, best)
   local out, rest = {}, most_curves
   for i = #trials, 1, -1 do
@@ -170,7 +171,8 @@ local function is_before(x, y)
   return tostring(x) < tostring(y)
 end
 
--- Sorts trials, which are in the order of their numbers, by a column; trials without a value come last.
+-- Sorts trials by a column. Trials without a value in that column come last. `trials` is in the order of the trials'
+-- numbers.
 local function sorted(trials, column, down)
   if column == "trial" and not down then return trials end
   local out, without, cells, places = {}, {}, {}, {}
@@ -200,7 +202,7 @@ local function head_cell(study, values, name, label, is_number)
   return ("<th%s%s>%s</th>"):format(is_number and ' class="n"' or "", kind, html.link(target, text(label) .. mark))
 end
 
--- Returns the columns in which some trial has a text, as keys.
+-- Returns the set of the columns in which at least one trial has a text.
 local function texts_of(trials, columns)
   local found = {}
   for _, trial in ipairs(trials) do

@@ -110,7 +110,7 @@ function M.page(store, values)
     live = trial.state == "running" or trial.state == "paused" }
 end
 
--- Returns the trials that a query names, in its order.
+-- Returns the trials whose numbers are in the request's query, in the order of the query.
 local function picked(all, numbers)
   local by_number, out = {}, {}
   for _, trial in ipairs(all) do by_number[trial.number] = trial end

@@ -39,7 +39,8 @@ local function quoted(text)
   return '"' .. table.concat(parts) .. '"'
 end
 
--- Returns a number, text or boolean as JSON. Python reads NaN and Infinity, too.
+-- Returns a number, text or boolean as JSON. NaN and infinity are written as NaN and Infinity, which are not JSON but
+-- which Python's JSON reader accepts.
 local function scalar(value)
   if type(value) == "string" then return quoted(value) end
   if math.type(value) ~= "float" then return tostring(value) end
@@ -49,7 +50,7 @@ local function scalar(value)
   return text:find "[.e]" and text or text .. ".0"
 end
 
--- Returns a JSON object of {name, JSON text} pairs.
+-- Returns a JSON object as text. Each of `rows` is a pair of a name and the JSON text of its value.
 local function object(rows)
   local parts = {}
   for i, row in ipairs(rows) do parts[i] = quoted(row[1]) .. ":" .. row[2] end
@@ -62,8 +63,8 @@ local function line_of(code, rows)
   return object(rows) .. "\n"
 end
 
--- Returns the choices of a parameter as Optuna's distribution has them, and the index of a value (from 0). A value that
--- the space does not have comes last.
+-- Returns the choices of a parameter in the form of Optuna's distribution, and the index of a value among them, counted
+-- from 0. A value that is not among the choices is added at their end.
 local function choice_of(part, value)
   local texts, index = {}, nil
   for i, choice in ipairs(part and part.choices or {}) do
@@ -75,7 +76,8 @@ local function choice_of(part, value)
     { "attributes", object{ { "choices", "[" .. table.concat(texts, ", ") .. "]" } } } }, index
 end
 
--- Returns the distribution of a parameter as Optuna writes it, and its value as a number.
+-- Returns the distribution of a parameter (its range or its choices) in Optuna's form, and its value in a trial as a
+-- number.
 local function distribution_of(part, value)
   if not part or part.kind == "choice" or type(value) ~= "number" then return choice_of(part, value) end
   local whole = (part.kind == "range" or part.kind == "integer") and math.type(value) == "integer"
@@ -86,10 +88,11 @@ local function distribution_of(part, value)
       { "high", number(part.high) } } } }, value
 end
 
--- Returns a time of the store, such as "2026-11-27 01:02:03" in UTC, as Optuna writes it.
+-- Converts a time in the store, such as "2026-11-27 01:02:03" in UTC, to the form of time that Optuna writes.
 local function time_of(text) return text and quoted(text:gsub(" ", "T") .. ".000000+00:00") or "null" end
 
--- Returns the JSON objects of a trial's distributions and parameters.
+-- Returns two JSON objects for a trial: the distributions of its parameters and the values of its parameters, both by
+-- the parameter's name.
 local function parameters_of(space, trial)
   local distributions, values = {}, {}
   for i, name in ipairs(check.names(trial.params)) do
@@ -99,8 +102,8 @@ local function parameters_of(space, trial)
   return object(distributions), object(values)
 end
 
--- Returns the JSON object of a trial's attributes: its number in Moonrank, which comes first, its seed, the numbers
--- that it returned, and why it ended early.
+-- Returns the JSON object of a trial's attributes in Optuna: its number in Moonrank, which comes first, its seed, the
+-- numbers that it returned, and why it ended early.
 local function attributes_of(self, trial)
   local rows = { { "trial", scalar(trial.number) }, { "seed", scalar(trial.seed) } }
   local numbers = self.store:rows("SELECT name, value FROM numbers WHERE trial = ?1 ORDER BY name", trial.id)
@@ -114,8 +117,8 @@ local function attributes_of(self, trial)
   return object(rows)
 end
 
--- Returns the JSON object of the values that a trial reported after each step: those of the study's metric, or of the
--- only number that it reported.
+-- Returns the JSON object of the values that a trial reported during training, by step: those of the study's metric, or
+-- else of the only number that the trial reported.
 local function reports_of(self, trial)
   local by_name, names = {}, {}
   for _, row in ipairs(self.store:rows("SELECT name, step, value FROM reports WHERE trial = ?1 ORDER BY step",
@@ -126,7 +129,8 @@ local function reports_of(self, trial)
   return object(by_name[self.study.metric or "value"] or #names == 1 and by_name[names[1]] or {})
 end
 
--- Returns the line of a trial that has ended. Optuna has no finished trial without a value: such a trial has failed.
+-- Returns the journal's line for a trial that has ended. A completed trial without a value is written as failed,
+-- because Optuna requires a value.
 local function trial_line(self, trial)
   local distributions, params = parameters_of(self.space, trial)
   local state = states[trial.state]
@@ -153,7 +157,8 @@ local function read(path)
   return whole
 end
 
--- Returns the JSON text of a study's name in a line, with its quotes; nil if the line has none.
+-- Returns the name of a study that a line of the journal contains, as JSON text with its quotes. Returns nil if the
+-- line has no such name.
 local function name_in(line)
   local first = select(2, line:find '"study_name":"')
   local at = first and first + 1
@@ -164,7 +169,7 @@ local function name_in(line)
   end
 end
 
--- Reads which study of the journal is this one, and which of its trials the journal has.
+-- Finds this study in the text of the journal, and which of the study's trials the journal already has.
 local function look(self, text, sum)
   local next_id, by_name, own = 0, {}, nil
   self.added = {}

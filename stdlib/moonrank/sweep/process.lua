@@ -27,7 +27,7 @@ function Process:send(bytes) self.channel:send(bytes) end
 function Process:receive() return self.channel:receive() end  -- returns nil if no message has arrived
 function Process:ended() return self.channel:ended() end  -- true if the worker cannot send any more messages
 function Process:descriptor() return self.channel:descriptor() end
--- true if a part of a sent message has not been written to the channel yet
+-- Returns true if a part of a message has not yet been written to the worker's channel.
 function Process:unsent() return self.channel:unsent() end
 function Process:signal(name) core.signal_process(self.id, name) end
 

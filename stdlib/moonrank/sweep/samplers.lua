@@ -136,7 +136,8 @@ function makers.sobol(space, seed, options)
     if entry.slot > sobol_dimensions then
       check.fail("sampler sobol: the space has %d parameters, expected at most %d", #space:entries(), sobol_dimensions)
     end
-    -- the slot is in the name, because parameters of one name under different conditions need different shifts
+    -- the shift also depends on the parameter's slot (its index in the space), because parameters of one name under
+    -- different conditions need different shifts
     local u = M.random(seed, 0, ("%d %s"):format(entry.slot, entry.name), 1)[1]
     shifts[entry.slot] = math.floor(u * 2 ^ 32)
   end

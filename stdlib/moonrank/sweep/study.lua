@@ -46,7 +46,8 @@ local function script_text(text, whole)
   return text
 end
 
--- Returns the fields of a study's row that are on code. `formerly()` has the script with former names of options.
+-- Returns the fields of a study's row that describe code. The function `formerly` in the result makes the script's text
+-- with former names of options.
 local function code_of(run, space, in_worker)
   local script_name, whole = command.script_of(run)
   local text = code.of(run, space, in_worker)
@@ -70,7 +71,8 @@ function M.describe(o, in_worker)
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
     data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    -- makes settings and script with former names of options, to compare them with texts of earlier program versions
+    -- `formerly` makes settings and script with former names of options, for the comparison with texts that earlier
+    -- program versions stored
     formerly = formerly,
   }
 end
@@ -184,8 +186,8 @@ local function tell_options(store, was, now)
   return code.with_options(text, then_)
 end
 
--- Returns true if the stored values of trials are values of another metric than the one of this run. In a study without
--- a metric, it is the only number that its trials returned.
+-- Returns true if the values of trials in the store are values of another metric than this run's. In a study without a
+-- metric, the values are those of the only number that its trials returned.
 local function has_other_values(store, was, now)
   if was.metric == now.metric or not forced.has_results(store, was) then return false end
   local names = store:columns([[SELECT DISTINCT n.name FROM numbers n JOIN trials t ON t.id = n.trial WHERE t.study = ?1

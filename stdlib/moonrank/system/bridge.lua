@@ -22,7 +22,8 @@ end
 local array_key <const> = "\0array"
 local deepest <const>, most <const> = 60, 1000000  -- limits of nesting and of the number of tables in a result
 
--- Returns a received value with its arrays in place.
+-- Returns a value that the calling program sent, with each table {["\0array"] = i} in it replaced by tensor i of
+-- `arrays`.
 local function received(value, arrays)
   if type(value) ~= "table" then return value end
   if value[array_key] then return arrays[value[array_key]] end
@@ -46,7 +47,7 @@ end
 
 local plain = { ["nil"] = true, boolean = true, number = true, string = true }
 
--- Returns what is sent for a value. Tensors are appended to `arrays`.
+-- Converts a value to the form in which it is sent to the calling program. Appends the tensors in it to `arrays`.
 local function sent(value, arrays, depth)
   if plain[type(value)] then return value end
   arrays.count = (arrays.count or 0) + 1
@@ -92,7 +93,7 @@ function M.call(name, bytes, arrays)
   return frame.pack(sent(value, out, 0)), out
 end
 
--- Objects that the other program uses again, by the number that it was given.
+-- Objects that the calling program uses again in later calls, by the number that it got for the object.
 local kept, last_number = {}, 0
 
 local function keep(value)
@@ -101,15 +102,16 @@ local function keep(value)
   return last_number
 end
 
--- Returns the judged lists of a call: kept ones, or made from grades of all rows and the number of rows of each list. A
--- call can pass weights, which replace those of kept lists.
+-- Returns the judged lists of a call: lists that an earlier call made and kept, or new lists from the grades of all
+-- rows and the number of rows of each list. If the call passes weights, they replace the weights of kept lists.
 local function lists_of(t)
   local lists = t.lists and kept[t.lists] or mr.lists{ relevance = t.grades, sizes = t.sizes }
   if not t.row_weights and not t.list_weights then return lists end
   return lists:weighted{ weights = t.row_weights, list_weights = t.list_weights }
 end
 
--- Returns the metrics of a call, each named as the caller wrote it and each name once.
+-- Returns the metrics that a call names. A metric has the name that the caller wrote, and a name that was written twice
+-- is returned once.
 local function metrics_of(t)
   local metrics, seen = {}, {}
   for i, each in ipairs(evaluate.metrics_of(t.metrics, t.options)) do
@@ -121,8 +123,8 @@ end
 
 local function evaluation_of(t, scores, lists) return mr.evaluate(scores, lists, metrics_of(t)) end
 
--- Returns the means over lists of an evaluation's values in float64. `found.mean` has the means of values in the dtype
--- of the scores, which may be rounded to float32.
+-- Returns the mean of each metric over the lists, computed in float64. `found.mean` has means of values in the dtype of
+-- the scores, which may be rounded to float32.
 local function exact_means(found)
   local means = {}
   for i, name in ipairs(found.names) do
@@ -133,8 +135,8 @@ local function exact_means(found)
   return means
 end
 
--- Returns the loss of a text: a name with options, "ndcg:expectation", or a Lua expression. If `learns` is false, the
--- parameters of a named loss are constants.
+-- Returns the loss that a text describes: a name, a name with a bound ("ndcg:expectation"), or a Lua expression. If
+-- `learns` is false, a loss given by name has constant parameters.
 local function loss_of(text, options, learns)
   local name, bound = text:match "^([%w_]+):([%w_]+)$"
   name = name or text:match "^[%w_]+$"
@@ -160,8 +162,8 @@ local function loss_of(text, options, learns)
   return loss
 end
 
--- Runs a script with variables of these names and values, and `mr`. Other global variables last as in a session.
--- Returns a list of all returned values with their number in `n`.
+-- Runs a Lua script, in which the table `mr` and the given variables are defined. Globals that the script sets remain
+-- for later scripts. Returns a list of all values that the script returned, with their number in the field `n`.
 function M.functions.script(t)
   local variables = setmetatable(t.variables or {}, { __index = _G, __newindex = _G })
   if rawget(variables, "mr") == nil then rawset(variables, "mr", mr) end
@@ -170,7 +172,7 @@ function M.functions.script(t)
   return table.pack(chunk())
 end
 
--- Frees tensors that no script uses, and with them arrays of the caller.
+-- Frees tensors that no script uses any more. This also releases arrays of the calling program that such tensors use.
 function M.functions.collect() collectgarbage() end
 
 function M.functions.release(t) kept[t.object] = nil end
@@ -185,7 +187,8 @@ local function reduced(loss, scores, lists, reduction)
   return reduction == "sum" and losses.times_list_weights(values, lists):sum() or values
 end
 
--- Computes a loss, and its gradient if `wants_gradient` is true. `seed` multiplies the values in the gradient.
+-- Computes a loss and, if `wants_gradient` is true, its gradient with respect to the scores. `seed` has the factors of
+-- the loss's values in the gradient.
 local function differentiated(loss, scores, lists, reduction, wants_gradient, seed)
   if not wants_gradient then return reduced(loss, scores, lists, reduction) end
   scores:requires_grad()
@@ -196,7 +199,8 @@ local function differentiated(loss, scores, lists, reduction, wants_gradient, se
   return values, gradient
 end
 
--- Returns the parameters of a loss in one tensor {entries}, or what `of` returns for each of them.
+-- Joins the parameters of a loss into one float64 tensor. If the function `of` is given, joins the tensors that it
+-- returns for the parameters instead. Returns nil if the loss has no parameters.
 local function all_parameters(loss, of)
   local parts = loss:parameters()
   for i, parameter in ipairs(parts) do parts[i] = (of and of(parameter) or parameter:detach()):double():to("cpu") end
@@ -244,13 +248,15 @@ function M.step(loss, lists, scores, reduction, wants_gradient, seed, draw_again
   return values, gradient, drawn, all_parameters(loss), wants_gradient and all_parameters(loss, gradient_of) or nil
 end
 
--- Keeps a loss. If `t.learns` is true, the loss has its own parameters, if any, whose first numbers are returned.
+-- Makes a loss and keeps it for later calls. Returns its number and, if `t.learns` is true and the loss has parameters,
+-- their initial values.
 function M.functions.loss(t)
   local loss = loss_of(t.loss, t.options, t.learns)
   return { object = keep(loss), parameters = all_parameters(loss) }
 end
 
--- Returns first and second derivatives of a loss, for Newton steps of trees, and the loss of each list.
+-- Computes the first and second derivatives of a kept loss with respect to each score, for Newton steps of trees, and
+-- the loss of each list.
 function M.functions.derivatives(t)
   local lists = lists_of(t)
   local first, second, values = newton.derivatives(kept[t.loss], t.scores:double(), lists)
@@ -265,14 +271,14 @@ function M.functions.evaluate(t)
     skipped = found.skipped, text = tostring(found) }
 end
 
--- Returns the metrics' names in this evaluation, and whether larger values are better.
+-- Returns the names of the metrics that a call names, and for each metric whether larger values are better.
 function M.functions.metrics(t)
   local metrics, names, maximize = metrics_of(t), {}, {}
   for i, each in ipairs(metrics) do names[i], maximize[i] = each.name, not each.minimize end
   return { names = names, maximize = maximize }
 end
 
--- Returns the metrics' means over lists.
+-- Evaluates scores by metrics and returns each metric's mean over the lists.
 function M.functions.means(t) return exact_means(evaluation_of(t, t.scores, lists_of(t))) end
 
 function M.functions.bounds_of(t)
@@ -305,12 +311,12 @@ function M.functions.compare(t)
     text = tostring(found), latex = found:to_latex(), markdown = found:to_markdown(), html = found:to_html() }
 end
 
--- Returns the names of losses, metrics and bounds, and the reference text of a name.
+-- Returns the names of all losses, metrics and bounds.
 function M.functions.names()
   return { losses = mr.losses.names(), metrics = mr.metrics.names(), bounds = mr.bounds.names() }
 end
 
--- Returns the losses and the options of evaluations with their documentation.
+-- Returns the documentation of all losses and of the options of evaluations.
 function M.functions.declared()
   local declared = require "moonrank.help.declared"
   return { losses = declared.losses(), evaluate = declared.options "mr.EvaluateOptions" }
@@ -320,12 +326,12 @@ function M.functions.threads(t) return mr.threads(t.n) end
 
 function M.functions.about(t) return require("moonrank.help").about(t.name) end
 
--- Functions of the Jupyter kernel (python/moonrank/kernel.py), which moonrank.prompt.notebook documents.
+-- Adds functions that the Jupyter kernel (python/moonrank/kernel.py) calls. moonrank.prompt.notebook documents them.
 for _, name in ipairs{ "begin", "cell", "complete", "inspect", "state_of" } do
   M.functions["notebook_" .. name] = function(t) return require("moonrank.prompt.notebook")[name](t) end
 end
 
--- Computes a metric for C: its mean, and its values per list.
+-- Called by the C interface: returns the mean over lists of the metric named `t[1]`, and its value for each list.
 function M.functions.evaluate_one(t, arrays)
   local lists = mr.lists{ relevance = arrays[2], sizes = arrays[3] }
   local found = mr.evaluate(arrays[1], lists, { t[1] })
@@ -333,7 +339,8 @@ function M.functions.evaluate_one(t, arrays)
   return nil, { mr.tensor(exact_means(found)[name], { dtype = "float64" }), evaluate.exact(found, name) }
 end
 
--- Computes a loss for C: its mean, and its gradient if `t[2]` is "all".
+-- Called by the C interface: returns the mean over lists of the loss that the text `t[1]` describes. If `t[2]` is
+-- "all", also returns the gradient with respect to the scores.
 function M.functions.loss_mean(t, arrays)
   local lists, wants_gradient = mr.lists{ relevance = arrays[2], sizes = arrays[3] }, t[2] == "all"
   local value, gradient = differentiated(loss_of(t[1]), arrays[1], lists, "mean", wants_gradient)
