@@ -324,7 +324,8 @@ function M.args(declarations, words)
     __compared = compared_names(declared),
     __index = function(_, key)
       if not declared[key] then
-        error(("mr.args: option '%s' was not declared%s"):format(key, hint(tostring(key), check.names(declared))), 2)
+        error(("mr.args: the script reads option '%s', but does not declare it%s"):format(key,
+          hint(tostring(key), check.names(declared))), 2)
       end
     end,
   })

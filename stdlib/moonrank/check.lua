@@ -1,5 +1,5 @@
--- Checks of arguments, and functions that raise errors about them. An error has the position of the script's line that
--- called the library, not the position of a line in the library.
+-- Checks arguments and raises errors about them. An error has the position of the script's line that called the
+-- library, not the position of a line in the library.
 local class = require "moonrank.check.class"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists

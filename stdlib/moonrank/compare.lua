@@ -200,7 +200,7 @@ end
 local function check_beside(o, system, name)
   local e = system.evaluation
   if rawget(e, "candidates") then
-    check.fail("%s: system '%s' ranked other rows than those of qrels (%s). Compare it with evaluations of the same "
+    check.fail("%s: system '%s' ranked rows other than those of qrels (%s). Compare it with evaluations of the same "
       .. "candidates, not with scores", where, name, e.candidates)
   end
   local lists = rawget(e, "_lists")

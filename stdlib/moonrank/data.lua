@@ -1,4 +1,4 @@
--- Datasets, ratings and folds: readers of common file formats, and synthetic data.
+-- Reads datasets, ratings and folds from files in common formats, and makes synthetic data.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

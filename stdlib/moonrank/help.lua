@@ -1,6 +1,6 @@
--- Documentation in the terminal: from the LuaCATS comments above Lua functions and, for functions of the C++ core, from
--- the tables in which the core registers its operations. The comment of a Lua function is found by the file and line of
--- the function's definition.
+-- Prints documentation in the terminal. It comes from the LuaCATS comments above Lua functions and, for functions of
+-- the C++ core, from the tables in which the core registers its operations. The comment of a Lua function is found by
+-- the file and line of the function's definition.
 local bounds = require "moonrank.bounds.registry"
 local metrics = require "moonrank.metrics.registry"
 local check = require "moonrank.check"

@@ -13,7 +13,7 @@ local texts = require "moonrank.manual.texts"
 
 local M = {}
 
--- Links in the header of every page: {file, title}.
+-- Links that the header of every page of the manual has, as {file, title}.
 local parts = { { "guide.html", "Guide" }, { "cookbook.html", "Cookbook" }, { "reference.html", "Reference" },
   { "papers.html", "Papers" }, { "formats.html", "Files" } }
 

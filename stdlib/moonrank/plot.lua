@@ -1,4 +1,4 @@
--- Figures, drawn by gnuplot: lines, points, distributions, bars, heat maps, parallel coordinates, and several figures
+-- Draws figures by gnuplot: lines, points, distributions, bars, heat maps, parallel coordinates, and several figures
 -- side by side.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

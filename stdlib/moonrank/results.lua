@@ -290,9 +290,9 @@ function Results:per_list(number, name)
   return require("moonrank.results.lists").scores(self, number, name or false, text.metric_of(self.study))
 end
 
----Returns the number of the user or query of each list of a trial; nil if the trial did not return
----these numbers.
----@param number integer
+---Returns, for each list of a trial, the number of its user or query. Returns nil if the store has
+---no such numbers for the trial, or no such trial.
+---@param number integer  number of the trial
 ---@return number[]?
 function Results:list_ids(number) return require("moonrank.results.lists").ids(self, number) end
 

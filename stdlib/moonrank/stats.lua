@@ -1,4 +1,4 @@
--- mr.stats: statistics of results. Paired tests and corrections of p-values, bootstrap intervals, effect sizes,
+-- mr.stats computes statistics of results: paired tests and corrections of p-values, bootstrap intervals, effect sizes,
 -- densities, regression curves and distribution functions.
 local core = require "moonrank.core"
 local check = require "moonrank.check"

@@ -227,9 +227,9 @@ local function run_study(o, call, study, fingerprint, context)
   if interrupted then error("interrupted", 0) end
 end
 
--- Number of mr.sweep calls so far for each `arg` table (command line of a script). A worker finds its sweep by this
--- number. A script that runs inside another script with its own `arg` counts from 1, because a worker runs that script
--- alone.
+-- Counts the calls of mr.sweep so far, for each table `arg` (command line of a script). A worker finds its sweep by
+-- this count. A script that runs inside another script with its own `arg` counts from 1, because a worker runs that
+-- script alone.
 local calls_of, running = setmetatable({}, { __mode = "k" }), false
 -- Sets `running` to false when a sweep ends, also by an error. Otherwise later sweeps would be refused as sweeps inside
 -- a trial.

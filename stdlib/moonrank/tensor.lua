@@ -1,4 +1,4 @@
--- Constructors of tensors, and those methods of tensors that are written in Lua.
+-- Defines the constructors of tensors, and those methods of tensors that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -1,5 +1,5 @@
--- The text that a script prints for --help. It is made from the script's first comment and the declarations of its
--- options (mr.args).
+-- Writes the text that a script prints for --help, from the script's first comment and the declarations of its options
+-- (mr.args).
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 

@@ -241,8 +241,8 @@ local function slope_ratios(s)
   return ratios, short, long
 end
 
--- Returns the smallest and largest bounded value at the worst ranking of each list, and the same at the best
--- ranking.
+-- Returns two pairs {smallest, largest} of bounded values over all lists: at each list's worst ranking, and at each
+-- list's best ranking.
 local function ends(s)
   local worst, best = { math.huge, -math.huge }, { math.huge, -math.huge }
   for l in ipairs(s.sizes) do

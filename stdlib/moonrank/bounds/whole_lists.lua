@@ -1,8 +1,7 @@
--- Bounds of sampled lists from the shapes of the whole lists. A list of one relevant item and sampled negatives stands
--- for all items that its user ranks. The bound of its loss comes from those: all items of the catalogue, and all
--- relevant items of the user.
---
--- Whole lists are few, because users with equally many relevant items share one.
+-- Computes bounds of sampled lists from the shapes of whole lists. A list of one relevant item and sampled negatives
+-- stands for a whole list: all items of the catalogue, which its user ranks, with all relevant items of the user. The
+-- bound of a loss on the sampled list comes from the whole list. Whole lists are few, because users with equally many
+-- relevant items share one.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local operations = require "moonrank.tensor.operations"

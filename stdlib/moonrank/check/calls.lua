@@ -1,5 +1,5 @@
--- Errors about wrong calls: surplus arguments, a dot instead of a colon, unknown fields of objects. The file is loaded
--- when the first such error is raised.
+-- Raises errors about wrong calls: surplus arguments, a dot instead of a colon, unknown fields of objects. The file is
+-- loaded when the first such error is raised.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists

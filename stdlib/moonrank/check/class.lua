@@ -1,4 +1,4 @@
--- Classes of the standard library, and functions that refuse surplus arguments.
+-- Makes the classes of the standard library, and wraps functions so that surplus arguments raise errors.
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
 local M = {}
 

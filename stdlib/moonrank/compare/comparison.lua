@@ -1,4 +1,4 @@
--- The result of mr.compare: a table with a row per system and a column per metric, and its exports.
+-- Defines the result of mr.compare: a table with a row per system and a column per metric, and its exports.
 local check = require "moonrank.check"
 local conventions = require "moonrank.metrics.conventions"
 local latex = require "moonrank.table.latex"

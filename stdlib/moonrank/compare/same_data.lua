@@ -59,7 +59,8 @@ function M.check(systems, names, o)
       check_lists(pair, f, e)
       check_ranked(pair, f, e, true)
       if data and dataset.is(o.qrels) and data ~= fingerprint.of(o.qrels) then
-        check.fail("%s: system '%s' was tested on other data than qrels", where, name)
+        check.fail("%s: system '%s' was tested on data other than the option qrels. Pass the data on which it was "
+          .. "tested", where, name)
       end
       local a, b = rawget(e, "ids"), rawget(f, "ids")
       if a and b and table.concat(a, "\n") ~= table.concat(b, "\n") then

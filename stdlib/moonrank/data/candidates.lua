@@ -345,7 +345,8 @@ local function check_model(where, model, fold)
   end
   for _, each in ipairs{ "users", "items" } do
     if math.type(config[each]) == "integer" and config[each] < fold[each] then
-      check.fail("%s: the model has %d %s, but the fold has %d", where, config[each], each, fold[each])
+      check.fail("%s: the model has %d %s, but the fold has %d. Pass a model with at least as many %s as the fold",
+        where, config[each], each, fold[each], each)
     end
   end
 end

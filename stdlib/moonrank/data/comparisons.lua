@@ -1,4 +1,4 @@
--- Readers of files with pairwise comparisons of items, and of files with features of items.
+-- Reads files with pairwise comparisons of items, and files with features of items.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"

@@ -1,5 +1,5 @@
--- Corrections of sampled metrics: a list has one relevant row and sampled other rows, and a correction estimates what
--- the metric would be if all items were ranked (Krichene & Rendle 2020, Section 5).
+-- Corrects sampled metrics. A list has one relevant row and sampled other rows. A correction estimates what the metric
+-- would be if all items were ranked (Krichene & Rendle 2020, Section 5).
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local evaluate = require "moonrank.evaluate"

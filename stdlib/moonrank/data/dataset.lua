@@ -181,10 +181,10 @@ function M.whole_batch(dataset)
   return whole(dataset, core.device())
 end
 
--- Returns one process's share of the lists order[first] to order[first + count - 1] of a batch. The rows of the batch
--- are divided into equally long pieces, one per process; a list belongs to the piece that contains the list's middle.
--- Returns the index in `order` of the share's first list, the share's number of lists, and the number of rows of the
--- batch before the share.
+-- Returns which lists of a batch one process of a parallel training takes, out of order[first] to order[first + count -
+-- 1]. The rows of the batch are divided into equally long parts, one per process; a list belongs to the part that
+-- contains the list's middle. Returns the index in `order` of the process's first list, its number of lists, and the
+-- number of rows of the batch before its first list.
 local function share_of(sizes, order, first, count, share)
   local rows, before = 0, 0
   for i = first, first + count - 1 do rows = rows + sizes[order[i]] end

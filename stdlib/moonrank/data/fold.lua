@@ -100,8 +100,8 @@ end
 
 tables.add_exports(Fold)
 
----Returns the sizes of the fold's parts (mr.Fold:table) as text. A part with lists that have no
----relevant row, or only relevant rows, says so. Lines below the sizes count the users whose items
+---Returns the sizes of the fold's parts (mr.Fold:table) as text. For each part, it counts the lists
+---that have no relevant row or only relevant rows, if there are any. Lines below the sizes count the users whose items
 ---are all in train, and the users and items of test that have no relevant row in train.
 ---@return string
 ---Example:

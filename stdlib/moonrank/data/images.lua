@@ -249,8 +249,9 @@ local function ranked(labels, margin)
   return order, before, total
 end
 
--- Returns pair number `number`, from 1, as two positions in the ascending order of labels: first the image with the
--- larger label. `before` has the cumulative numbers of pairs that `ranked` returns.
+-- Returns one pair of images, the pair with the number `number` (counted from 1), as two positions in the ascending
+-- order of labels: first the image with the larger label. `before` has the cumulative numbers of pairs that `ranked`
+-- returns.
 local function pair_at(before, number)
   local low, high = 1, #before
   while low < high do

@@ -1,5 +1,5 @@
--- Batches of interactions: pairs of a user and a relevant item, each with sampled negatives. An interaction with k
--- negatives is a list of 1 + k rows, so that every loss of lists works on it.
+-- Makes batches of interactions. An interaction is a user and a relevant item, with k sampled negatives. It is a list
+-- of 1 + k rows, so that every loss of lists works on it.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"

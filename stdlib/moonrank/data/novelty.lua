@@ -99,7 +99,7 @@ function M.between(train, data, leave_out)
   return new{ queries = unknown_of(ids, set_of(before)), all_queries = #ids }
 end
 
--- Forms of the printed line about new users, items or queries. A form is a sentence with %s for the counts, and the
+-- Sentences about new users, items or queries, which are printed below tables. Each has %s for every count, and the
 -- names of the fields of mr.data.Novelty that replace the %s.
 local kinds = {
   { "new to training: %s of %s users, %s of %s relevant items", "users", "all_users", "items", "all_items" },

@@ -9,8 +9,8 @@ local M = {}
 ---of each user).
 M.defaults = { test = 0.2, n = 1 }
 
--- For each value of the option `by`: the further options that this value of `by` accepts, with their defaults. An
--- option that is false has no default.
+-- Maps each value of the option `by` to the further options that it accepts, with their defaults. The value false
+-- stands for an option without a default.
 local ways = {
   user = { k = 5 },
   share = { k = 1, test = M.defaults.test },

@@ -78,8 +78,9 @@ end
 -- been divided by `all`, the number of all relevant documents. The value is 0 if `all` is 0.
 local function rescaled(values, retrieved, all) return all:gt(0):where(values * retrieved / all:clamp{ min = 1 }, 0) end
 
--- Functions by metric name. Each computes a metric that depends on relevant documents that the run lacks. Its arguments
--- `found` and `all` are the number of relevant documents in the run and the number of all relevant documents.
+-- Functions by the name of the metric that they compute. These metrics depend on relevant documents that the run lacks.
+-- The arguments `found` and `all` are the number of relevant documents in the run and the number of all relevant
+-- documents.
 local forms = {}
 
 function forms.ap(m, r, found, all)
@@ -180,9 +181,9 @@ function M.coverage(where, run, judgments, called)
   for _, id in ipairs(judgments.ids) do judged[id] = true end
   for _, id in ipairs(run.lists.ids) do both = both + (judged[id] and 1 or 0) end
   if both == 0 then
-    check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query is '%s', and of qrels '%s'",
-      where, run.count, called or run.name, judgments.count, core.safe_text(run.lists.ids[1] or ""),
-      core.safe_text(judgments.ids[1] or ""))
+    check.fail("%s: none of the %d queries of %s is among the %d of qrels. The first query of the run is '%s', that of "
+      .. "qrels is '%s'. Pass qrels with the same query names", where, run.count, called or run.name, judgments.count,
+      core.safe_text(run.lists.ids[1] or ""), core.safe_text(judgments.ids[1] or ""))
   end
   return { both = both, unknown = run.count - both, missing = judgments.count - both }
 end
@@ -231,9 +232,9 @@ end
 -- names differently, or belong to different data.
 local function check_documents(where, called, r)
   if r.lists.rows == 0 or r.judgments.rows == 0 or r.retrieved:sum():item() > 0 then return end
-  check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document is '%s', and of qrels "
-    .. "'%s'", where, r.lists.rows, called, r.lists.count, core.safe_text(r.lists.documents[1]),
-    core.safe_text(r.judgments.documents[1]))
+  check.fail("%s: none of the %d documents of %s is judged in the %d queries. The first document of the run is '%s', "
+    .. "that of qrels is '%s'. Pass qrels with the same document names", where, r.lists.rows, called, r.lists.count,
+    core.safe_text(r.lists.documents[1]), core.safe_text(r.judgments.documents[1]))
 end
 
 ---Evaluates the queries named in `queries` of a run by metrics. `given` has conventions that

@@ -21,7 +21,7 @@ local Scored = check.class("mr.ScoredLists")
 ---row.
 ---@param lists mr.Lists
 ---@param scores mr.Tensor  [rows]
----@param name string
+---@param name string       path of the file, or the name that the script gave
 ---@return mr.ScoredLists
 function M.new(lists, scores, name)
   return setmetatable({ lists = lists, scores = scores, count = lists.count, name = name }, Scored)

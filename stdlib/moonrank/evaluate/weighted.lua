@@ -1,4 +1,4 @@
--- Metrics of lists with weights of rows or of lists (lists:weighted), for mr.evaluate.
+-- Computes metrics for lists that have weights of rows or weights of lists (lists:weighted), for mr.evaluate.
 local check = require "moonrank.check"
 local forms = require "moonrank.losses.weighted"
 local registry = require "moonrank.metrics.registry"

@@ -1,4 +1,4 @@
--- Confidence intervals of 95 % for the cells of result tables, and the number of training runs behind each cell.
+-- Computes 95 % confidence intervals for the cells of result tables, and counts the training runs behind each cell.
 local core = require "moonrank.core"
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"

@@ -1,5 +1,5 @@
--- The main table of an experiment: the mean of a metric for every combination of parameters, beside printed numbers,
--- and the change against one setting, paired by list, with Holm's correction over the table.
+-- Makes the main table of an experiment: the mean of a metric for every combination of parameters, beside printed
+-- numbers, and the change against one setting, paired by list, with Holm's correction over the table.
 local check = require "moonrank.check"
 local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare

@@ -1,4 +1,4 @@
--- Data of experiments: read from the folder of --data, or made up under --smoke.
+-- Reads the data of an experiment from the folder of --data, or makes up data under --smoke.
 local mr = require "moonrank"
 local declare = require("moonrank.options").declare
 local given = require "moonrank.experiment.given"

@@ -1,4 +1,4 @@
--- Checks of the arguments of mr.experiment's functions.
+-- Checks the arguments of mr.experiment's functions.
 local check = require "moonrank.check"
 
 local M = {}

@@ -1,4 +1,4 @@
--- Options on the command line of scripts that keep their training runs in a store, and the paths of stores.
+-- Declares command line options of scripts that keep their training runs in a store, and chooses the paths of stores.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"
@@ -27,8 +27,8 @@ local function store_of(args, document)
   return ("%s/%s/runs.db"):format(results_folder(), document)
 end
 
--- Returns why a store cannot be written at a path, or nil if it can. A missing store can be written if a file can be
--- made in the nearest folder above it that exists.
+-- Returns the reason why a store cannot be written at a path, or nil if it can. If the store does not exist, it can be
+-- written if a file can be made in the nearest existing folder of its path.
 local function against_writing(path)
   local above = path
   while not core.file_exists(above) do above = above:match "^(.*)/[^/]*$" or "." end

@@ -1,4 +1,4 @@
--- Comparisons of two lists of values, such as the values of test users under two settings, for several pairs of lists.
+-- Compares values that are paired, such as the values of test users under two settings, for several pairs of settings.
 local check = require "moonrank.check"
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"

@@ -1,5 +1,5 @@
--- The text below a table of mr.experiment.compared: how many settings are better and worse than the reference, the
--- largest changes, and the mean differences from printed numbers.
+-- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference,
+-- the largest changes, and the mean differences from printed numbers.
 local stats = require "moonrank.stats"
 
 local M = {}

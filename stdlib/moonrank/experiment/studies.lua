@@ -19,8 +19,8 @@ local M = {}
 ---Example: `mr.experiment.cache()   --> {}`
 function M.cache() return setmetatable({}, { __mode = "k" }) end
 
--- Returns the name under which the store has a study (a set of training runs). The name says so if the data are made
--- up.
+-- Returns the name under which the store has a study (a set of training runs). For made-up data, the name ends with ",
+-- made-up data".
 local function name_of(args, name) return name .. (args.made_up and ", made-up data" or "") end
 
 ---Returns true if a run failed because its training diverged (the loss was NaN or infinite). Such a
@@ -79,7 +79,8 @@ local function check_lost(results)
     :format(results.name, results.path, planned, lost, results.path, again(results))), 0)
 end
 
--- Prefix of the error for missing training runs under --kept, which forbids to make them.
+-- The beginning of the error about training runs that are not in the store, under the option --kept, which forbids
+-- making runs.
 local lacking = "--kept: "
 
 ---Ends a script with an error because training runs are missing and --kept forbids to make them.
@@ -117,7 +118,7 @@ local function found_in_store(args, name)
 end
 
 -- Adds a study to the list of studies that the script read, which mr.experiment.finish puts into the script's section.
--- `accepts` is an option of mr.experiment.study. The list is marked if runs of the study are missing.
+-- `accepts` is an option of mr.experiment.study. If the study lacks planned runs, the list is marked.
 local function noted(args, results, accepts)
   rawset(results, "_accepts", accepts)
   local list = args.studies

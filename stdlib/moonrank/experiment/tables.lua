@@ -1,4 +1,5 @@
--- Result tables of experiments, made from records: each column says which field of a record it shows, and how.
+-- Makes result tables of experiments from records. Each column of a table says which field of a record it shows, and
+-- how.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local experiment_cells = require "moonrank.experiment.cells"

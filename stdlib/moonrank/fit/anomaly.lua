@@ -1,5 +1,5 @@
--- Error messages about NaN and infinite numbers in a training. A message names the epoch, the batch, the list and the
--- operation that first produced the number. To find the operation, the batch is computed again.
+-- Makes error messages about NaN and infinite numbers in a training. A message names the epoch, the batch, the list and
+-- the operation that first produced the number. To find the operation, the batch is computed again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

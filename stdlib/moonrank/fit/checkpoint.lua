@@ -48,12 +48,11 @@ end
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
   "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 
--- For each model that this process trained: the checkpoint file, and the fingerprints of the model's parameters before
--- and after the training. They allow an interrupted training to resume in the same process, although its model has
--- changed.
+-- Maps each model that this process trained to its checkpoint file and to the fingerprints of its parameters before and
+-- after the training. They allow an interrupted training to resume in the same process, although its model has changed.
 local trained = setmetatable({}, { __mode = "k" })
 
--- For each checkpoint file: the text of the script's functions (code and captured values) before and after the
+-- Maps each checkpoint file to the text of the script's functions (code and captured values) before and after the
 -- training. The two texts differ if the training changed a captured variable, such as a counter.
 local computed = {}
 

@@ -1,5 +1,5 @@
--- Choices: for one metric of the option `select`, the epoch that the metric chose, and a copy of the model's parameters
--- after that epoch.
+-- Stores the choice of a metric that the option `select` names: the epoch that the metric chose, and a copy of the
+-- model's parameters after that epoch.
 local check = require "moonrank.check"
 
 local M = {}

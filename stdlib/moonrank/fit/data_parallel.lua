@@ -1,5 +1,5 @@
--- Data-parallel training by all processes that mpirun or srun started. Each process takes its share of the lists of
--- every batch. Gradients are summed in the order of ranks, so the model stays identical in all processes. Results are
+-- Trains one model by all processes that mpirun or srun started. Each process takes its share of the lists of every
+-- batch. Gradients are summed in the order of ranks, so the model stays identical in all processes. Results are
 -- identical bits for the same number of processes. Results of different numbers of processes agree up to rounding,
 -- because partial sums differ.
 local core = require "moonrank.core"

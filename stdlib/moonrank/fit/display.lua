@@ -1,5 +1,5 @@
--- Output of mr.fit on the terminal: the progress line during a training, and a line that says from which epoch a
--- training resumes.
+-- Prints the output of mr.fit on the terminal: the progress line during a training, and a line that says from which
+-- epoch a training resumes.
 local core = require "moonrank.core"
 local progress = require "moonrank.system.progress"
 

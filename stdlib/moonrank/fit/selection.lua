@@ -63,7 +63,8 @@ local function part_of(o)
   return part
 end
 
--- Raises an error if options of the validation (`patience`, `every`) are given although valid is missing.
+-- Raises an error if options of the validation (`patience`, `every`) are given, but no validation data (the option
+-- `valid`).
 local function check_without_data(o)
   check.leave_out("mr.fit", "patience", o.patience, "valid is missing")
   check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")

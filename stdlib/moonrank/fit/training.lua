@@ -1,4 +1,4 @@
--- The training loop of mr.fit. In each epoch it takes the steps of a plan, validates, shows progress, reports to the
+-- Runs the training loop of mr.fit. Each epoch takes the steps of a plan, validates, shows progress, reports to the
 -- trial and writes the checkpoint.
 local checkpoints = require "moonrank.fit.checkpoint"
 local core = require "moonrank.core"

@@ -185,8 +185,8 @@ local function grow(self, epoch)
   end
   local first, second, values = newton.derivatives(loss, scores, lists)
   if epoch == 1 then warn_of_no_split(first, second, self._plan) end
-  -- With derivatives from outside, XGBoost repeats the random numbers of its first round in every round. So each round
-  -- gets a seed of its own.
+  -- If the derivatives do not come from an objective of XGBoost, XGBoost repeats the random numbers of its first round
+  -- in every round. So each round gets a seed of its own.
   booster:set({ "seed" }, { tostring((config.seed + 1000003 * epoch) % 2147483647) })
   booster:boost(self._data, first, second)
   return values

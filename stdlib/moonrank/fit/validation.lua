@@ -1,6 +1,6 @@
--- Evaluations during a training: after an epoch on valid (or test), and at the end on test. This file also decides
--- which parameters the model has at the end: the parameters of the chosen epoch, or of the last complete epoch if no
--- epoch was chosen.
+-- Evaluates the model during a training: after an epoch on valid (or test), and at the end on test. This file also
+-- decides which parameters the model has at the end: the parameters of the chosen epoch, or of the last complete epoch
+-- if no epoch was chosen.
 local anomaly = require "moonrank.fit.anomaly"
 local candidates = require "moonrank.data.candidates"
 local choices = require "moonrank.fit.choice"
@@ -163,9 +163,9 @@ function Validation:finish(interrupted)
   local last = #run.choices > 1 and plan.learner:snapshot()
   local function plain(name) return selection.plain[name] or name end
   for _, choice in ipairs(run.choices) do choices.keep_last(choice, run.history, last) end
-  -- Evaluations of test at the epochs that the second and later metrics chose. The keys are metric names without
-  -- suffix, such as "ndcg@10" for "ndcg@10[corrected]", because candidates may correct metrics on valid and not on
-  -- test.
+  -- Evaluations of test at the epochs that the second and later metrics of `select` chose, by the metric's name without
+  -- suffix, such as "ndcg@10" for "ndcg@10[corrected]". Candidates may correct metrics on valid and not on test, so the
+  -- suffix may differ.
   local others = {}
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]

@@ -1,4 +1,4 @@
--- Full-text search in the documentation. A word in a name weighs most, then a word in options and fields, then one in
+-- Searches the text of the documentation. A word in a name weighs most, then a word in options and fields, then one in
 -- the summary, then one in the rest of the text.
 local M = {}
 
@@ -22,7 +22,7 @@ local function occurrences(text, word)
   end
 end
 
--- Words that users search for, and the word that the documentation uses instead.
+-- Maps words that users search for to the word that the documentation uses instead.
 M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "decay", dataframe = "table",
   hyperparameter = "sweep", tuning = "sweep", stopping = "patience", embedding = "factors", optimiser = "optimizer",
   label = "grade", query = "list", normalization = "normalize", normalisation = "normalize", truncation = "cutoff",
@@ -71,7 +71,7 @@ local function score_of(document, word)
   score = score + (whole > 0 and 20 or part > 0 and 8 or 0)
   whole, part = occurrences(document.text:lower(), word)
   score = score + 3 * math.min(whole, 5) + math.min(part, 5)
-  -- prefer options of functions directly in `mr`, as in mr.fit
+  -- options of functions directly in `mr`, such as mr.fit, are preferred
   if named and name:match "^mr%.%w+$" then score = score + 30 end
   return score, named
 end

@@ -1,4 +1,4 @@
--- Weighted sums of losses: mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
+-- Computes weighted sums of losses, such as mr.losses.ndcg{} + 0.1 * mr.losses.mse{}.
 local check = require "moonrank.check"
 local list_stats = require "moonrank.bounds.list_stats"
 

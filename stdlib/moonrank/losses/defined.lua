@@ -1,4 +1,5 @@
--- Losses that a script defines by a smooth metric with mr.losses.define.
+-- Makes losses that a script defines (mr.losses.define) by a smooth metric, or by costs of pairs of rows or of single
+-- rows.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -1,5 +1,5 @@
--- The lower-left partial AUC as losses: the area under the ROC curve where the rates of true and of false positives
--- are small. The losses have parameters of their own, which mr.fit trains.
+-- Defines losses from the lower-left partial AUC: the area under the ROC curve where the rates of true and of false
+-- positives are small. The losses have parameters of their own, which mr.fit trains.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"

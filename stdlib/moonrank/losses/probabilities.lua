@@ -1,4 +1,5 @@
--- Probabilities with which rows of lists were drawn, for losses that correct for them (lists:drawn).
+-- Stores, for lists, the probabilities with which their rows were drawn (lists:drawn). Some losses correct for these
+-- probabilities.
 local check = require "moonrank.check"
 
 local M = {}

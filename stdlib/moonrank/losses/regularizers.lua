@@ -32,7 +32,7 @@ local function rows_of(loss, model, batch, name)
   return factors:rows(numbers)
 end
 
--- Adds the regularizers that the loss requests to the list `terms`, multiplied by `factor`.
+-- Appends the regularizers that the loss requests, multiplied by `factor`, to the array `terms`.
 local function add_terms(terms, loss, factor)
   for _, each in ipairs(check.field(loss, "_terms") or {}) do add_terms(terms, each.loss, factor * each.factor) end
   local options = check.field(loss, "options")

@@ -289,9 +289,9 @@ local function check_finite(values, surrogate)
       check.fail("mr.losses.psl: scores are infinite, and all other rows are infinitely far below a relevant row. "
         .. "Pass finite scores")
     end
-    check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by more than %s tau, so "
-      .. "the logarithm of the surrogate '%s' is not finite. Pass cosines with tau = 2, or surrogate = 'tanh'",
-      surrogate == "relu" and "1" or "1.55", surrogate)
+    check.fail("mr.losses.psl: all other rows have scores below that of a relevant row by %s tau, so the logarithm of "
+      .. "the surrogate '%s' is not finite. Pass scores that differ less, such as cosines with a larger tau, or "
+      .. "surrogate = 'tanh'", surrogate == "relu" and "at least 1" or "more than 1.55", surrogate)
   end
 end
 

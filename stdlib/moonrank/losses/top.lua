@@ -1,4 +1,4 @@
--- Losses that depend on the top of a ranking: on its first rows, or on its first relevant row.
+-- Defines losses that depend only on the top of a ranking: on its first rows, or on its first relevant row.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"

@@ -1,4 +1,4 @@
--- Losses and smooth metrics of lists with weights of rows, computed by differentiable operations. Each function takes
+-- Computes losses and smooth metrics of lists with weights of rows, by differentiable operations. Each function takes
 -- the weights in the dtype and on the device of the scores. Lists without weights use the kernels instead.
 local core = require "moonrank.core"
 local check = require "moonrank.check"

@@ -7,8 +7,8 @@ local escape = require("moonrank.table").escape_html
 
 local M = {}
 
--- HTML tag in the head of every page that Moonrank writes. `moonrank doc --html` never overwrites a page without this
--- tag, and no search.js without the first line `script_mark`.
+-- HTML tag that the head of every page of the manual contains. `moonrank doc --html` overwrites only pages with this
+-- tag, and only a search.js with the first line `script_mark`.
 M.mark = '<meta name="generator" content="moonrank doc --html">'
 M.script_mark = "// Written by moonrank doc --html"
 

@@ -88,7 +88,7 @@ function Book:place(page, id, name, text, also)
   return true
 end
 
--- Like Book:place, for a function, a method or a computed field.
+-- Gives a function, a method or a computed field its anchor on a page, like Book:place does for other names.
 function Book:place_entry(page, entry)
   return self:place(page, entry.path, entry.path, (entries.describe(entry) or {}).text)
 end

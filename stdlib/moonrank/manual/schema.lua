@@ -1,4 +1,4 @@
--- Documentation of the database that stores sweeps (SQLite). The SQL tables and columns are defined in sweep/schema;
+-- Documents the database in which sweeps are stored (SQLite). The SQL tables and columns are defined in sweep/schema;
 -- this file describes their meaning.
 local core = require "moonrank.core"
 local escape = require("moonrank.table").escape_html
@@ -9,7 +9,7 @@ local M = {}
 
 local floats = "IEEE 754 double precision, little-endian, 8 bytes each, without header or padding"
 
--- Documentation of the SQL tables in a sweep store, and of their columns.
+-- Descriptions of the SQL tables in a sweep store, and of their columns.
 M.tables = {
   { name = "studies", text = "One row per study. A store may hold several; their names differ.", columns = {
     id = "number to which `trials.study` refers",

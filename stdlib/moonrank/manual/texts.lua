@@ -1,11 +1,11 @@
--- Texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and contains
--- its own output.
+-- Reads the texts of the manual: pages in Markdown, and recipes. A recipe is a script that begins with a question and
+-- contains its own output.
 local core = require "moonrank.core"
 local wrap = require "moonrank.help.wrap"
 
 local M = {}
 
--- Chapters of the manual's guide, in the order of reading.
+-- Chapters of the manual's guide in the order in which they are read.
 M.guide = { "install", "first_steps", "lua", "python", "lists_and_metrics", "losses_and_bounds", "models",
   "data_and_protocols", "training", "sweeps", "figures", "gpu_and_cluster", "glossary" }
 

@@ -68,8 +68,8 @@ local metric_rows = {
     help = "largest possible grade, for err" },
 }
 
--- Declarations of the numbers that follow metrics' names in parentheses, such as p in "rbp(0.8)", by name. Several
--- metrics can have a number of the same name.
+-- Declarations of the numbers that follow the names of metrics in parentheses, such as p in "rbp(0.8)", by the number's
+-- name. Several metrics can have a number with this name.
 local parameters = {}
 for _, name in ipairs(registry:names()) do
   local metric = registry:parse(name)

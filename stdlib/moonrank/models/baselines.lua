@@ -99,7 +99,7 @@ end
 
 local function on_cpu(x) return x:to("cpu") end
 
--- Functions by kind of baseline. Each makes a baseline from its options and its tensors.
+-- Functions that make a baseline from its options and its tensors, by the kind of baseline.
 local made = {}
 
 function made.popularity(config, tensors)
@@ -173,7 +173,7 @@ local function counts_in(by_name, name, count)
   return parameters.saved(by_name, name, { count }, "int64")
 end
 
--- Functions by kind of baseline. Each checks the tensors of a saved file and makes the baseline from them.
+-- Functions that check the tensors of a saved file and make the baseline from them, by the kind of baseline.
 local read = {}
 
 function read.popularity(o, by_name)

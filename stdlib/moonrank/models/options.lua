@@ -1,5 +1,5 @@
--- Options of models: declarations that several models share, options of models that scripts define, and conversion of
--- option values from the text in a saved file.
+-- Declares options that several models share, and options of models that scripts define. Also converts option values
+-- from the text in a saved file.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local options = require "moonrank.options"

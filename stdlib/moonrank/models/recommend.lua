@@ -1,4 +1,5 @@
--- Recommendations: for each user, the k items with the highest scores of a model, among all items of the catalogue.
+-- Recommends items: finds, for each user, the k items with the highest scores of a model among all items of the
+-- catalogue.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

@@ -1,4 +1,4 @@
--- The registry of model definitions by name: models of Moonrank, and models that scripts define.
+-- Keeps definitions of models by name: the models of Moonrank, and models that scripts define.
 local baselines = require "moonrank.models.baselines"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -13,7 +13,7 @@ local M = {}
 
 local known = {}  -- all definitions of models by name, such as "mf"; those of Moonrank and of scripts
 
--- For each definition of a model, the declaration of its options. The declaration is not stored in the definition,
+-- Maps each definition of a model to the declaration of its options. The declaration is not stored in the definition,
 -- because studies compare definitions exactly as the script wrote them.
 local options_by_definition = setmetatable({}, { __mode = "k" })
 

@@ -1,5 +1,5 @@
--- Solvers for the linear models of models/regression.lua: ridge regression in closed form, coordinate descent for the
--- lasso, and Newton's method for logistic regression.
+-- Solves the linear models of models/regression.lua: ridge regression in closed form, the lasso by coordinate descent,
+-- and logistic regression by Newton's method.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

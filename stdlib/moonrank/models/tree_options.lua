@@ -1,5 +1,5 @@
--- Options of mr.models.trees and the XGBoost parameters that these options set. Also, for each objective of XGBoost:
--- the grades that it accepts, and the loss that the history of mr.fit shows.
+-- Declares the options of mr.models.trees and the XGBoost parameters that these options set. Also says, for each
+-- objective of XGBoost, which grades it accepts and which loss the history of mr.fit shows.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

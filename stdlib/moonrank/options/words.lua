@@ -1,4 +1,4 @@
--- Messages of errors about declared options (options.lua), and the documentation of the options.
+-- Writes the messages of errors about declared options (options.lua), and the documentation of the options.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 local options = require "moonrank.options"

@@ -1,4 +1,4 @@
--- A figure: one or several panels, written to a file or shown in the terminal.
+-- Writes a figure of one or several panels to a file, or shows it in the terminal.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local draw = require "moonrank.plot.panel"

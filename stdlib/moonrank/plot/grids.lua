@@ -1,4 +1,4 @@
--- Bars, intervals and heat maps: figures over categories.
+-- Builds figures over categories: bars, intervals and heat maps.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -9,7 +9,7 @@ local text = require "moonrank.plot.text"
 
 local M = {}
 
--- Options of one series in a figure over categories: a bar chart or points with intervals.
+-- Options that one series of a bar chart, or of points with intervals, has.
 local values_options = declare("mr.plot.Values", {
   "Series",
   { "values", "number[]|mr.Tensor", help = "one number per category; NaN leaves a place empty" },
@@ -209,7 +209,9 @@ function M.bars(given)
   local o = bars_options:read(where, given)
   local flip = o.horizontal
   if flip and (o.ylog or o.yrange) or not flip and (o.xlog or o.xrange) then
-    check.fail("%s: the %s axis has categories, no range and no logarithm", where, flip and "y" or "x")
+    local name = flip and "y" or "x"
+    check.fail("%s: the %s axis shows categories, so it cannot have a range or a logarithmic scale. Leave out %srange "
+      .. "and %slog", where, name, name, name)
   end
   local panel, list = marks.panel(where, "bars", o), read_series(where, o, bar_series)
   local log = o[flip and "xlog" or "ylog"]

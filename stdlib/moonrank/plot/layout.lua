@@ -5,7 +5,7 @@ local text = require "moonrank.plot.text"
 
 local M = {}
 
--- Sizes of fonts and heights of text lines, in pixels.
+-- Font sizes, and heights of lines of text, in pixels.
 M.font, M.title_font, M.small_font = 13, 15, 11
 M.line, M.title_line, M.small_line = 17, 20, 14
 M.edge = 8
@@ -58,7 +58,7 @@ function M.spread(items, gap, top, bottom)
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
-      -- places the merged block so that its labels are moved by 0 pixels on average
+      -- the merged block is put where its labels are moved by 0 pixels on average
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
       before.first = before.wish

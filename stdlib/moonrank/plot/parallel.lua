@@ -1,5 +1,5 @@
--- Parallel coordinates: an axis with its own scale for each coordinate, and a line for each row of the data, coloured
--- by a number.
+-- Builds figures of parallel coordinates: an axis with its own scale for each coordinate, and a line for each row of
+-- the data, coloured by a number.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local grids = require "moonrank.plot.grids"
@@ -100,7 +100,9 @@ local function read_axis(given, i)
     end
   end
   local words = check.names(names)
-  if #words > 0 and #numbers > 0 then check.fail("%s: %s has numbers and words, expected one of them", where, who) end
+  if #words > 0 and #numbers > 0 then
+    check.fail("%s: %s has both numbers and texts, expected only numbers or only texts", where, who)
+  end
   local it
   if #words > 0 then
     it = { lo = 1, hi = #words, log = false, categories = words }

@@ -1,4 +1,4 @@
--- Axes of figures: the range of numbers that an axis covers, and its ticks.
+-- Computes the axes of figures: the range of numbers that an axis covers, and its ticks.
 local check = require "moonrank.check"
 
 local M = {}
@@ -71,7 +71,8 @@ function M.axis(where, o)
   end
   if o.range then
     if o.log and o.range[1] < 1 / largest_drawn then
-      check.fail("%s: %srange begins at %g, a logarithmic axis at more than 0", where, o.name, o.range[1])
+      check.fail("%s: %srange begins at %g, expected a number above 0 for a logarithmic axis", where, o.name,
+        o.range[1])
     end
     axis.lo, axis.hi = o.range[1], o.range[2]
     axis.whole = axis.whole and not may_be_between(axis, o.name)

@@ -93,7 +93,9 @@ function M.list(where, o, declaration)
       flat[field], o[field] = o[field], nil
     end
   end
-  if flat and o.series ~= nil then check.fail("%s: give one series flat or several as series, not both", where) end
+  if flat and o.series ~= nil then
+    check.fail("%s: fields of one series and the option series are both given. Leave out one of the two", where)
+  end
   local list = flat and { flat } or o.series
   local main = declaration.by_name.y and "y" or "values"
   check.expect(list, where, "series", list, "{{%s = ...}, ...}, or %s instead of series", main, main)

@@ -62,8 +62,8 @@ function M.number_format(where, labels)
   return function(value) return (format:format(value):gsub("^%-([0.]+)$", "%1")) end
 end
 
--- Patterns of narrow and wide letters, for estimating the width of text in DejaVu Sans. Of the usual fonts, DejaVu Sans
--- is the widest, so text in Arial or Helvetica fits as well.
+-- Lua patterns of narrow and of wide letters, from which the width of a text in DejaVu Sans is estimated. Of the usual
+-- fonts, DejaVu Sans is the widest, so text in Arial or Helvetica fits as well.
 local narrow, wide = "[ijlI.,:;|'!()%[%] ftr%-]", "[mwMW@%%]"
 
 ---Returns an estimate of the width of a line of text in pixels.

@@ -1,5 +1,5 @@
--- Completions that TAB offers at the prompt: names, methods, options of a call, paths, and strings such as names of
--- metrics and choices of an option.
+-- Finds the completions that TAB offers at the prompt: names, methods, options of a call, paths, and strings such as
+-- names of metrics and choices of an option.
 local bounds = require "moonrank.bounds.registry"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

@@ -1,6 +1,6 @@
--- Cells of a Jupyter notebook. The kernel (python/moonrank/kernel.py) calls these functions by the bridge
--- (stdlib/moonrank/system/bridge.lua). A cell runs like text typed at the prompt. If it ends with an expression on a
--- line of its own, the expression's values are shown.
+-- Runs the cells of a Jupyter notebook. The kernel (python/moonrank/kernel.py) calls these functions through
+-- stdlib/moonrank/system/bridge.lua. A cell runs like text typed at the prompt. If it ends with an expression on a line
+-- of its own, the expression's values are shown.
 local advice = require "moonrank.prompt.advice"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

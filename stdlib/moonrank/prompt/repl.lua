@@ -1,4 +1,4 @@
--- Features of the interactive prompt (REPL) beyond running Lua: printing of results, completion, `help`, `?name`,
+-- Adds features to the interactive prompt (REPL) beyond running Lua: printing of results, completion, `help`, `?name`,
 -- `exit`.
 local core = require "moonrank.core"
 local session = require "moonrank.prompt.session"
@@ -35,11 +35,12 @@ end
 local reported = setmetatable({}, { __mode = "k" })  -- values that `report` has printed while the typed text runs
 local leaving = false
 
--- Value of the globals `exit` and `quit`. Typing `exit` at the prompt, or calling it, ends the session.
+-- The value of the globals `exit` and `quit`. Typing `exit` at the prompt, or calling it, ends the session.
 local exit = setmetatable({}, { __name = "exit", __call = function() leaving = true end,
   __tostring = function() return "exit" end })
 
--- Value of the global `help`. help(value) prints the value's documentation; `help` alone prints the list of all names.
+-- The value of the global `help`. help(value) prints the value's documentation; `help` alone prints the list of all
+-- names.
 local help = setmetatable({}, { __name = "help", __call = function(_, value) require("moonrank.help").help(value) end,
   __tostring = function() return "help" end })
 

@@ -1,6 +1,6 @@
--- A session at the prompt. Each typed text (chunk) is compiled here, and its top-level local variables remain for later
--- chunks. The local variables do not become globals, so `local table = ...` does not change Lua's `table`. A constant
--- (`<const>`) cannot be assigned, as in a script.
+-- Runs what is typed at the prompt. Each typed text (chunk) is compiled here, and its top-level local variables remain
+-- for later chunks. The local variables do not become globals, so `local table = ...` does not change Lua's `table`. A
+-- constant (`<const>`) cannot be assigned, as in a script.
 local lexer = require "moonrank.prompt.lexer"
 
 local M = {}

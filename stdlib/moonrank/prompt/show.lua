@@ -1,5 +1,5 @@
--- Texts that the prompt shows for values: tables two levels deep and never more than a screen, functions by their
--- documentation, other objects as they print themselves.
+-- Makes the texts that the prompt shows for values. Tables are shown two levels deep and never fill more than a screen,
+-- functions are shown by their documentation, and other objects as they print themselves.
 local brief = require "moonrank.table.brief"
 local core = require "moonrank.core"
 local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists

@@ -1,5 +1,5 @@
--- The trials of a study as columns: an array for each parameter, each returned number, and each other field in the
--- store.
+-- Reads the trials of a study as columns: an array for each parameter, each returned number, and each other field in
+-- the store.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"

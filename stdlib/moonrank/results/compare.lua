@@ -1,5 +1,5 @@
--- results:compare: compares the values of one parameter. Trials that agree in all other parameters form a pair. Every
--- two values are tested, and the p-values are corrected for the number of tests.
+-- Implements results:compare, which compares the values of one parameter. Trials that agree in all other parameters
+-- form a pair. Every two values are tested, and the p-values are corrected for the number of tests.
 local better = require "moonrank.results.better"
 local check = require "moonrank.check"
 local choose = require "moonrank.results.choose"

@@ -1,6 +1,7 @@
--- Regression trees over the parameters of trials, and each parameter's share in the variance of a tree's function
--- (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). Each parameter's axis is divided into cells. A
--- leaf of a tree covers some cells of each axis, and the tree is constant there, so its means are sums over leaves.
+-- Grows regression trees over the parameters of trials, and computes each parameter's share in the variance of a tree's
+-- function (functional analysis of variance: Hutter, Hoos and Leyton-Brown 2014). Each parameter's axis is divided into
+-- cells. A leaf of a tree covers some cells of each axis, and the tree is constant there, so its means are sums over
+-- leaves.
 local M = {}
 
 ---@class mr.results.Dimension

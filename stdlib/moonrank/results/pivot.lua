@@ -1,4 +1,4 @@
--- results:pivot: tables with one number per combination of parameters.
+-- Implements results:pivot, which makes tables with one number per combination of parameters.
 local check = require "moonrank.check"
 local left_out = require "moonrank.results.left_out"
 local make_table = require("moonrank.table").new

@@ -66,8 +66,9 @@ local function opened(path, memory)
   return store
 end
 
----Makes the memory of a server. With a path, checks the store there; a store that cannot be read is an
----error.
+---Returns a new object in which a server keeps what it knows of its store from one request to the
+---next: rows that were read, and whether the store was checked. With a path, opens and checks the
+---store now, and raises an error if it cannot be read. Without a path, nothing is opened.
 ---@param path? string
 ---@return mr.serve.Memory
 function M.memory(path)

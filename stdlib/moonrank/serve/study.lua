@@ -1,4 +1,5 @@
--- The pages of `moonrank serve` about studies: the list of a store's studies, and a study with its figures and trials.
+-- Makes the pages of `moonrank serve` about studies: the list of a store's studies, and a study with its figures and
+-- trials.
 local chart = require "moonrank.serve.chart"
 local filter = require "moonrank.serve.filter"
 local html = require "moonrank.serve.html"

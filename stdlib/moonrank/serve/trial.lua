@@ -1,4 +1,4 @@
--- The pages of `moonrank serve` about one trial, and about several trials side by side.
+-- Makes the pages of `moonrank serve` about one trial, and about several trials side by side.
 local chart = require "moonrank.serve.chart"
 local check = require "moonrank.check"
 local html = require "moonrank.serve.html"

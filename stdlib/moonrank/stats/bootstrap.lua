@@ -1,5 +1,5 @@
--- mr.stats.bootstrap: bootstrap confidence intervals of a mean, a median, or a statistic that a function of the script
--- computes.
+-- mr.stats.bootstrap computes bootstrap confidence intervals of a mean, a median, or a statistic that a function of the
+-- script computes.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

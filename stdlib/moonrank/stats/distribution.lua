@@ -1,4 +1,5 @@
--- mr.stats.distribution: how a metric is distributed over users or queries. The mean hides who is served badly.
+-- mr.stats.distribution describes how a metric is distributed over users or queries, because a mean hides which of them
+-- are served badly.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare

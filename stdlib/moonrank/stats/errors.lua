@@ -1,4 +1,4 @@
--- Error measures of predictions (RMSE, MAE, R^2), and the share of pairs of rows that scores order correctly.
+-- Computes error measures of predictions (RMSE, MAE, R^2), and the share of pairs of rows that scores order correctly.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local input = require "moonrank.stats.input"

@@ -1,5 +1,5 @@
--- mr.stats.linear_model: least-squares models of results over factors (loss, bound, fold) and numbers, and the marginal
--- means of factors.
+-- mr.stats.linear_model fits least-squares models of results over factors (loss, bound, fold) and numbers, and computes
+-- the marginal means of factors.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -96,7 +96,10 @@ local function check_interaction(names, columns, seen)
   check.expect(#names >= 2, where, "an interaction", names, "at least two names")
   table.sort(sorted)
   local key = table.concat(sorted, " and ")
-  check.expect(not seen[key], where, "an interaction", names, "each interaction once")
+  if seen[key] then
+    check.fail("%s: the option interactions has the interaction of %s twice. Pass each combination of factors or "
+      .. "covariates once", where, key)
+  end
   seen[key] = true
 end
 

@@ -1,4 +1,5 @@
--- mr.stats.standardize: subtracts the mean of a value's group and divides by the standard deviation of the group.
+-- mr.stats.standardize subtracts from each value the mean of its group, and divides by the standard deviation of the
+-- group.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local input = require "moonrank.stats.input"

@@ -360,7 +360,7 @@ function Walk:note_globals(environment, variables)
   for _, name in ipairs(check.names(all and environment or variables)) do
     local value = rawget(environment, name)
     if value == nil and environment ~= _G then value = check.field(environment, name) end
-    -- only the script's arguments, without the program's name arg[0]
+    -- the script's arguments count, but not the program's name, which is arg[0]
     if name == "arg" then value = not all and { table.unpack(value) } or nil end
     if value ~= nil and not self.own[value] and not self.roots[name] then
       self.roots[name] = true
@@ -454,7 +454,7 @@ local function parsed(text)
   return keys, by_key
 end
 
--- for each function of trials: the lines of its study before and after trials ran in this process
+-- maps each function of trials to two texts of its study's lines: before and after trials ran in this process
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values,
@@ -545,7 +545,7 @@ local function differences(was, now)
       elseif not key:match "^option " and (all == keys or not old[key]) then compare(key) end
     end
   end
-  -- longer paths first: inner tables before outer tables
+  -- the longest paths come first, so that inner tables come before outer tables
   table.sort(wholes, function(a, b) return #a > #b or #a == #b and a < b end)
   for _, key in ipairs(wholes) do compare(key) end
   return out

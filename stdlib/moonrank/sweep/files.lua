@@ -1,5 +1,5 @@
--- The folder of a study, beside the store file. It contains the lock, the output of workers, and a folder for each
--- trial that saves a checkpoint.
+-- Manages the folder of a study, beside the store file. It contains the lock, the output of workers, and a folder for
+-- each trial that saves a checkpoint.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -68,8 +68,8 @@ local function can_end(outcome, busy)
   return state == "failed" or state == "interrupted"
 end
 
--- For each kind of message, a function that checks the fields. A message whose turn (number of the trial within the
--- worker) is not the current one is about an ended trial and is invalid.
+-- Functions that check the fields of a message, by the kind of message. A worker numbers its trials (`turn`). A message
+-- with another turn than the current one is about an ended trial and is invalid.
 local kinds = {
   ready = function(message, busy) return text(message.fingerprint) and text(message.numerics) and not busy end,
   report = function(message, busy) return busy and message.turn == busy.turn and is_report(message.report) end,

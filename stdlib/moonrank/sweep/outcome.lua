@@ -136,7 +136,7 @@ local function metric_of(numbers, metric)
     -- mr.fit and mr.evaluate return a metric under moonrank's name, which may differ from `metric` in spelling
     if numbers[metric] == nil then numbers[metric] = numbers[registry.our_name(metric)] end
     if numbers[metric] == nil then
-      error(("the trial returned no number '%s', which is the metric"):format(metric), 0)
+      error(("the trial returned no number '%s', which is the metric of the sweep"):format(metric), 0)
     end
     return metric
   end
@@ -174,8 +174,9 @@ end
 ---@field reports? table
 
 ---Converts what a trial's function returned to the trial's outcome: state, value of the metric, and
----other numbers and values per list. It is an error if the result cannot be stored, e.g. if it is
----not a number or a table of numbers by name.
+---other numbers and values per list. Raises an error if the result cannot be stored, e.g. if it is
+---not a number or a table of numbers by name. `assumed` is true if the script gave neither a metric
+---nor a direction.
 ---@param result any       what the trial's function returned
 ---@param o? { metric?: string, direction?: string, assumed?: boolean }  as in mr.sweep.Context
 ---@return mr.sweep.Outcome
@@ -198,7 +199,7 @@ function M.of(result, o)
     check_name(name)
     if name ~= "per_list" then
       if type(value) ~= "number" then
-        error(("the result %s is a %s, expected a number"):format(name, type(value)), 0)
+        error(("the trial returned a %s as '%s', expected a number"):format(type(value), name), 0)
       end
       numbers[name] = value + 0.0
     end

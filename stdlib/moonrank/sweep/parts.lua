@@ -1,5 +1,5 @@
--- Parts of a search space. A part has the possible values of one parameter: the values of a grid, a value for each
--- number in [0, 1) (for samplers that draw at random), and a text that identifies the part.
+-- Defines the parts of a search space. A part has the possible values of one parameter: the values of a grid, a value
+-- for each number in [0, 1) (for samplers that draw at random), and a text that identifies the part.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -59,7 +59,7 @@ end
 
 local function whole(where, name, value)
   local found = math.tointeger(finite(where, name, value))
-  check.expect(found and found <= 2 ^ 53 and found >= -2 ^ 53, where, name, value, "an integer up to 2^53")
+  check.expect(found and found <= 2 ^ 53 and found >= -2 ^ 53, where, name, value, "an integer from -2^53 to 2^53")
   return found
 end
 

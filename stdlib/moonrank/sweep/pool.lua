@@ -1,5 +1,5 @@
--- The workers of a sweep, in the process that started them. A free worker gets the next trial, and a worker that ends
--- is replaced by a new one.
+-- Manages the workers of a sweep, in the process that started them. A free worker gets the next trial, and a worker
+-- that ends is replaced by a new one.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"
@@ -168,7 +168,8 @@ function Pool:_width()
   return count
 end
 
--- Gives trials to free workers. Starts missing workers if more trials are left than workers are free or starting.
+-- Gives trials to free workers. Starts further workers if there are more trials left than workers that are free or
+-- starting.
 function Pool:_employ()
   local free, unready = 0, 0
   for slot = 1, #self.runners do

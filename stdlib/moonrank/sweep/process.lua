@@ -1,4 +1,4 @@
--- A worker process of a sweep on this machine, and the channel for messages to and from the worker.
+-- Starts a worker process of a sweep on this machine, and exchanges messages with it through a channel.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local frame = require "moonrank.sweep.frame"

@@ -84,8 +84,8 @@ local function warn_unknown(store, study, kept, groups)
   end
 end
 
--- Paths of stores with a warning that a trial used data after its call of mr.fit. The comparison run stops at that
--- call, so later data is not compared. The warning comes once per store.
+-- Paths of stores for which it was already warned that a trial used data after its call of mr.fit. The comparison run
+-- stops at that call, so later data is not compared. The warning comes once per store.
 local warned = {}
 local function warn_rest(store, study, kept, group, now)
   local rest = missing(kept[group.first].entries, now)[1]
@@ -172,8 +172,9 @@ function M.check_numerics(store, study)
     end
   end
   if #others == 0 then return end
-  check.fail("mr.sweep: %s has a study '%s' already, of other numerics; results may differ in their last digits:\n  "
-    .. "then: %s\n  now:  '%s'\n(another name or store begins another study, mix_numerics = true continues this one)",
+  check.fail("mr.sweep: %s has a study '%s' already, from another numerics version; results may differ in their last "
+    .. "digits:\n  then: %s\n  now:  '%s'\n(another name or store begins another study, mix_numerics = true "
+    .. "continues this one)",
     store.path, study.name, table.concat(others, ", "), core.numerics())
 end
 

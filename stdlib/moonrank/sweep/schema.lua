@@ -28,9 +28,9 @@ M.versions = {
       PRIMARY KEY (trial, role, fingerprint)) WITHOUT ROWID]],
     "ALTER TABLE trials ADD COLUMN noted INTEGER NOT NULL DEFAULT 0",
   },
-  -- version 3: numerics version under which a trial ran; NULL for older trials
+  -- version 3 adds the numerics version under which a trial ran; NULL for older trials
   { "ALTER TABLE trials ADD COLUMN numerics TEXT" },
-  -- version 4: conventions of the metrics that a trial returned; NULL for older trials
+  -- version 4 adds the conventions of the metrics that a trial returned; NULL for older trials
   { "ALTER TABLE trials ADD COLUMN conventions TEXT" },
 }
 

@@ -84,7 +84,9 @@ end
 
 local function check_distinct(a, b)
   for name in pairs(b) do
-    if a[name] then check.fail("space.%s is there twice, and both may apply at once. Rename one of them", name) end
+    if a[name] then
+      check.fail("space has parameter '%s' twice, and both may exist in one trial. Rename one of them", name)
+    end
   end
 end
 
@@ -200,7 +202,8 @@ function Space:count() return entries_size(self._entries) or nil end
 
 local decode
 
--- Sets a parameter, and the parameters that depend on it, to their combination number `rest`, counted from 0.
+-- Sets a parameter, and the parameters that depend on it, to one of their combinations: the one with the number `rest`,
+-- counted from 0.
 local function assign(entry, rest, params)
   if #entry.branches == 0 then
     params[entry.name] = entry.part:grid(rest + 1)
@@ -237,8 +240,8 @@ end
 function Space:grid(i)
   local count, entry = entries_size(self._entries)
   if count == nil then
-    check.fail("space.%s is %s, which no grid exhausts. Pass the number of values: {points = n}", entry.name,
-      tostring(entry.part))
+    check.fail("space.%s is %s, which has too many values for a grid. Pass the number of values: {points = n}",
+      entry.name, tostring(entry.part))
   elseif not count then
     check.fail("space has more than 2^53 combinations, too many for a grid")
   end

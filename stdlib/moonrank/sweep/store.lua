@@ -1,5 +1,5 @@
--- The store of sweeps: one SQLite file with studies and their trials. One process writes to a study, and other
--- processes may read at the same time.
+-- Reads and writes the store of sweeps: one SQLite file with studies and their trials. One process writes to a study,
+-- and other processes may read at the same time.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local damage = require "moonrank.sweep.damage"
@@ -86,7 +86,7 @@ function Store:copy(path, part)
   check.fail("%s cannot be written: %s", path, tostring(why))
 end
 
--- Largest share of a writer's time that it spends on making copies of the store for readers.
+-- Largest share of its time that a writer may spend on making copies of the store for readers.
 local share = 0.05
 
 ---Makes a copy of the store for readers, if they cannot read the store itself because it is open

@@ -1,4 +1,5 @@
--- The row of a study in the store (space, code, settings and data), and its comparison with the row of an earlier run.
+-- Makes the row of a study in the store (space, code, settings and data), and compares it with the row of an earlier
+-- run.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local code = require "moonrank.sweep.code"

@@ -51,7 +51,7 @@ function M.resumed(trial)
   if state then state.resumed = true end
 end
 
--- Error values that end the trial's function: `Pruned` for a pruned trial, `Paused` for a trial that waits at a
+-- Errors that end the trial's function early: `Pruned` if the trial is pruned, `Paused` if the trial waits at a
 -- Hyperband rung for other trials.
 local Pruned = setmetatable({}, {
   __name = "mr.sweep.Pruned",

@@ -1,4 +1,4 @@
--- Text of `moonrank --version`: versions of the program and of Lua, and the devices.
+-- Makes the text of `moonrank --version`: versions of the program and of Lua, and the devices.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local M = {}

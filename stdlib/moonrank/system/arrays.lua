@@ -1,4 +1,4 @@
--- Arrays in files that other programs read and write: safetensors and NumPy's .npy and .npz.
+-- Saves and loads arrays in files that other programs read and write: safetensors and NumPy's .npy and .npz.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -1,6 +1,6 @@
 -- The C interface (runtime/embed/moonrank.h) calls these functions. Each takes a value from another program and returns
--- one. Values are texts, numbers, booleans and tables of these. Tensors are in a list of their own. In a value, the
--- table {["\0array"] = i} stands for tensor i of that list.
+-- one. Values are texts, numbers, booleans and tables of these. Tensors are passed separately, in an array. In a value,
+-- the table {["\0array"] = i} stands for tensor i of that array.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local check = require "moonrank.check"

@@ -1,4 +1,4 @@
--- mr.exit: ends a script with a message and a status.
+-- mr.exit ends a script with a message and a status.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 

@@ -1,4 +1,4 @@
--- The terminal that shows the program's output.
+-- Finds out the width of the terminal that shows the program's output.
 local core = require "moonrank.core"
 
 local M = {}

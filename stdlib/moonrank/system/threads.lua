@@ -1,4 +1,4 @@
--- mr.threads: the number of threads that compute.
+-- mr.threads returns or sets the number of threads that compute.
 local core = require "moonrank.core"
 
 local M = {}

@@ -1,4 +1,4 @@
--- One-line texts of objects, for places where an object is an entry of a table or a field of a record.
+-- Makes one-line texts of objects, for places where an object is an entry of a table or a field of a record.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
 

@@ -1,4 +1,4 @@
--- Options of LaTeX tables: a caption, the order of the rows, and the best results in bold.
+-- Implements the options of LaTeX tables: a caption, the order of the rows, and the best results in bold.
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local escape = require "moonrank.table.escape"
