@@ -293,7 +293,8 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or in_terminal(topics.written(member)) } end
-  -- "grad" in x.grad, where x is a variable, and "relu" in mr.relu, where a method was written as a function
+  -- also finds "grad" for x.grad, where x is a variable, and "relu" for mr.relu, where a method was written as a
+  -- function
   local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
 end

@@ -212,7 +212,7 @@ function M.auc(scores, lists, options) return given("auc", scores, lists, option
 ---Example: `mr.metrics.bpref(mr.tensor{4, 3, 2, 1}, mr.lists{{1, 0, 1, 0}}):item()   --> 0.75`
 function M.bpref(scores, lists, options) return given("bpref", scores, lists, options) end
 
--- Adds a function for every metric of the registry that has no documented function above.
+-- Adds a function to `mr.metrics` for every metric of the registry that has no function of its own in this file.
 for _, name in ipairs(metric.names()) do
   M[name] = M[name] or function(scores, lists, options) return given(name, scores, lists, options) end
 end

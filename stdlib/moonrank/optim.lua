@@ -99,8 +99,8 @@ function Optimizer:_numbers() return core.optimizer_numbers(state_of(self)) end
 -- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.
 function Optimizer:_check(names, tensors) core.check_optimizer(state_of(self), names, tensors) end
 
--- Restores the optimizer's state from the names and tensors that :_numbers returned. Raises an error if they belong
--- to other parameters.
+-- Restores the optimizer's state from the names and tensors that the method :_numbers returned. Raises an error if they
+-- belong to other parameters.
 function Optimizer:_resume(names, tensors) core.restore_optimizer(state_of(self), names, tensors) end
 
 ---Saves the optimizer's state to a safetensors file: means, step counts, deferred updates. (The

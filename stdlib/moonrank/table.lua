@@ -118,7 +118,7 @@ function Table:column(name)
   return values
 end
 
--- Returns the printed text of a value in column c.
+-- Returns a value of column c as the text that is printed in the table.
 local function cell(self, c, value)
   local format = self.formats[self.columns[c]]
   if value == nil then return "" end

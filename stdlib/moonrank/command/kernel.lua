@@ -44,7 +44,7 @@ function M.shell(words)
   return ("%s -m moonrank.kernel %s"):format(quoted(python), table.concat(rest, " "))
 end
 
--- Returns true if Python runs this code without an error.
+-- Returns true if the given Python interpreter runs the given code without an error.
 local function runs(python, code) return os.execute(("%s -c %s >/dev/null 2>&1"):format(python, quoted(code))) end
 
 ---Runs the command.

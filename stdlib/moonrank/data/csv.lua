@@ -9,8 +9,8 @@ local M = {}
 
 local not_decimal = { nan = 0 / 0, inf = math.huge, ["-inf"] = -math.huge }
 
--- Returns the number that a field is; nil for other fields. A number with leading zeros, such as 007, is a name, and so
--- is an integer beyond 64 bits, which no number of Lua equals.
+-- Converts a field to a number. Returns nil if it is not a number. A number with leading zeros, such as 007, is a name,
+-- and so is an integer that does not fit into 64 bits.
 local function number_of(field)
   if not_decimal[field:lower()] then return not_decimal[field:lower()] end
   if field:find "^[+-]?0%d" or not field:find "^[+-]?%.?%d[%d.eE+-]*$" then return nil end
@@ -18,7 +18,8 @@ local function number_of(field)
   return (math.type(number) == "integer" or field:find "[.eE]") and number or nil
 end
 
--- Returns the fields of column `c` as numbers, false for empty fields; nil if a field is neither.
+-- Returns the fields of column `c` as numbers, with false for an empty field. Returns nil if a field is neither a
+-- number nor empty.
 local function numbers_of(rows, c)
   local numbers = {}
   for r, row in ipairs(rows) do

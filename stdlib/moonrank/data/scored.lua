@@ -1,5 +1,5 @@
--- Scored lists (mr.ScoredLists): lists of named documents for named queries, with a score for each document. They come
--- from run files, tables or models.
+-- Defines scored lists (mr.ScoredLists): lists of named documents for named queries, with a score for each document.
+-- They come from run files, tables or models.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"

@@ -43,8 +43,8 @@ function M.options(given, trial)
   return o
 end
 
--- Settings of a training that determine its results. If a checkpoint belongs to a training with other settings, the
--- error names only the first setting that differs. So the settings that explain most, such as the model, come first.
+-- Settings that determine the results of a training. A checkpoint of a training with other settings is an error, which
+-- names only the first setting that differs. So the settings that explain most, such as the model, come first.
 local settings = { "model", "train", "valid", "test", "loss", "optimizer", "reduction", "batch", "seed", "shuffle",
   "schedule", "clip", "start", "epochs", "measured", "every", "select", "choose_on", "patience" }
 

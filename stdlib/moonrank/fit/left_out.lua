@@ -7,8 +7,8 @@ local M = {}
 
 local most = 0.05  -- largest share of lists that a loss may leave out without a warning
 
--- Returns a text that says how many lists a loss leaves out for which reason, such as "12 have fewer than two rows". A
--- list with several reasons counts only for the first.
+-- Returns a text with the number of lists that a loss leaves out, by reason, such as "12 have fewer than two rows". A
+-- list that has several reasons counts only for the first.
 local function reasons_of(lists, metric)
   local grades, sizes = lists.relevance, lists.sizes:totable()
   local relevant = lists:sum((grades - metric.relevant):ge(0)):totable()

@@ -46,8 +46,8 @@ local function view_of(model)
   return setmetatable({}, { __index = setmetatable(fixed, { __index = buffer_of }), __newindex = assign })
 end
 
--- Returns the names of the fields of a batch that a model needs. A model that a script defined needs features if it has
--- an option `inputs`; its other needs are not known.
+-- Returns the names of the fields that a model needs in a batch. A model that a script defined needs features if it has
+-- an option `inputs`; what else it needs is not known.
 local function reads(definition, config)
   if config.inputs then return { "features" } end
   if not definition.forward then return { "lists", "users", "items" } end

@@ -25,7 +25,7 @@ function M.counts(counts)
   return #parts > 0 and table.concat(parts, ", ") or "no trials"
 end
 
--- Returns the five best trials of a study as the text of a table.
+-- Returns a table of the five best trials of a study, as text.
 local function best_text(results)
   local data, rows = results:columns(), {}
   local value, order = data:column("results", "value"), results:order(data, data:rows("results"))

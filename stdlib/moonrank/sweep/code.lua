@@ -34,7 +34,7 @@ local function tokens_of(text)
   if not tokens_by_text[text] then
     local tokens = lexer.tokens((text:gsub("^\xEF\xBB\xBF", ""):gsub("^#[^\n]*", "")))
     local last = tokens[#tokens]
-    -- drop a comment without an end, because comments do not count
+    -- a comment that is not closed at the end of the text is dropped, because comments do not count as code
     if last and last.kind == "open" then table.remove(tokens) end
     tokens_by_text[text] = tokens
   end
@@ -425,7 +425,7 @@ local function lines_of(run, space, brief, formerly)
   add_roots(nil, replaced)
   local self = walk{ own = own, brief = brief, roots = roots, lines = { rule }, depth = 0, options = {}, fields = {},
     formerly = formerly and {} or false }
-  -- also visits globals, which functions append to `roots` meanwhile
+  -- this loop also visits globals, which functions append to `roots` while it runs
   for _, root in ipairs(roots) do self:visit(root[1], root[2]) end
   local lines = self.lines
   for _, name in ipairs(check.names(core.modules)) do
@@ -501,7 +501,8 @@ local function digest_now(key, entry)
   return file_digest(name and package.searchpath(name, package.path) or key:match "^file (.*)" or "")
 end
 
--- Returns the keys of the "holds" lines of the tables and functions that contain a path, the innermost first.
+-- Returns the keys of the lines of kind "holds" (digests of tables and functions) for all tables and functions in which
+-- the value at a path lies, the innermost first.
 local function holders(path)
   local keys = {}
   for at = #path, 2, -1 do

@@ -15,7 +15,8 @@ local function numbers_of(text)
   return tonumber(low), tonumber(high), math.tointeger(tonumber(step))
 end
 
--- Returns the value with which a text begins (a number, a text in quotation marks, true or false), and the other text.
+-- Parses the value with which a text begins: a number, a text in quotation marks, true or false. Returns the value and
+-- the rest of the text.
 local function first_value(text)
   local quoted, rest = text:match '^"([^"]*)"(.*)$'
   if quoted then
@@ -28,7 +29,8 @@ local function first_value(text)
   return math.tointeger(number) or number, rest
 end
 
--- Returns the text after the value in braces with which a text begins, or after "...".
+-- Skips the value with which a text begins: a value in braces, "...", or a value that `first_value` parses. Returns the
+-- rest of the text.
 local function after_meaning(text)
   if text:sub(1, 3) == "..." then return text:sub(4) end
   if text:sub(1, 1) == "{" then return text:match "^%b{}(.*)$" end

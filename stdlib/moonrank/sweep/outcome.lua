@@ -199,7 +199,7 @@ function M.of(result, o)
     check_name(name)
     if name ~= "per_list" then
       if type(value) ~= "number" then
-        error(("the trial returned a %s as '%s', expected a number"):format(type(value), name), 0)
+        error(("the trial's result %s is a %s, expected a number"):format(name, type(value)), 0)
       end
       numbers[name] = value + 0.0
     end

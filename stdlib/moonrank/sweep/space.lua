@@ -85,7 +85,7 @@ end
 local function check_distinct(a, b)
   for name in pairs(b) do
     if a[name] then
-      check.fail("space has parameter '%s' twice, and both may exist in one trial. Rename one of them", name)
+      check.fail("space.%s is given twice, and both parameters may exist in one trial. Rename one of them", name)
     end
   end
 end
