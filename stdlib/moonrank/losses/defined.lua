@@ -60,7 +60,8 @@ local function unknown_bound(name, bound)
   end }
 end
 
--- Returns the function that makes a loss from the costs of pairs of rows.
+-- Returns the constructor of a loss: a function from options to a loss. The loss of a list is the sum of the costs of
+-- its pairs of rows, which the script's function `pairs` computes.
 local function of_pairs(name, definition)
   local metric, cost = definition.metric or "wrong_pairs", definition.pairs
   return function(options)
@@ -77,7 +78,8 @@ local function of_pairs(name, definition)
   end
 end
 
--- Returns the function that makes a loss from the costs of rows.
+-- Returns the constructor of a loss: a function from options to a loss. The loss of a list comes from the costs of its
+-- rows, which the script's function `rows` computes.
 local function of_rows(name, definition)
   local metric, cost = definition.metric or "ndcg", definition.rows
   return function(options)

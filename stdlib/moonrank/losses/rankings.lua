@@ -22,8 +22,9 @@ local function samples_row(least)
     help = "random rankings of each list; time grows with them" }
 end
 
--- Draws rankings in blocks. `f` gets, for each block, copies of the lists, the rows of each copy by rank, and the exact
--- metric of each copy (0 if no order of the rows can change it).
+-- Draws random rankings of the lists in blocks. Calls `f` for each block with copies of the lists (a copy for each
+-- ranking), the rows of each copy by rank, and the exact metric of each copy, which is 0 if no order of the rows can
+-- change it.
 local function each_block(scores, lists, metric, samples, name, f)
   local seed, stream = random.next(name)
   local at_once = math.max(2, block // math.max(1, lists.rows) // 2 * 2)
@@ -41,16 +42,16 @@ local function each_block(scores, lists, metric, samples, name, f)
   end
 end
 
--- Applies a bound to the values of copies of lists. Sampled lists have the bound of the whole lists for which they
--- stand.
+-- Applies a bound to the metric values of copies of lists (a copy for each random ranking). Sampled lists get the bound
+-- of the whole lists (all items of a user) for which they stand.
 local function bounded_values(bound, values, metric, lists, copies)
   local whole = bound.name ~= "none" and whole_lists.of(lists)
   if not whole then return bound.apply(values, metric, copies) end
   return whole:repeated(#values // math.max(1, lists.count)):bounded(bound, values, metric)
 end
 
--- Makes a loss. `sample(scores, lists, bound)` returns the mean of the bounded metric per list and its derivative per
--- row, in float64.
+-- Makes a loss over random rankings. `sample(scores, lists, bound)` returns the mean of the bounded metric per list,
+-- and the mean's derivative per row, in float64.
 local function made(name, metric, o, sample)
   local bounds = require "moonrank.bounds"
   local bound, none = bounds.resolve(o.bound), bounds.resolve "none"
@@ -80,9 +81,9 @@ local function checked_metric(where, o)
   return metric
 end
 
--- Returns the derivative that log probabilities give, from sums over all rankings: of the values, of the derivatives of
--- log probabilities, and of both multiplied. The baseline is the mean value, and `divisor` the number of rankings, or
--- one less if each ranking's baseline is the mean of the others.
+-- Computes the derivative of the mean metric by each score, from sums over all random rankings: `value` sums metric
+-- values, `plain` derivatives of log probabilities, and `weighted` products of the two. The mean metric is subtracted
+-- as a baseline. `divisor` is the number of rankings, or one less for a leave-one-out baseline.
 local function less_baseline(lists, samples, divisor, value, plain, weighted)
   return (weighted - lists:spread(value / samples) * plain) / divisor
 end
@@ -131,8 +132,8 @@ local pl_rank_options = declare("mr.losses.PlRankOptions", {
   samples_row(2),
 }, shared.bound)
 
--- Returns gains of rows, discounts of ranks, factors of lists and the number of ranks that count, for a metric that is
--- a sum over rows.
+-- Returns the terms of a metric that is a sum over rows of a gain times a discount: gains of rows, discounts of ranks,
+-- a factor for each list, and the number of ranks that count.
 local function terms_of(metric, scores, lists)
   if not metric.tables then
     return { core.summed_ranks(scores, lists, metric), core.sum_terms(scores, lists, metric) }
@@ -146,8 +147,9 @@ local function terms_of(metric, scores, lists)
     norms:gt(0):where(1 / norms, 0):to(device) }
 end
 
--- Returns the slope of the bound for each list, in float64: at the metric of the current order of the rows, or at the
--- metric's expectation for sampled lists of interactions, whose order is not that of all items.
+-- Returns the slope of the bound for each list, in float64. The slope is taken at the metric of the ranking by the
+-- current scores. For sampled lists of interactions, it is taken at the metric's expectation, because their ranking is
+-- not the ranking of all items.
 local function slopes(bound, metric, scores, lists)
   local kind = { dtype = f64, device = scores.device }
   if not bound.affine and not whole_lists.of(lists) then

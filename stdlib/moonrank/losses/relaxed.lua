@@ -1,6 +1,6 @@
--- Losses that make a metric differentiable without smooth ranks: by random ranks, by relaxed permutation matrices, by
--- ranks that are projected onto the permutahedron, or by each row's own score. A list whose grades are all equal has
--- the value 0 and no gradient, and means leave it out.
+-- Defines losses that make a metric differentiable without smooth ranks: by random ranks, by relaxed permutation
+-- matrices, by ranks that are projected onto the permutahedron, or by each row's own score. A list whose grades are all
+-- equal has the value 0 and no gradient, and means leave it out.
 local core = require "moonrank.core"
 local declare = require("moonrank.options").declare
 local loss = require "moonrank.losses.loss"
@@ -99,7 +99,7 @@ function M.projected_ndcg(options)
   return of_ndcg("projected_ndcg", o, function(scores, lists) return core.projected_ndcg_loss(scores, lists, o.eps) end)
 end
 
--- Options of mr.losses.softsort_ndcg. Scores divided by the smallest tau still fit into a double.
+-- Options of mr.losses.softsort_ndcg. The smallest `tau` is so large that scores divided by it still fit into a double.
 local softsort_options = declare("mr.losses.SoftSortOptions", {
   { "power", "integer", default = 1, least = 1, most = 2, help = "power of score differences: 1 or 2" },
   shared.factor("tau", 1, "temperature of the softmax"),

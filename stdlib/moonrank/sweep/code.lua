@@ -193,8 +193,9 @@ end
 ---@class mr.sweep.Walk
 local Walk = check.class("mr.sweep.Walk")
 
--- Creates a walk, which visits the values on which trials depend and writes a line for each. An inner walk (if `outer`
--- is given) can read which values the outer walk has visited, and adds to the lines of the outer walk.
+-- Creates a walk: an object that visits the values on which a study's trials depend, and writes a line of text for
+-- each. If `outer` is given, the walk is an inner one: it can read which values the outer walk has visited, and adds to
+-- its lines.
 local function walk(fields, outer)
   local function of(name) return outer and setmetatable({}, { __index = outer[name] }) or {} end
   return setmetatable({ own = fields.own, brief = fields.brief, roots = fields.roots, lines = fields.lines,
@@ -231,8 +232,8 @@ function Walk:visit(path, value)
   return text
 end
 
--- Returns a text about the key or the value of a table entry whose key is an object, such as a table. Keys inside this
--- object that are objects count by their type only, because in a graph each may lead back to all others.
+-- Returns a text about the key or the value of a table entry whose key is an object, such as a table. Objects that are
+-- keys inside this object count by their type only, because in a graph each of them may lead back to all the others.
 function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
   if self.is_inner then return self.own[value] or type(value) end
@@ -240,8 +241,8 @@ function Walk:content(value)
   return self.apart[value]
 end
 
--- Visits a value. If it is private, no lines are written about the value, and it only counts in the digest of its
--- table.
+-- Visits a value on which a study's trials depend. A private value gets no lines of its own; it counts only in the
+-- digest of its table.
 function Walk:visit_as(is_private, path, value)
   local was = self.is_private
   self.is_private = is_private
@@ -252,17 +253,17 @@ end
 
 local as_they_are = {}
 
--- Returns the former names of a table's keys (present name -> former name), to write in their place; an empty table if
--- no key was renamed. Texts that earlier program versions stored for a study contain the former names of library
--- objects' options (`is_ours`). A comparison with such a text needs these names.
+-- Returns a map from present to former names of a table's keys; an empty table if no key was renamed. The former names
+-- of library objects' options (`is_ours`) are in texts that earlier program versions stored for a study. To compare
+-- with such a text, former names are written.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
   return self.formerly and self.formerly[t] or as_they_are
 end
 
--- Describes a table by a digest of its contents. Private fields of a library object have no lines, but functions of the
--- script in such fields do.
+-- Describes a table on which trials depend by a digest of its contents. Private fields of a library object get no
+-- lines, except for functions of the script in such fields.
 function Walk:contents(path, t, meta, is_ours)
   local by_text, parts, written = {}, {}, self:names_in(t, is_ours)
   for key, value in next, t do

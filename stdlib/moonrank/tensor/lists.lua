@@ -1,4 +1,4 @@
--- The constructor of judged lists (mr.lists), and those methods of lists that are written in Lua.
+-- Defines the constructor of judged lists (mr.lists), and those methods of lists that are written in Lua.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -128,7 +128,8 @@ function lists_methods:drawn(q) return probabilities.with(self, q) end
 ---lists.list_weights   --> {0.5, 1}  mr.Tensor {2} float64
 function lists_methods:weighted(options) return weights.with(self, weights.options:read("lists:weighted", options)) end
 
--- Methods of the core that make lists. What lists carry in Lua (weights.keep) is kept by the methods below.
+-- Methods of the C++ core that make lists from other lists. The methods below call them, and also copy what Lua stores
+-- about lists (weights.keep): probabilities of rows, and the whole lists for which sampled lists stand.
 local plain = { to = lists_methods.to, select = lists_methods.select, with_relevance = lists_methods.with_relevance,
   with_weights = lists_methods.with_weights }
 
