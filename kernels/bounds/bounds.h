@@ -14,14 +14,14 @@
 
 namespace mr {
 
-/// `best` is the maximum for metrics and the minimum for losses.
+/// Statistics of a metric over random rankings. `best` is the maximum for metrics and the minimum for losses.
 struct BoundStats {
   double min = 0, max = 0, best = 0, expectation = 0, variance = 0;
 };
 
-/// Statistics of sum over rows of g_i d(R_i) / norm. The rearrangement inequality gives the minimum and maximum. The
-/// mean is the mean of g times the sum of d. The variance is [sum g^2 - (sum g)^2 / N] s2, with s2 the sample variance
-/// of the discounts. `gains` are descending and as many as `discounts`.
+/// Returns the statistics of sum over rows of g_i d(R_i) / norm, where R_i is the rank of row i. The rearrangement
+/// inequality gives the minimum and maximum. The mean is the mean of g times the sum of d. The variance is [sum g^2 -
+/// (sum g)^2 / N] s2, with s2 the sample variance of the discounts. `gains` are descending and as many as `discounts`.
 inline BoundStats linear_stats(const std::vector<double>& gains, const std::vector<double>& discounts, double norm) {
   const size_t n = gains.size();
   Extended least = 0, most = 0, gain_sum = 0, discount_sum = 0;
@@ -46,7 +46,8 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
-/// Average precision, without its variance. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] / (N - 1).
+/// Returns the statistics of average precision, with variance 0. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] /
+/// (N - 1).
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   Extended least = 0, harmonic = 0;
   for (int64_t i = 1; i <= p; ++i) least += static_cast<Extended>(i) / (n - p + i);
@@ -58,13 +59,13 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
 
-/// Variance of average precision. The first and second moments of sum c / r are computed rank by rank, for each number
-/// c of relevant rows so far. Counts with a probability below 1e-24 are skipped, so a rank takes O(sqrt(N)) of the P
-/// counts.
+/// Returns the variance of average precision, from the moments of the sum of c / r over relevant rows. They are
+/// computed rank by rank, for each number c of relevant rows so far. Counts with a probability below 1e-24 are skipped,
+/// so a rank takes O(sqrt(N)) of the P counts.
 inline double ap_variance(int64_t n, int64_t p) {
   struct Moments {
     double weight = 0, first = 0, second = 0;
-    /// Adds the moments of `was` shifted by x, weighted by a probability.
+    /// Adds the moments of `was` after its values were shifted by x, times the probability.
     void add(double probability, const Moments& was, double x) {
       weight += probability * was.weight;
       first += probability * (was.first + x * was.weight);
@@ -73,8 +74,8 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // Terms are taken relative to `centre`, the mean term of a rank. Plain terms would lose digits of the variance to
-  // cancellation.
+  // Subtracts `centre`, the mean that a rank adds, from what each rank adds: otherwise the variance would lose digits
+  // to cancellation.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
@@ -97,7 +98,8 @@ inline double ap_variance(int64_t n, int64_t p) {
   return (end.second / end.weight - mean * mean) / (static_cast<double>(p) * static_cast<double>(p));
 }
 
-/// Reciprocal rank: the first relevant row is at rank r with p_1 = P/N, p_{r+1} = p_r (N - P - r + 1) / (N - r).
+/// Returns the statistics of reciprocal rank: the first relevant row is at rank r with p_1 = P/N and p_{r+1} = p_r (N -
+/// P - r + 1) / (N - r).
 inline BoundStats rr_stats(int64_t n, int64_t p) {
   double at = static_cast<double>(p) / static_cast<double>(n);
   Extended mean = 0, square = 0;
@@ -111,9 +113,9 @@ inline BoundStats rr_stats(int64_t n, int64_t p) {
           static_cast<double>(square - mean * mean)};
 }
 
-/// Number of wrongly ordered pairs of rows with unequal grades, from the number of rows of each grade. A random ranking
-/// has half of the pairs in the wrong order (Jonckheere 1954, Terpstra 1952, whose statistic counts the correctly
-/// ordered pairs).
+/// Returns the statistics of the number of wrongly ordered pairs of rows with unequal grades, where `rows` has the
+/// number of rows of each grade. A random ranking has half of the pairs in the wrong order (Jonckheere 1954, Terpstra
+/// 1952, whose statistic counts the correctly ordered pairs).
 inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
   double n = 0, squares = 0, spread = 0;
   for (const int64_t of_grade : rows) {
@@ -126,7 +128,7 @@ inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
   return {0, pairs, 0, pairs / 2, (n * n * (2 * n + 3) - spread) / 72};
 }
 
-/// nRBP loss: the number of wrongly ordered pairs (Eq. 3.3, 3.9), the Mann-Whitney statistic.
+/// Returns the statistics of nRBP loss: the number of wrongly ordered pairs (Eq. 3.3, 3.9), the Mann-Whitney statistic.
 inline BoundStats nrbp_loss_stats(int64_t n, int64_t p) {
   const double pairs = static_cast<double>(p) * static_cast<double>(n - p);
   return {0, pairs, 0, pairs / 2, pairs * (static_cast<double>(n) + 1) / 12};

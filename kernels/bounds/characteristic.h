@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// Computes E exp(i t X) at t = first + f, first + f + 1, ... times a step. The step is contained in `angle`.
+/// Computes E exp(i t X) of a metric X at t = first + f, first + f + 1, ... times a step, which `angle` contains.
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
@@ -21,7 +21,8 @@ struct CharacteristicFunction {
   // [n]: what a relevant row at rank r adds to the metric, times the distance between two frequencies
   Span<const double> angle;
   int64_t first = 1, frequencies = 0;
-  // [p + 2][2][frequencies]: real and imaginary part at each frequency, for every count of relevant rows from -1 to p
+  // [p + 2][2][frequencies]: real and imaginary part of state c at each frequency, for the counts c = -1 .. p of
+  // relevant rows
   Span<double> state;
   Span<double> re, im;
 
@@ -51,13 +52,15 @@ struct CharacteristicFunction {
   }
 
  private:
-  /// Total weight of the remaining relevant rows after c of them, and of the remaining other rows at rank r.
+  /// Returns the total sampling weight of the relevant rows that remain after c of them. `others` returns that of the
+  /// other rows which remain at rank r.
   MR_HD double wanted(int64_t c) const { return static_cast<double>(p - c) * weight; }
   MR_HD double others(int64_t r, int64_t c) const { return static_cast<double>(n - r - (p - c)); }
   MR_HD double& at(int64_t c, int64_t part, int64_t f) const { return state[((c + 1) * 2 + part) * frequencies + f]; }
 };
 
-/// Characteristic functions of many shapes in one launch, with equally many frequencies each.
+/// Computes characteristic functions for many shapes of lists (rows, relevant rows) in one launch. All have the same
+/// number of frequencies.
 template <class Real>
 struct CharacteristicFunctions {
   Span<const CharacteristicFunction<Real>> shapes;

@@ -11,38 +11,42 @@
 
 namespace mr::cpu {
 
-/// Number of frequencies that one call processes together.
+/// number of frequencies that one call of `characteristic` computes together
 constexpr int64_t frequency_lanes = 16;
 
-/// A row of level l at rank r adds one angle per frequency. Level 0 adds nothing.
+/// Input of `characteristic`: a list's numbers of rows, and the angle that a row of level l (a group of equal gains)
+/// adds at rank r. Level 0 has no gain and adds nothing.
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
-  // [levels]: number of rows in level 1, 2, ...; the rows of a level have equal gains
+  // [levels]: number of rows in level 1, 2, ...; all rows of a level have the same gain
   const int64_t* rows_of = nullptr;
   // [levels]: sampling weight of a row of each level; rows of level 0 have weight 1; null: all rows have weight 1
   const double* weights = nullptr;
   // true for average precision: the c-th relevant row from the top adds c times the angle of its rank; for one level
   // only
   bool cumulative = false;
-  // [n]: smallest likely number of relevant rows in the first r + 1 ranks; used if there is one level
+  // [n]: smallest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used if there is one
+  // level
   const int32_t* low = nullptr;
-  // [n]: largest likely number of relevant rows in the first r + 1 ranks; used if there is one level
+  // [n]: largest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used if there is one
+  // level
   const int32_t* high = nullptr;
-  /// exp(i angle) of lane j at rank r and level l is start[r][l] * powers[r][l][j]; complex numbers as real parts, then
-  /// imaginary ones: start [n][levels][2], powers [n][levels][2][frequency_lanes].
+  /// The angle at rank r and level l is given by exp(i angle) = start[r][l] * powers[r][l][j], where j is a frequency.
+  /// Complex numbers are stored as real parts, then imaginary ones: start [n][levels][2], powers
+  /// [n][levels][2][frequency_lanes].
   const double* start = nullptr;
   const double* powers = nullptr;
 };
 
-/// Number of doubles that `characteristic` needs as scratch memory.
+/// Returns the number of doubles that `characteristic` needs as scratch memory.
 int64_t characteristic_scratch(const RankingTransform& transform);
 /// Pointers to loops that are compiled once per instruction set.
 struct FrequencyLoops {
-  /// Writes re[j], im[j] for one block of frequencies.
+  /// Writes the characteristic function of `transform` at `frequency_lanes` frequencies: re[j] + i im[j].
   void (*characteristic)(const RankingTransform& transform, double* scratch, double* re, double* im);
-  /// Writes sum over k = 1 .. terms of c_k w^k and of b_k w^k at frequency_lanes points w: only the real part of the
-  /// first and the imaginary part of the second. coefficients [terms][4]: c_k and b_k.
+  /// Writes the real part of sum over k = 1 .. terms of c_k w^k, and the imaginary part of the sum of b_k w^k, at
+  /// frequency_lanes points w. coefficients [terms][4]: c_k and b_k.
   void (*fourier_sums)(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
                        double* second);
 };

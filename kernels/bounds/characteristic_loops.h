@@ -1,4 +1,4 @@
-// The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. One pass handles two
+// The loops over frequencies, inside namespace MR_SIMD; included by characteristic_*.cpp only. Each call computes two
 // vectors of frequencies, which together with their factors fill the registers.
 #include "kernels/bounds/characteristic_cpu.h"
 #include "kernels/core/lanes.h"
@@ -12,7 +12,7 @@ using Vector = L::Vector;
 constexpr int64_t parts = 2;
 constexpr int64_t width = parts * L::count;
 
-/// Complex numbers, one per frequency of a pass.
+/// Complex numbers in SIMD registers: one for each of the `width` frequencies that a loop computes at the same time.
 struct Complex {
   Vector re[parts], im[parts];
 
@@ -76,20 +76,21 @@ inline Complex power(Complex base, int64_t exponent) {
   return z;
 }
 
-/// exp(i angle) at one rank and level, for the frequencies of this pass.
+/// Returns exp(i angle) at one rank and level (`at`), for `width` frequencies from `lane` on.
 inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
   return Complex::all(t.start[2 * at], t.start[2 * at + 1]) *
          Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
 }
 
-/// One level: computes state c for the likely counts c. States of other counts are 0.
+/// Computes the states of a list with binary grades: state c for each count c of relevant rows that is not negligibly
+/// rare. Other states are 0.
 template <bool Cumulative, bool Weighted>
 void one_level(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;
   const int64_t p = t.rows_of[0];
   const double weight = Weighted ? t.weights[0] : 1;
   fill(state, (p + 2) * size, 0.0);
-  // Before rank 1, state 0 (no relevant row so far) has probability 1. The slot below it, for count -1, stays 0.
+  // Before rank 1, state 0 (no relevant row so far) has probability 1. The state of count -1 stays 0.
   fill(state + size, width, 1.0);
   int64_t before = 0;
   for (int64_t r = 0; r < t.n; ++r) {
@@ -117,7 +118,8 @@ void one_level(const RankingTransform& t, int64_t lane, double* state) {
   }
 }
 
-/// Counts of rows of every level: one state per combination of counts, in which the last level's count varies fastest.
+/// Walks over the states of a list with several levels of gain. A state is a combination of the numbers of rows of each
+/// level so far; the last level's number varies fastest.
 struct Levels {
   static constexpr int64_t most = 8;
   const RankingTransform& t;
@@ -148,15 +150,15 @@ struct Levels {
     }
   }
 
-  /// The total weight of the remaining rows in the current state, without level 0.
+  /// Returns the total sampling weight of the rows that remain in the current state, without rows of level 0.
   double weight_left() const {
     double total = 0;
     for (int64_t l = 0; l < t.levels; ++l) total += static_cast<double>(t.rows_of[l] - count[l]) * t.weights[l];
     return total;
   }
 
-  /// Computes the current state after rank r from itself and from states with one row less. `others`: rows of level 0
-  /// left.
+  /// Returns the current state after rank r, from itself and from states with one row less. `others`: number of
+  /// remaining rows of level 0.
   template <bool Weighted>
   Complex after(int64_t r, double others, const Complex* turn, const double* own) const {
     constexpr int64_t size = 2 * width;
@@ -166,8 +168,8 @@ struct Levels {
     Complex z = scaled(sum <= r ? others * left : 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      // The share of one row of level l in the weight of all rows that were left before it was drawn. Before the draw,
-      // one more row of level l and one fewer row of level 0 were left than in this state.
+      // The probability that a certain row of level l is drawn: its weight divided by that of all rows before the draw.
+      // Before it, one more row of level l and one fewer row of level 0 were left than in this state.
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = plus(z, hit, turn[l] * Complex::load(own - stride[l] * size, width));
@@ -176,7 +178,8 @@ struct Levels {
   }
 };
 
-/// Several levels, updated from the largest state down, so that each state reads predecessors of the previous rank.
+/// Computes the states of a list with several levels of gain, from the largest state down. So each state reads states
+/// of the previous rank, which are not overwritten yet.
 template <bool Weighted>
 void many_levels(const RankingTransform& t, int64_t lane, double* state) {
   constexpr int64_t size = 2 * width;

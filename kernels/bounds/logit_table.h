@@ -22,7 +22,7 @@ struct LogitPoint {
   double logit, slope;
 };
 
-/// G and G' at s. Outside the range of the knots, G is extrapolated linearly.
+/// Returns G and G' at s. Outside the range of the knots, G is extrapolated linearly.
 MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   if (table.count < 2) return {0, 0};
   const double position = (s - table.first) / table.step;
@@ -43,13 +43,14 @@ MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
 /// The form of the bound: F~ itself; its logarithm (for metrics to be minimized, -log(1 - F~)); or its logit.
 enum class DistributionForm : int8_t { cdf, log, logit };
 
-/// The logistic function 1 / (1 + exp(-t)), without overflow.
+/// Returns the logistic function 1 / (1 + exp(-t)), without overflow.
 MR_HD inline double logistic(double t) {
   const double e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// The bounded value of every list and its derivative by the score; 0 and 0 where all orderings have the same value.
+/// Computes the bounded value of every list and its derivative by the metric; 0 and 0 where all orderings have the same
+/// value.
 template <class Real>
 struct DistributionBound {
   Span<const LogitView> tables;

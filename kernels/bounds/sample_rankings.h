@@ -12,12 +12,12 @@
 
 namespace mr {
 
-/// The c-th relevant row, at rank r, adds a term to the metric. linear: d[r]. average_precision: c d[r]. first: d[r]
-/// for the first relevant row only. graded: every row adds d[r] times its gain. pairs: every row adds the number of
-/// rows of lower grade above it; kernels do not draw this kind.
+/// What the c-th relevant row, at rank r, adds to the metric. linear: d[r]. average_precision: c d[r]. first: d[r] for
+/// the first relevant row only. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of
+/// lower grade above it; kernels do not draw this kind.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
-/// Metrics with at most this many distinct gains above 0 are drawn level by level.
+/// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is a gain.
 constexpr int64_t most_levels = 8;
 
 struct RankingSampler {
@@ -32,7 +32,8 @@ struct RankingSampler {
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// Sampling weight of the rows of each level (weight[0] for relevant rows); rows without gain have weight 1.
+  /// True if rows have sampling weights: weight[l] for a row of level l (weight[0] for relevant rows), 1 for a row
+  /// without gain.
   bool weighted = false;
   double weight[most_levels] = {};
 };
@@ -55,16 +56,16 @@ struct SampleRankings {
     RandomKey key;
     uint64_t sample;
     Random128 bits{};
-    /// Random word for rank r. Call it for ranks in ascending order.
+    /// Returns 32 random bits for rank r. Call it for ranks in ascending order.
     MR_HD uint32_t word(int64_t r) {
       if (r % 4 == 0) bits = philox(key, sample, static_cast<uint64_t>(r / 4));
       return bits.word[r % 4];
     }
-    /// A random integer, uniform in 0 .. left - 1.
+    /// Returns a random integer for rank r, uniform in 0 .. left - 1.
     MR_HD int64_t below(int64_t r, int64_t left) {
       return static_cast<int64_t>(word(r) * static_cast<uint64_t>(left) >> 32);
     }
-    /// A random number, uniform in (0, 1).
+    /// Returns a random number for rank r, uniform in (0, 1).
     MR_HD double share(int64_t r) { return (static_cast<double>(word(r)) + 0.5) * 0x1p-32; }
   };
 
@@ -110,7 +111,8 @@ struct SampleRankings {
     return total;
   }
 
-  /// A row gets the first level, counted from the highest, at which the cumulative weight exceeds the random number.
+  /// Returns the metric of one random ranking by sampling weights. A row gets the first level, counted from the
+  /// highest, at which the cumulative weight exceeds the random number.
   MR_HD double graded_weighted(int64_t sample) const {
     Walk walk{sampler.key, static_cast<uint64_t>(sample)};
     double left[most_levels], others = static_cast<double>(sampler.n), total = 0;

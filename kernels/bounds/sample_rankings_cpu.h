@@ -8,12 +8,12 @@
 
 namespace mr::cpu {
 
-/// Number of samples drawn together; `first` and `count` below are multiples of it.
+/// number of random rankings (samples) that are drawn together; `first` and `count` below are multiples of it
 constexpr int64_t sample_lanes = 16;
 
 /// Pointers to loops that are compiled once per instruction set.
 struct SampleLoops {
-  /// Writes values[s] for samples first .. first + count - 1.
+  /// Writes the metric's value in random ranking s to values[s], for s = first .. first + count - 1.
   void (*sample)(const RankingSampler& sampler, int64_t first, int64_t count, double* values);
 };
 
@@ -21,13 +21,14 @@ inline void sample_rankings(const RankingSampler& sampler, int64_t first, int64_
   chosen_loops<SampleLoops>().sample(sampler, first, count, values);
 }
 
-/// Largest number of metrics that one call sums up.
+/// largest number of metrics that one call of `sample_several` computes
 constexpr int64_t most_several = 8;
 
 /// Pointers to loops that are compiled once per instruction set.
 struct SampleSeveralLoops {
-  /// Writes values[m][s] for samples s in first .. first + count - 1. The bits equal those of `sample_rankings` with
-  /// samplers[m]. The samplers differ in d and increment only, and none is weighted or graded.
+  /// Writes the value of metric m in random ranking s to values[m][s], for s = first .. first + count - 1. The bits
+  /// equal those of `sample_rankings` with samplers[m]. The samplers differ in d and increment only, and none is
+  /// weighted or graded.
   void (*sample)(const RankingSampler* samplers, int64_t metrics, int64_t first, int64_t count, double* const* values);
 };
 

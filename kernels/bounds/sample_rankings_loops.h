@@ -15,7 +15,7 @@ constexpr int64_t vectors = sample_lanes / lanes;
 
 inline Reals masked(Whole mask, Reals x) { return reinterpret_cast<Reals>(mask & reinterpret_cast<Whole>(x)); }
 
-/// Random numbers for the samples first .. first + sample_lanes - 1, rank by rank.
+/// Draws random numbers, rank by rank, for the samples (random rankings) first .. first + sample_lanes - 1.
 struct Walk {
   Bits sample[vectors], words[vectors][4];
 
@@ -25,24 +25,25 @@ struct Walk {
     }
   }
 
-  /// Random bits for the four ranks from r on.
+  /// Draws the random bits for ranks r to r + 3.
   void refill(RandomKey key, int64_t r) {
     for (int64_t v = 0; v < vectors; ++v) draw(key, sample[v], static_cast<uint64_t>(r / 4), words[v]);
   }
 
-  /// Random integers, uniform in 0 .. left - 1, for rank r.
+  /// Returns random integers for rank r, uniform in 0 .. left - 1.
   Whole below(int64_t v, int64_t r, Bits left) const {
     return reinterpret_cast<Whole>(multiply(words[v][r % 4], left) >> 32);
   }
 
-  /// Uniform in (0, 1), for rank r: the word is the fraction of a number from 1 to 2; add half a bit, subtract 1.
+  /// Returns random numbers for rank r, uniform in (0, 1). The bits become the fraction of a number from 1 to 2; then
+  /// half a bit is added and 1 subtracted.
   Reals share(int64_t v, int64_t r) const {
     const Bits one_and = (words[v][r % 4] << 32 >> 12) | 0x3FF0000000000000ULL;
     return reinterpret_cast<Reals>(one_and) - (1 - 0x1p-33);
   }
 };
 
-/// Number of relevant rows that have not been placed yet, per lane.
+/// Counts, per lane, the relevant rows that have no rank yet.
 template <bool Weighted>
 struct Wanted;
 
@@ -125,7 +126,8 @@ void graded_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// Draws rows of several levels with sampling weights. Rows without gain are the `others`.
+/// Computes the metric of random rankings by sampling weights, for rows of several levels of gain. `others` counts the
+/// rows without gain that remain.
 void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* values) {
   Walk walk(first);
   Reals left[most_levels][vectors], others[vectors], total[vectors] = {};

@@ -5,15 +5,15 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// number of ranks per block; a multiple of the random words that one step of a walk yields
+/// number of ranks per block; a multiple of the four ranks for which random bits are drawn at once
 constexpr int64_t block_ranks = 64;
 
-/// Masks of the lanes that have a relevant row at each rank of a block.
+/// Marks the lanes (random rankings) that have a relevant row at each rank of a block.
 struct Hits {
   Whole at[block_ranks][vectors];
 };
 
-/// Running sums of one metric over the ranks.
+/// Running sums of one metric over the ranks of random rankings, one per lane.
 struct Sums {
   Reals found[vectors] = {}, total[vectors] = {};
 };
@@ -37,7 +37,7 @@ void add_block(const RankingSampler& s, const Hits& hits, int64_t first_rank, in
   }
 }
 
-/// Writes the samples first .. first + sample_lanes - 1 into values[m][at ..].
+/// Writes the metrics of the random rankings first .. first + sample_lanes - 1 into values[m][at ..].
 void several_lanes_at(const RankingSampler* samplers, int64_t metrics, uint64_t first, double* const* values,
                       int64_t at) {
   const RankingSampler& s = samplers[0];

@@ -6,13 +6,13 @@
 namespace mr::portable {
 namespace plain {
 
-/// An angle split by quarter turns: x = quarters pi / 2 + r + low, |r| <= pi / 4.
+/// An angle as a number of quarter turns and a rest: x = quarters pi / 2 + r + low, |r| <= pi / 4.
 struct Angle {
   double quarters, r, low;
 };
 
-/// pi / 2 in three parts. The first two are short enough that their product with an integer up to 2^20 is exact. A
-/// larger |x| is less exact, as if x had been rounded. From 2^50 on the result is NaN.
+/// Splits an angle. pi / 2 is stored in three parts, of which the first two are so short that their product with an
+/// integer up to 2^20 is exact. A larger |x| is less exact, as if x had been rounded. From 2^50 on the result is NaN.
 static inline MR_HD Angle angle_of(double x) {
   constexpr double first = 0x1.921fb544p+0, second = 0x1.0b4611a6p-34, third = 0x1.3198a2e037073p-69;
   const double k = nearest(x * 0.63661977236758134308), a = x - k * first, b = k * second, c = k * third;
@@ -35,7 +35,7 @@ static inline MR_HD double cosine_within(double r, double low) {
   return near + (((1 - near) - half) + (z2 * p - r * low));
 }
 
-/// The sine of x plus `ahead` quarter turns.
+/// Returns the sine of x plus `ahead` quarter turns.
 static inline MR_HD double turned(double x, uint64_t ahead) {
   constexpr uint64_t sign = uint64_t{1} << 63;
   const Angle angle = angle_of(x);
@@ -47,8 +47,8 @@ static inline MR_HD double turned(double x, uint64_t ahead) {
 static inline MR_HD double sin(double x) { return x == 0 ? x : turned(x, 0); }
 static inline MR_HD double cos(double x) { return turned(x, 1); }
 
-/// The arc tangent. The angle is halved until the tangent is at most tan(pi / 8), by the formula for the difference of
-/// two angles; the rest is a series.
+/// Returns the arc tangent of x. The angle is halved until the tangent is at most tan(pi / 8), by the formula for the
+/// difference of two angles; the rest is a series.
 static inline MR_HD double atan(double x) {
   const double size = x < 0 ? -x : x, inside = size > 1 ? 1 / size : size;
   const bool turned = inside > 0.41421356237309504880;

@@ -39,7 +39,7 @@ static inline MR_HD double from_bits(uint64_t bits) {
   return x;
 }
 
-/// The cubic polynomial a + b x + c x^2 + d x^3, where x2 is x^2.
+/// Returns the cubic polynomial a + b x + c x^2 + d x^3, where x2 is x^2.
 static inline MR_HD double cubic(double a, double b, double c, double d, double x, double x2) {
   return (a + b * x) + (c + d * x) * x2;
 }
@@ -47,13 +47,13 @@ static inline MR_HD double cubic(double a, double b, double c, double d, double 
 /// Rounds to the nearest integer, for |x| < 2^51.
 static inline MR_HD double nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
-/// x 2^k for integers |k| < 2046, in two steps, because 2^k itself may be subnormal or infinite.
+/// Returns x 2^k for integers |k| < 2046, in two steps, because 2^k itself may be subnormal or infinite.
 static inline MR_HD double scaled(double x, double k) {
   const double half = nearest(0.5 * k), bias = 0x1.8p52 + 1023;
   return x * from_bits(bits_of(half + bias) << 52) * from_bits(bits_of(k - half + bias) << 52);
 }
 
-/// exp(r + low) - 1 - r for |r| < 0.35 and a rounding error `low` of r: Taylor's polynomial of degree 13.
+/// Returns exp(r + low) - 1 - r for |r| < 0.35 and a rounding error `low` of r: Taylor's polynomial of degree 13.
 static inline MR_HD double exp_beyond(double r, double low) {
   const double r2 = r * r, r4 = r2 * r2;
   const double p = cubic(1. / 2, 1. / 6, 1. / 24, 1. / 120, r, r2) +
@@ -62,13 +62,13 @@ static inline MR_HD double exp_beyond(double r, double low) {
   return r2 * p + (low + low * r);
 }
 
-/// k ln 2 for integers |k| < 2^20 as a sum of two parts. The first is exact, because ln 2 is split.
+/// Holds k ln 2 for integers |k| < 2^20 as a sum of two parts. The first is exact, because ln 2 is split.
 struct TimesLn2 {
   double high, low;
 };
 static inline MR_HD TimesLn2 times_ln2(double k) { return {k * 0x1.62e42fefp-1, k * 0x1.473de6af278edp-34}; }
 
-/// x = k ln 2 + r + low with |r| <= ln(2) / 2. x is clamped to [-1100, 1100].
+/// Splits x into k ln 2 + r + low with |r| <= ln(2) / 2. First x is clamped to [-1100, 1100].
 struct Remainder {
   double k, r, low;
 };
@@ -86,7 +86,7 @@ static inline MR_HD double exp(double x) {
   return scaled(1 + (r + exp_beyond(r, low)), k);
 }
 
-/// 2^x. Integers, which most grades are, give exact powers of two without the series.
+/// Returns 2^x. Integers, which most grades are, give exact powers of two without the series.
 static inline MR_HD double exp2(double x) {
   x = x > 1500 ? 1500 : x;
   x = x < -1500 ? -1500 : x;
@@ -95,7 +95,7 @@ static inline MR_HD double exp2(double x) {
   return scaled(1 + (r + exp_beyond(r, 0)), k);
 }
 
-/// exp(x) - 1, accurate for small x. It computes 2^k (exp(r) - 1 + 1 - 2^-k) and adds 1 - 2^-k before the small terms.
+/// Returns exp(x) - 1, accurate for small x: 2^k (exp(r) - 1 + 1 - 2^-k), which adds 1 - 2^-k before small terms.
 static inline MR_HD double expm1(double x) {
   if (x > 709) return exp(x);
   if (x < -40) return -1;
@@ -105,7 +105,7 @@ static inline MR_HD double expm1(double x) {
   return scaled(((1 - scaled(1, -k)) + r) + beyond, k);
 }
 
-/// tanh(x) by a Pade approximant near 0, where it loses no digits, and by the exponential elsewhere.
+/// Returns tanh(x): by a Pade approximant near 0, where it loses no digits, and by the exponential elsewhere.
 static inline MR_HD double tanh(double x) {
   constexpr uint64_t sign = uint64_t{1} << 63;
   const double size = from_bits(bits_of(x) & ~sign), z = size * size;

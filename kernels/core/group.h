@@ -18,7 +18,7 @@ struct SerialGroup {
     for (int64_t i = 0; i < n; ++i) f(i);
   }
 
-  /// Sum of f(i) in double, whatever type f returns. Every lane gets the same value.
+  /// Returns the sum of f(0) .. f(n - 1) in double, whatever type f returns. Every lane gets the same value.
   template <class F>
   MR_HD double sum(int64_t n, F f) const {
     double total = 0;
@@ -26,7 +26,7 @@ struct SerialGroup {
     return total;
   }
 
-  /// Largest of f(i), or `lowest` for an empty range.
+  /// Returns the largest of f(0) .. f(n - 1), or `lowest` if n is 0.
   template <class T, class F>
   MR_HD T max(int64_t n, T lowest, F f) const {
     T best = lowest;

@@ -3,8 +3,8 @@
 
 namespace mr::cpu {
 
-/// Long computations call `ask`, from any thread of the pool, and throw Interrupted once it returns true. nullptr:
-/// none.
+/// Registers `ask`, which returns true after Ctrl-C. Long computations call it from any thread of the pool, and throw
+/// Interrupted once it returns true. nullptr: none.
 void ask_host(bool (*ask)()) noexcept;
 
 }  // namespace mr::cpu

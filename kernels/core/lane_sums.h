@@ -8,11 +8,11 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The accumulator lanes of a sum.
+/// The vectors in which a sum over entries accumulates: `Lanes<Real>::width` lanes in all.
 template <class Real>
 using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
 
-/// Reduces the lanes, as Wide numbers, with of_two, by halving.
+/// Combines all lanes to one number of type Wide by repeated halving: of_two(lane i, lane i + half).
 template <class Wide, class Real, class F>
 Wide over_halves(const Parts<Real>& v, F of_two) {
   constexpr int64_t half = Lanes<Real>::width / 2;
@@ -43,7 +43,7 @@ inline float sum_of_eight(__m256 v) {
 }
 #endif
 
-/// Sums of the lanes, with a double or a Real result.
+/// Return the sum of all lanes, as a double or as a Real.
 #if defined(__AVX512F__)
 inline double sum_of(const Parts<double>& v) {
   return sum_of_four(_mm256_add_pd(_mm512_castpd512_pd256(v[0]), _mm512_extractf64x4_pd(v[0], 1)));
@@ -75,7 +75,7 @@ inline float total_of(const Parts<float>& v) { return lanes_added<float, float>(
 #endif
 inline double total_of(const Parts<double>& v) { return sum_of(v); }
 
-/// Inner product of `n` entries with two interleaved accumulators. Each one takes every other 64 bytes.
+/// Returns the inner product of `n` entries with two interleaved accumulators. Each one takes every other 64 bytes.
 template <class Real>
 Real inner_product(const Real* x, const Real* y, int64_t n) {
   using L = Lanes<Real>;

@@ -42,7 +42,7 @@ struct Lanes {
   static Vector all(Real x) { return x - Vector{}; }
 };
 
-// multiply_add(a, b, c) = a b + c, with a single rounding on processors that have fused multiply-add.
+// Returns a b + c, with a single rounding on processors that have fused multiply-add.
 #if defined(__AVX512F__)
 inline Lanes<float>::Vector multiply_add(Lanes<float>::Vector a, Lanes<float>::Vector b, Lanes<float>::Vector c) {
   return reinterpret_cast<Lanes<float>::Vector>(_mm512_fmadd_ps(a, b, c));
@@ -71,7 +71,7 @@ V multiply_add(V a, V b, V c) {
 }
 #endif
 
-/// Square roots of all lanes; vectors have no operator for them.
+/// Returns the square roots of all lanes; vectors have no operator for them.
 template <class Real>
 typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
 #if defined(__AVX512F__)
@@ -97,7 +97,7 @@ typename Lanes<Real>::Vector root(typename Lanes<Real>::Vector v) {
 #endif
 }
 
-/// Least and largest entry of n >= 1 entries without NaN.
+/// Finds the least and the largest of n >= 1 entries without NaN.
 template <class Real>
 void range(const Real* scores, int64_t n, Real* low, Real* high) {
   using L = Lanes<Real>;

@@ -1,4 +1,4 @@
-// How kernels run on the CPU: functors run over the thread pool, with lists one by one and elements in pieces.
+// Runs kernels on the CPU: the thread pool calls a functor for every list, or for every element, in ranges of elements.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 
 namespace mr::cpu {
 
-// Limits of estimated times, in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out
-// costs more than it saves. Pieces of `worth_a_piece` are small enough that all threads end at about the same time.
+// Limits of estimated times in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out costs
+// more than it saves. Tasks that take `worth_a_piece` are so small that all threads end at about the same time.
 constexpr double worth_sharing = 16384, worth_a_piece = 2048;
 
-/// Number of entries in a piece of work that takes about equal time for every entry.
+/// number of entries that a thread takes at a time, if all entries take about equal time
 constexpr int64_t entries_of_piece = 8192;
 
-/// Number of rows in such a piece, for rows of `width` entries.
+/// Returns the number of rows of `width` entries that a thread takes at a time, if all entries take about equal time.
 inline int64_t rows_of_piece(int64_t width) { return std::max<int64_t>(1, entries_of_piece / width); }
 
-/// Number of tasks per piece, for `count` tasks that take `nanoseconds` together.
+/// Returns how many of `count` tasks, which take `nanoseconds` together, a thread takes at a time.
 inline int64_t tasks_of_piece(int64_t count, double nanoseconds) {
   if (nanoseconds < worth_sharing || count <= 1) return std::max<int64_t>(1, count);
   return static_cast<int64_t>(std::ceil(static_cast<double>(count) * std::min(1., worth_a_piece / nanoseconds)));
@@ -44,7 +44,7 @@ struct InterruptibleGroup : SerialGroup {
  private:
   template <class F>
   static void blocks(int64_t n, F f) {
-    // Rows between two checks for Ctrl-C. A long list has fewer, because one row may loop over all rows of its list.
+    // rows between two checks for Ctrl-C; fewer in a long list, because one row may loop over all rows of its list
     const int64_t block = n < 100000 ? 128 : 32;
     int64_t i = 0;
     for (int64_t last = block; last < n; last += block) {
@@ -70,7 +70,7 @@ struct Backend {
   }
 
  private:
-  /// Splits the lists into pieces by the number of rows that the functor visits, or by the number of lists.
+  /// Splits the lists into ranges, one per task: by the rows that the functor visits, or by the number of lists.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {
     if constexpr (requires { work.lists.count; }) {

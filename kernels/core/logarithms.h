@@ -6,8 +6,8 @@
 namespace mr::portable {
 namespace plain {
 
-/// k ln 2 + log(1 + f) + low for 1 + f in [sqrt(1/2), sqrt(2)], by the series of the inverse hyperbolic tangent: log(1
-/// + f) = 2 (s + s^3 / 3 + s^5 / 5 + ...) = f - f^2 / 2 + s (f^2 / 2 + ...) with s = f / (2 + f).
+/// Returns k ln 2 + log(1 + f) + low for 1 + f in [sqrt(1/2), sqrt(2)], by the series of the inverse hyperbolic
+/// tangent: log(1 + f) = 2 (s + s^3 / 3 + s^5 / 5 + ...) = f - f^2 / 2 + s (f^2 / 2 + ...) with s = f / (2 + f).
 static inline MR_HD double log_of(double k, double f, double low) {
   const TimesLn2 whole = times_ln2(k);
   const double s = f / (2 + f), half = 0.5 * f * f, z = s * s, z2 = z * z, z4 = z2 * z2;
@@ -16,7 +16,7 @@ static inline MR_HD double log_of(double k, double f, double low) {
   return whole.high - ((half - (s * (half + series) + (whole.low + low))) - f);
 }
 
-/// The binary exponent and mantissa of a normal x > 0: x = 2^k m, m in [sqrt(1/2), sqrt(2)].
+/// Splits a normal x > 0 into its binary exponent k and mantissa m: x = 2^k m, m in [sqrt(1/2), sqrt(2)].
 struct Parts {
   double k, m;
 };
@@ -26,7 +26,7 @@ static inline MR_HD Parts parts_of(double x) {
   return {from_bits((shifted >> 52) | 0x4330000000000000) - (0x1p52 + 1023), from_bits((shifted & mantissa) + root)};
 }
 
-/// The logarithm of x: special values at the ends of the domain, `inside` between them.
+/// Returns the logarithm of x: the special values at 0, infinity, NaN and negative x, `inside` for all other x.
 static inline MR_HD double log_or_end(double x, double inside) {
   inside = x < HUGE_VAL ? inside : x;  // NaN stays NaN
   inside = x == 0 ? -HUGE_VAL : inside;
@@ -39,7 +39,7 @@ static inline MR_HD double log(double x) {
   return log_or_end(x, log_of(subnormal ? k - 54 : k, m - 1, 0));
 }
 
-/// log(1 + x), accurate for small x: the rounding error of 1 + x is corrected by a first-order term.
+/// Returns log(1 + x), accurate for small x: the rounding error of 1 + x is corrected by a first-order term.
 static inline MR_HD double log1p(double x) {
   const double u = 1 + x, lost = x < 1 ? x - (u - 1) : 1 - (u - x);
   const auto [k, m] = parts_of(u);
@@ -47,7 +47,7 @@ static inline MR_HD double log1p(double x) {
   return log_or_end(u, x == 0 ? x : inside);
 }
 
-/// log(n!) to a relative error of 1e-15: the product itself where it is exact, else Stirling's series.
+/// Returns log(n!) to a relative error of 1e-15: the product itself where it is exact, else Stirling's series.
 static inline double log_factorial(int64_t n) {
   constexpr double half_log_two_pi = 0.91893853320467274178;
   if (n < 19) {

@@ -7,7 +7,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// log(1 + e^t), whose slope is sigma(t).
+/// Computes log(1 + e^t) and its slope sigma(t).
 struct Softplus {
   Lanes<double>::Vector value, slope;
   explicit Softplus(Lanes<double>::Vector t) {

@@ -10,8 +10,8 @@ namespace mr {
 /// mr.fit{parallel = true}, another number of processes changes the last digits under the same version.
 constexpr const char* numerics_version = "2026-11g";
 
-/// The numerics version. It is the same for NEON and for all instruction sets from AVX2 with FMA on. Without these,
-/// "scalar" is appended, because the last digits may differ.
+/// Returns the numerics version. It is the same for NEON and for all instruction sets from AVX2 with FMA on. Without
+/// these, "scalar" is appended, because the last digits may differ.
 std::string numerics();
 
 }  // namespace mr

@@ -7,7 +7,7 @@
 
 namespace mr::cpu {
 
-/// A comparison that checks for Ctrl-C every 2^20 calls: sorting 10^8 values takes seconds.
+/// Returns a comparison that calls `less` and checks for Ctrl-C every 2^20 calls: sorting 10^8 values takes seconds.
 template <class Less>
 auto patient(Less less) {
   return [less, calls = uint32_t{0}](const auto& a, const auto& b) mutable {

@@ -16,7 +16,7 @@ namespace {
 typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
 constexpr uint64_t low_half = 0xFFFFFFFFULL;
 
-/// 64-bit products of the low 32 bits of the lanes.
+/// Returns the 64-bit products of the low 32 bits of the lanes.
 inline Bits multiply(Bits a, Bits b) {
 #if !defined(__x86_64__)
   return (a & low_half) * (b & low_half);
@@ -29,7 +29,7 @@ inline Bits multiply(Bits a, Bits b) {
 #endif
 }
 
-/// philox(key, block, lane = step) of core/rng.h for one vector of blocks. Only the low halves hold the
+/// Computes philox(key, block, lane = step) of core/rng.h for one vector of blocks. Only the low halves hold the
 /// result; the high halves hold leftovers of products, which `multiply` ignores.
 inline void draw(RandomKey key, Bits block, uint64_t step, Bits (&out)[4]) {
   const Bits m0 = 0xD2511F53ULL - Bits{}, m1 = 0xCD9E8D57ULL - Bits{};

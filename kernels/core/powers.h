@@ -7,7 +7,7 @@
 namespace mr::portable {
 namespace plain {
 
-/// The leading 26 bits of x: products of two such numbers are exact.
+/// Returns x with its leading 26 bits only: products of two such numbers are exact.
 static inline MR_HD double leading(double x) { return from_bits(bits_of(x) & 0xFFFFFFFFF8000000); }
 
 /// A number as a sum high + low, where high has 26 significant bits.
@@ -15,8 +15,8 @@ struct Two {
   double high, low;
 };
 
-/// log2 x = k + log2 m for finite x > 0, with a relative error of 2^-66: log m = 2/3 s (3 + s^2 + 3/5 s^4 + ...), s =
-/// (m - 1) / (m + 1). The large terms are kept in two parts.
+/// Returns log2 x = k + log2 m for finite x > 0, with a relative error of 2^-66: log m = 2/3 s (3 + s^2 + 3/5 s^4 +
+/// ...), s = (m - 1) / (m + 1). The large terms are kept in two parts.
 static inline MR_HD Two log2_in_two(double x) {
   constexpr double factor = 0x1.ec709dc3a03fdp-1, factor_high = 0x1.ec709d8p-1, factor_low = 0x1.0e80ff5d27f05p-27;
   const bool subnormal = x < 0x1p-1022;
@@ -38,7 +38,7 @@ static inline MR_HD Two log2_in_two(double x) {
   return {all, low - ((all - k) - high)};
 }
 
-/// x^y for finite x > 0 and finite y, where log is log2_in_two(x).
+/// Returns x^y for finite x > 0 and finite y, where `log` is log2_in_two(x).
 static inline MR_HD double positive_power(double x, Two log, double y) {
   constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2_high = 0x1.62e42f8p-1, ln2_low = 0x1.be8e7bcd5e4f2p-27;
   if (y == 2) return x * x;
@@ -61,7 +61,7 @@ static inline MR_HD bool is_integer(double y) {
   return !(size < 0x1p53) || size == static_cast<double>(static_cast<int64_t>(size));
 }
 
-/// x^y with the C library's values at 0, at infinities and for negative x.
+/// Returns x^y, with the C library's values at 0, at infinities and for negative x.
 static inline MR_HD double pow(double x, double y) {
   if (y == 0 || x == 1) return 1;
   if (x != x || y != y) return x + y;
@@ -98,7 +98,7 @@ static inline MR_HD float pow(float x, float y) {
 #endif
 }
 
-/// A finite x > 0 with its logarithm, for computing many powers of it.
+/// Holds a finite x > 0 and its logarithm, for computing many powers of x.
 struct Base {
   double x;
   plain::Two log;
@@ -111,7 +111,7 @@ static inline MR_HD Base base_of(double x) {
 #endif
 }
 
-/// The power base^y, with the special values of std::pow.
+/// Returns the power base^y, with the special values of std::pow.
 static inline MR_HD double power(const Base& base, double y) {
 #ifdef __CUDA_ARCH__
   return std::pow(base.x, y);

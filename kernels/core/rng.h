@@ -14,7 +14,7 @@ struct RandomKey {
   uint64_t value = 0;
 };
 
-/// FNV-1a hash of the name, then a finalizer (splitmix64), so that similar seeds and names give unrelated keys.
+/// Returns the FNV-1a hash of seed and name, mixed by splitmix64, so that similar seeds and names give unrelated keys.
 inline RandomKey random_key(uint64_t seed, const char* stream) {
   uint64_t hash = 14695981039346656037ULL;
   for (const char* c = stream; *c != '\0'; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211ULL;
@@ -31,7 +31,7 @@ struct Random128 {
   MR_HD uint64_t high() const { return (static_cast<uint64_t>(word[3]) << 32) | word[2]; }
 };
 
-/// The 128 random bits at position (block, lane) of a sequence.
+/// Returns the 128 random bits at position (block, lane) of a sequence.
 MR_HD inline Random128 philox(RandomKey key, uint64_t block, uint64_t lane = 0) {
   Random128 c{{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), static_cast<uint32_t>(lane),
                static_cast<uint32_t>(lane >> 32)}};
@@ -48,12 +48,12 @@ MR_HD inline Random128 philox(RandomKey key, uint64_t block, uint64_t lane = 0) 
   return c;
 }
 
-/// A random number, uniform in [0, 1), with 53 bits.
+/// Returns the random number at position `index` of a sequence: uniform in [0, 1), with 53 bits.
 MR_HD inline double uniform(RandomKey key, uint64_t index) {
   return static_cast<double>(philox(key, index).low() >> 11) * 0x1p-53;
 }
 
-/// Uniform integer in [0, n), n <= 2^32, from 64 random bits. The bias is below n / 2^64.
+/// Returns a uniform integer in [0, n), n <= 2^32, from 64 random bits. The bias is below n / 2^64.
 MR_HD inline uint64_t bounded(uint64_t bits, uint64_t n) {
   const uint64_t high = (bits >> 32) * n;
   const uint64_t low = ((bits & 0xFFFFFFFFULL) * n) >> 32;

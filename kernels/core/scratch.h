@@ -22,8 +22,8 @@ struct Owned {
 /// Gives `what` to the calling thread, which frees it when it ends. Throws std::bad_alloc.
 void give_to_thread(std::unique_ptr<Owned> what);
 
-/// Like a static thread_local T, created on first use in each thread; throws std::bad_alloc. A plain thread_local with
-/// a destructor is registered by the C library, which ends the program if memory runs out.
+/// Holds a T per thread, like a static thread_local T, created on first use in each thread; throws std::bad_alloc. A
+/// plain thread_local with a destructor is registered by the C library, which ends the program if memory runs out.
 template <class T>
 class OfThread {
  public:
@@ -47,7 +47,7 @@ class OfThread {
   T* made_ = nullptr;
 };
 
-/// Arrays that are used together are kept up to this number of bytes.
+/// largest number of bytes, for all arrays that are used together, that a thread keeps after use
 constexpr int64_t most_kept = int64_t{4} << 20;
 
 template <class... T>

@@ -17,7 +17,7 @@ struct Provider {
   std::string_view library, package;
 };
 
-/// The packages of Debian 12 that have the libraries which are loaded later.
+/// The Debian 12 packages of the libraries that are loaded on first use.
 constexpr Provider providers[] = {
     {"libarchive.so", "libarchive13"}, {"libjpeg.so", "libjpeg62-turbo"}, {"libmpi.so", "libopenmpi3 openmpi-bin"},
     {"libpng16.so", "libpng16-16"},    {"libxgboost.so", "libxgboost0"},

@@ -18,7 +18,7 @@ class SharedLibrary {
   /// strings must stay valid.
   SharedLibrary(const char* file, const char* purpose);
 
-  /// Address of a function or an object. Throws std::runtime_error if the library has no such symbol.
+  /// Returns the address of a function or an object. Throws std::runtime_error if the library has no such symbol.
   void* symbol(const char* name) const;
 
  private:

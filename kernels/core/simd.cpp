@@ -7,7 +7,7 @@
 namespace mr::cpu {
 namespace {
 
-/// The names of compiled sets, for an error: 'scalar', 'avx2' or 'avx512'.
+/// Returns the names of the compiled instruction sets, for an error: 'scalar', 'avx2' or 'avx512'.
 std::string compiled_names() {
   std::string out;
   for (const Simd set : compiled_sets) {

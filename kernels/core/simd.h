@@ -10,7 +10,7 @@ namespace mr::cpu {
 
 enum class Simd { scalar, avx2, avx512, neon };
 
-/// The sets that `mr_compile_loops` compiles for this kind of processor. The last one is the best.
+/// The instruction sets that `mr_compile_loops` compiles for this kind of processor. The last one is the best.
 #if defined(__x86_64__)
 constexpr Simd compiled_sets[] = {Simd::scalar, Simd::avx2, Simd::avx512};
 #elif defined(__aarch64__)
@@ -23,11 +23,11 @@ constexpr Simd compiled_sets[] = {Simd::scalar};
 bool supports(Simd set);
 Simd best_simd();
 
-/// The best instruction set, or the one that MOONRANK_SIMD names. Throws if it is not supported.
+/// Returns this processor's best instruction set, or the one that MOONRANK_SIMD names. Throws if that is not supported.
 Simd simd();
 const char* simd_name(Simd set);
 
-/// The loops of a family for one instruction set. Only a processor with that set may call it.
+/// Returns the loops of a family for one instruction set. Only a processor with that set may call them.
 template <class Loops, Simd set>
 Loops loops_of();
 
@@ -38,7 +38,7 @@ Loops loops_of(Simd set, std::index_sequence<i...>) {
   return found();
 }
 
-/// The loops of a family for a supported instruction set.
+/// Returns the loops of a family for a supported instruction set.
 template <class Loops>
 Loops loops_of(Simd set) {
   return loops_of<Loops>(set, std::make_index_sequence<std::size(compiled_sets)>());

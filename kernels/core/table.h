@@ -7,7 +7,7 @@
 
 namespace mr {
 
-/// The table of one family on the CPU and on the GPU. The GPU's is null if the program was built without CUDA.
+/// Return a family's kernels for the CPU and for the GPU. The GPU's are null if the program was built without CUDA.
 template <class Table>
 const Table& cpu_table();
 template <class Table>
@@ -33,7 +33,7 @@ const Table* cuda_table();
   };
 
 namespace mr {
-/// The OVERRIDES of families without vectorized forms.
+/// Does nothing: the OVERRIDES of families whose kernels have no vectorized forms on the CPU.
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 

@@ -20,7 +20,7 @@ struct AddLoss {
   MR_HD void operator()(int64_t) const { *total += factor * static_cast<double>(value[0]); }
 };
 
-/// *found = most - i for the first entry i that is NaN, of this or an earlier tensor. It stays 0 if there is no NaN.
+/// Records the first entry i that is NaN as *found = most - i, unless an earlier one is recorded. 0 stands for no NaN.
 template <class Real>
 struct NoteNan {
   static constexpr int64_t most = int64_t{1} << 62;
@@ -31,8 +31,8 @@ struct NoteNan {
   }
 };
 
-/// *found = NoteNan<T>::most - i for the first entry i that is not an integer from 1 to `last`. Unchanged if there is
-/// none or an earlier one was recorded.
+/// Records the first entry i that is not an integer from 1 to `last`: *found = NoteNan<T>::most - i. It is unchanged if
+/// there is no such entry or an earlier one was recorded.
 template <class T>
 struct NoteOutside {
   Span<const T> values;
@@ -43,14 +43,14 @@ struct NoteOutside {
   }
 };
 
-/// Assigns every check, by its name, a word on the device, which NoteNan writes.
+/// Assigns each check for NaN, by its name, a 64-bit word on the device, which NoteNan writes.
 class NanNotes {
  public:
   static constexpr int64_t most = 64;
   /// `words` must all be 0.
   explicit NanNotes(int64_t* words) : words_(words) {}
 
-  /// The word of a check, or null if all words are taken by other checks.
+  /// Returns the word of a check, or null if all words are taken by other checks.
   int64_t* word_of(const std::string& check) {
     const auto at = std::find(checks_.begin(), checks_.end(), check) - checks_.begin();
     if (at == most) return nullptr;

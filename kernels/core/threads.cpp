@@ -17,7 +17,7 @@
 namespace mr::cpu {
 namespace {
 
-/// Zero if there is nothing to check: `interrupt()` sets `requested`, and `ask_host` sets `asks_host`.
+/// Zero if no check for Ctrl-C is needed: `interrupt()` sets the bit `requested`, and `ask_host` sets `asks_host`.
 std::atomic<int> attention{0};
 constexpr int requested = 1, asks_host = 2;
 std::atomic<bool (*)()> host{nullptr};
@@ -33,7 +33,7 @@ bool wants_interrupt() {
 struct Job;
 thread_local Job* inside_task = nullptr;
 
-/// A parallel loop: task(context, first, last) for pieces of [0, count).
+/// A parallel loop, which calls task(context, first, last) for pieces (ranges) of 0 .. count - 1.
 struct Work {
   int64_t count, grain;
   void (*task)(const void*, int64_t, int64_t);
@@ -51,7 +51,8 @@ struct Work {
 struct Job {
   static constexpr int64_t most_shares = 32;
   struct alignas(64) Share {
-    // number of the share's next piece; a count of entries could overflow, because there may be nearly 2^63 entries
+    // number of the share's next piece; the number of its next entry could overflow, because there may be nearly 2^63
+    // entries
     std::atomic<int64_t> next{0};
     int64_t last = 0;
   };
@@ -147,7 +148,7 @@ class Pool {
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
     } catch (const std::exception&) {
-      // The system refused another thread or its memory: continue with the existing threads.
+      // The system refused another thread or its memory: the pool continues with the threads that it has.
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -192,7 +193,7 @@ class Pool {
     return true;
   }
 
-  // incremented when a job begins and when workers must end; workers wait until it changes
+  // incremented when a job begins and when threads must end; waiting threads wait until it changes
   std::atomic<uint32_t> calls_{0};
   // number of threads that work on the job, and the bit `open`, which lets more threads enter
   std::atomic<uint32_t> inside_{0};
@@ -208,11 +209,11 @@ class Pool {
 /// Only one thread at a time may use the pool. It is also locked while the pool is resized.
 std::mutex owner;
 
-/// Number of threads that a forked child starts when it first needs them; 0 if they run.
+/// number of threads that a forked child has yet to start when it first needs them; 0 if they run
 std::atomic<int> to_start{0};
 
-/// Keeps the pool. A forked child has none of the pool's threads, so that it gets a new pool. The memory of the old one
-/// stays, because its threads cannot be joined.
+/// Keeps the pool of this process. A forked child has none of its parent's threads, so it gets a new pool. The memory
+/// of the old one stays, because its threads cannot be joined.
 struct Keeper {
   std::atomic<Pool*> pool{new Pool(cores())};
   Keeper() { pthread_atfork(nullptr, nullptr, &in_child); }
@@ -233,7 +234,7 @@ void Keeper::in_child() {
 
 Pool& pool() { return *keeper().pool.load(std::memory_order_acquire); }
 
-/// The pool with its threads. `owner` must be locked.
+/// Returns the pool and starts its threads if they do not run. `owner` must be locked.
 Pool& started_pool() {
   if (const int n = to_start.exchange(0); n > 0) pool().resize(n);
   return pool();
@@ -292,7 +293,7 @@ void ask_host(bool (*ask)()) noexcept {
   }
 }
 void check_interrupt() {
-  // Inside a parallel task all threads must see the Ctrl-C, so the flag is cleared only when the last thread has ended.
+  // Inside a parallel task all threads must notice Ctrl-C, so the flag is cleared only when the last thread has ended.
   // Elsewhere the check is one atomic load, so that inner loops may call it.
   if (inside_task != nullptr ? !inside_task->asked_to_stop() : !wants_interrupt()) return;
   if (inside_task == nullptr) static_cast<void>(take_interrupt());

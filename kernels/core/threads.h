@@ -1,5 +1,5 @@
-// The thread pool that runs CPU kernels. Each thread starts with its own share and then steals from others. Every task
-// writes to its own slots, so that results do not depend on the number of threads.
+// The thread pool that runs CPU kernels. Each thread starts with its own share of the work and then takes work from the
+// shares of others. Every task writes to memory of its own, so that results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ struct Interrupted : std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Calls task(context, first, last) over pieces of [0, count) on all threads and returns when all are done. Each piece
-/// has `grain` entries, the last one maybe fewer. A piece always covers the same range, whatever the number of threads.
-/// Rethrows the first exception. Throws Interrupted if `interrupt()` is called meanwhile. A call from inside a task
-/// runs serially.
+/// Calls task(context, first, last) over pieces (ranges) of [0, count) on all threads and returns when all are done.
+/// Each piece has `grain` entries, the last one maybe fewer. A piece always covers the same range, whatever the number
+/// of threads. Rethrows the first exception. Throws Interrupted if `interrupt()` is called meanwhile. A call from
+/// inside a task runs serially.
 void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last),
               const void* context);
 /// Like `parallel` above, with task(first, last).
@@ -34,7 +34,7 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
   });
 }
 
-/// The number of threads (default: all cores); n >= 1.
+/// The number of threads of the pool (default: all cores), which set_threads changes; n >= 1.
 int threads();
 void set_threads(int n);
 
@@ -43,7 +43,7 @@ void set_threads(int n);
 /// failed.
 void interrupt() noexcept;
 void check_interrupt();
-/// Returns the interrupt flag and clears it, without throwing.
+/// Returns true if Ctrl-C was pressed since the last check, and clears the flag, without throwing.
 bool take_interrupt() noexcept;
 
 }  // namespace mr::cpu

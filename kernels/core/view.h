@@ -15,7 +15,7 @@ struct Span {
   int64_t size = 0;
 
   MR_HD T& operator[](int64_t i) const { return data[i]; }
-  /// Conversion to Span<const T>. It is a template because nvcc warns about a conversion of Span<const T> to itself.
+  /// Converts to Span<const T>. It is a template because nvcc warns about a conversion of Span<const T> to itself.
   template <class U>
   requires(std::is_same_v<U, const T> && !std::is_const_v<T>) MR_HD operator Span<U>() const { return {data, size}; }
 };
@@ -29,7 +29,7 @@ struct Ragged {
   MR_HD int64_t size(int64_t list) const { return offsets[list + 1] - offsets[list]; }
 };
 
-/// Some rows of every list: `rows` holds positions within the list, ascending. A null `rows` means every row, in order.
+/// Some rows of every list: `rows` holds their positions within the list, ascending. A null `rows` means every row.
 struct Chosen {
   Ragged lists;
   const int32_t* rows = nullptr;
@@ -42,7 +42,7 @@ struct Chosen {
   }
 };
 
-/// Index tensors count from 1, as Lua does; kernels read positions counted from 0.
+/// A view of an index tensor. Index tensors count from 1, as Lua does; kernels read positions counted from 0.
 struct IndexView {
   const int64_t* data = nullptr;
 

@@ -11,10 +11,10 @@ namespace {
 
 class Graph : public Capture {
  public:
-  /// `uploads` holds the data that the graph's uploads read.
+  /// `uploads` holds copies of the bytes that the graph uploads whenever it runs.
   Graph(Gpu& gpu, Handle<cudaGraphExec_t> executable, std::vector<HostBytes> uploads)
       : gpu_(gpu), uploads_(std::move(uploads)), executable_(std::move(executable)) {}
-  /// An error here belongs to earlier work. The next call that can throw reports it.
+  /// Ignores an error, which belongs to earlier work: the next call that can throw reports it.
   ~Graph() override { static_cast<void>(cudaStreamSynchronize(stream(gpu_))); }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

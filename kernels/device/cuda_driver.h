@@ -15,7 +15,8 @@
 
 namespace mr::cuda {
 
-/// Destroys CUDA objects. An error here belongs to earlier work; the next call that can throw reports it.
+/// Destroys CUDA objects. An error is ignored, because it belongs to earlier work: the next call that can throw reports
+/// it.
 struct Destroy {
   void operator()(cudaStream_t stream) const { static_cast<void>(cudaStreamDestroy(stream)); }
   void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }

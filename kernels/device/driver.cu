@@ -114,7 +114,7 @@ void* CudaDriver::take(int64_t bytes) {
   return data;
 }
 
-/// An error here belongs to an earlier kernel; the next call that can throw reports it.
+/// Ignores an error, which belongs to an earlier kernel: the next call that can throw reports it.
 void CudaDriver::give_back(void* data) noexcept { static_cast<void>(cudaFree(data)); }
 
 int64_t CudaDriver::upload(void* to, const void* from, int64_t bytes) {

@@ -17,7 +17,7 @@ class Capture {
   virtual void run() = 0;
 };
 
-/// Row-major c (m x n) = op(a) op(b). op transposes if the flag is set; k is the inner size.
+/// A product of row-major matrices: c (m x n) = op(a) op(b). op transposes if the flag is set; k is the inner size.
 template <class Real>
 struct Product {
   bool transpose_a, transpose_b;
@@ -39,11 +39,11 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
   const About& about() const { return about_; }
 
-  /// `take` allocates device memory; null if there is none left. `give_back` waits for work that uses it, then frees
-  /// it.
+  /// `take` allocates device memory and returns null if there is none left. `give_back` frees memory after the work
+  /// that uses it.
   virtual void* take(int64_t bytes) = 0;
   virtual void give_back(void* data) noexcept = 0;
-  /// A driver that checks memory accesses may ask for more bytes and is told which tensor uses the memory.
+  /// Returns how many bytes to take for a tensor. A driver that checks memory accesses may ask for more.
   virtual int64_t bytes_for(int64_t bytes) { return bytes; }
   virtual void handed_out(void* /*data*/, int64_t /*bytes*/) {}
   virtual void taken_back(void* /*data*/) noexcept {}
@@ -61,11 +61,11 @@ class Driver {
   virtual void wait() = 0;
 
   virtual void begin_recording() = 0;
-  /// Null if the queued work cannot be run again.
+  /// Ends the recording and returns it, or null if the queued work cannot be run again.
   virtual std::unique_ptr<Capture> end_recording() = 0;
 
   /// True if the work queued so far succeeded. A recording stream cannot be queried, because the query would fail and
-  /// invalidate the recording; the answer is then a best guess.
+  /// invalidate the recording; `true` is then only likely.
   virtual bool queue_works() = 0;
   virtual bool recording_works() = 0;
 
@@ -75,7 +75,7 @@ class Driver {
 
 /// True if the program was compiled with CUDA.
 bool built();
-/// Opens the driver for `gpu`. Null if there is no usable device, with the reason.
+/// Opens the driver for `gpu`. Returns null and gives the reason if there is no usable device.
 std::unique_ptr<Driver> open_driver(Gpu& gpu, std::string& reason);
 
 }  // namespace mr::cuda

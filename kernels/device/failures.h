@@ -14,10 +14,11 @@ class Failures {
   void note_launch(const char* type);
   /// Call when all launched kernels have succeeded.
   void clear_launches();
-  /// The last kernels since `clear_launches`, one of which caused an error that is found now. "" if there is none.
+  /// Names the kernels that were launched last since `clear_launches`, one of which caused an error that is found now.
+  /// Returns "" if there is none.
   std::string suspects() const;
 
-  /// Marks the GPU as lost. Only the first cause is kept.
+  /// Marks the GPU as lost, with its first cause; later causes are ignored.
   void lose(const std::string& cause);
   void require_not_lost() const;
 

@@ -30,8 +30,8 @@ void Gpu::release(void* data) noexcept {
 
 const void* Gpu::constant(const void* table, int64_t bytes) {
   if (const auto at = constants_.find(table); at != constants_.end()) return at->second;
-  // A table that is uploaded during a recording is written only when the recording runs. Other code must not read it,
-  // so it is listed separately.
+  // A constant table that is uploaded during a recording is written only when the recording runs. Other code must not
+  // read it before, so it is listed separately.
   auto& kept = recordings_.is_open() ? recorded_constants_ : constants_;
   const auto [at, is_new] = kept.try_emplace(table, nullptr);
   if (is_new) {
@@ -99,8 +99,8 @@ void Gpu::begin_capture() {
 }
 
 std::unique_ptr<Capture> Gpu::end_capture() {
-  // Forgets the tables that were uploaded in this recording, because they are written only when the recording runs.
-  // Their memory stays reserved for the recording (memory_pool.h).
+  // Forgets the constant tables that were uploaded in this recording, because they are written only when the recording
+  // runs. Their memory stays reserved for the recording (memory_pool.h).
   for (const auto& [table, data] : recorded_constants_) release(data);
   recorded_constants_.clear();
   return recordings_.end(driver());

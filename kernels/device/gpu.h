@@ -23,7 +23,7 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   bool available() const { return driver_ != nullptr; }
-  /// Why the GPU is not available ("" if it is).
+  /// Returns why the GPU is not available ("" if it is).
   const std::string& reason() const { return reason_; }
   int devices() const { return available() ? driver_->about().devices : 0; }
   std::string name() const;
@@ -33,7 +33,7 @@ class Gpu {
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
   int64_t kept_bytes() const { return pool_.kept(); }
-  /// Device copy of a host table that never changes. It is uploaded on first use.
+  /// Returns the device copy of a host table that never changes. It is uploaded on first use.
   const void* constant(const void* table, int64_t bytes);
 
   void copy_to_device(void* to, const void* from, int64_t bytes);
@@ -48,13 +48,13 @@ class Gpu {
 
   /// Starts a recording. Until it ends, operations that have to wait throw. The pool keeps the memory that it uses.
   void begin_capture();
-  /// Ends the recording. Null if the queued work cannot be run again.
+  /// Ends the recording and returns it, or null if the queued work cannot be run again.
   std::unique_ptr<Capture> end_capture();
 
-  /// Where NaN checks are recorded instead of waiting for the GPU: the notes of the open tally, or null.
+  /// Returns where checks for NaN write what they find, so that they need not wait for the GPU. Null: no tally is open.
   NanNotes* notes() const { return notes_; }
   void open_notes(NanNotes& notes) { notes_ = &notes; }
-  /// Closes the notes, unless a later tally has opened its own.
+  /// Ends writing to these notes of NaNs, unless a later tally has opened its own.
   void close_notes(const NanNotes& notes) {
     if (notes_ == &notes) notes_ = nullptr;
   }
@@ -62,12 +62,12 @@ class Gpu {
   /// Throws if there is no usable device, or throws the first cause if the GPU is lost.
   void require_alive() const;
   void note_launch(const char* type) { failures_.note_launch(type); }
-  /// Call after an error with message `cause`: marks the GPU as lost unless it still works.
+  /// Call after a CUDA error with message `cause`: marks the GPU as lost unless it still works.
   void note_failure(const std::string& cause);
   /// Throws std::runtime_error with the expression, its source location and the kernels that may have caused the error.
   [[noreturn]] void fail(const std::string& what, const char* expression, const char* file, int line);
 
-  /// The driver. Throws if there is no usable device.
+  /// Returns the driver. Throws if there is no usable device.
   Driver& driver() const;
 
  private:
@@ -82,8 +82,8 @@ class Gpu {
   std::atomic<int64_t> waits_ = 0;
 };
 
-/// The GPU of this process, created on first use and never destroyed: tensors may be released after static destructors
-/// have run, when the driver may be gone, too.
+/// Returns the GPU of this process, created on first use and never destroyed: tensors may be released after static
+/// destructors have run, when the driver may be gone, too.
 Gpu& gpu();
 
 }  // namespace mr::cuda

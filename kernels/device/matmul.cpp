@@ -1,4 +1,4 @@
-// Matrix products through cuBLAS, which is column-major: its b^T a^T is c^T, which is our row-major c.
+// Matrix products through cuBLAS, whose matrices are column-major: it computes b^T a^T = c^T, which is the row-major c.
 #include "kernels/core/shared_library.h"
 #include "kernels/device/check.h"
 #include "kernels/device/cuda_driver.h"
@@ -17,7 +17,7 @@ struct Cublas : SharedLibrary {
   MR_FUNCTION(cublasGetStatusString);
 };
 
-/// Loaded with the first product, because the library has hundreds of megabytes.
+/// cuBLAS is loaded with the first product, because the library has hundreds of megabytes.
 const Cublas& cublas() {
   static const Cublas library;
   return library;

@@ -29,7 +29,8 @@ Pool::Block* Pool::reusable(int64_t size) noexcept {
 }
 
 Pool::Block* Pool::fresh(int64_t size) {
-  // Makes the map entries of this size before it takes memory: if they failed afterwards, the memory would leak.
+  // Creates the map entries for blocks of this size before it takes memory: if that failed afterwards, the memory would
+  // leak.
   free_.try_emplace(size, nullptr);
   recorded_.try_emplace(size, nullptr);
   auto block = std::make_unique<Block>(Block{nullptr, size, 0, nullptr});

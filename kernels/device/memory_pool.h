@@ -25,19 +25,19 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  /// Throws std::bad_alloc if there is not enough memory even after kept blocks are freed.
+  /// Returns a block of memory. Throws std::bad_alloc if there is not enough, even after all unused blocks were freed.
   void* allocate(int64_t bytes);
   void release(void* data) noexcept;
   /// Frees all blocks that neither a tensor nor a graph uses.
   void give_back() noexcept;
 
-  /// `held`: bytes handed out. `kept`: bytes that wait for a request.
+  /// `held` returns the bytes that are in use. `kept` returns the bytes of freed blocks that wait for a request.
   int64_t held() const;
   int64_t kept() const;
 
   /// Starts a recording: until it ends, only blocks that it freed itself are reused.
   void begin_capture();
-  /// Ends the recording. Returns the number to pass to `forget` when its graph will not run again.
+  /// Ends the recording. Returns its number, to be passed to `forget` when its graph will not run again.
   uint64_t end_capture();
   void forget(uint64_t graph) noexcept;
 

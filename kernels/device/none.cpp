@@ -1,4 +1,4 @@
-// Built instead of the CUDA sources. Every function that would need a GPU throws.
+// Built instead of the CUDA sources in a program without CUDA. Every function that would need a GPU throws.
 #include "kernels/bounds/rows.h"
 #include "kernels/device/gpu.h"
 #include "kernels/device/sort.h"

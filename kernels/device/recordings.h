@@ -1,6 +1,6 @@
 // Recordings of queued GPU work. Freeing a recording waits for the GPU, and waiting would invalidate a recording that
-// is open at that time. So a recording that is released then, for example by the garbage collector, is freed when the
-// open one ends.
+// is open at that time. So a recording that is released while another one is open, for example by the garbage
+// collector, is freed when the open one ends.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace mr::cuda {
 
 class Recordings {
  public:
-  /// The pool keeps the memory of recordings.
+  /// `pool` is the pool of device memory that reserves the memory of recordings.
   explicit Recordings(Pool& pool);
   ~Recordings();
   Recordings(const Recordings&) = delete;
@@ -22,7 +22,7 @@ class Recordings {
   /// Throws while a recording is open, because the result would need the recorded work to have run.
   void refuse_while_open() const;
   void begin(Driver& driver);
-  /// Ends the recording. Null if the queued work cannot be run again.
+  /// Ends the recording and returns it, or null if the queued work cannot be run again.
   std::unique_ptr<Capture> end(Driver& driver);
 
  private:

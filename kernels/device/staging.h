@@ -19,7 +19,7 @@ class StagingPlaces {
     int entered;        ///< the piece that is entered, or -1; it must be free
   };
 
-  /// A place for the next `bytes` > 0, or for the first part of them.
+  /// Returns a place in the ring for the next `bytes` > 0 of an upload, or for the first part of them.
   Place next(int64_t bytes) {
     Place place{0, 0, -1, -1};
     if (used_ >= piece_bytes) {

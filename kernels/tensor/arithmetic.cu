@@ -7,7 +7,7 @@ namespace mr {
 namespace cuda {
 namespace {
 
-/// Number of entries that a block sums. A long run is divided by its length alone.
+/// Number of entries that a block of the GPU sums. How a long sum is divided depends on its length alone.
 constexpr int64_t piece = 8192;
 
 template <class Real>
@@ -32,7 +32,7 @@ struct SumOfPieces {
   }
 };
 
-/// Sums long runs in pieces, because a single block would leave the rest of the device idle.
+/// Sums many entries in parts of 8192, because a single block would leave the rest of the GPU idle.
 template <class Real>
 void reduce_sum(int64_t count, const ReduceSum<Real>& w) {
   if (w.runs.length <= piece) return Backend::lists(count, w);

@@ -10,7 +10,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// The loops of functions_cpu.h for one function: kernels with the signatures of its plain forms.
+/// Runs the loops of functions_cpu.h for one function, by kernels with the signatures of the function's plain forms.
 template <class Real, auto function, class Plain, class PlainVjp>
 struct FastFunction {
   static void values(int64_t count, const Plain& work) {
@@ -26,7 +26,7 @@ struct FastFunction {
   }
 };
 
-/// True for entry-by-entry squares, x^2. Their bits are those of the general power.
+/// Returns true for the square of each entry, x^2. Its bits are those of the general power.
 template <class Work>
 bool is_square(int64_t count, const Work& work) {
   return count > 0 && work.from_a.dims == 0 && work.from_a.step == 1 && work.from_b.dims == 0 &&

@@ -18,7 +18,7 @@ MR_HD Real sigmoid(Real t) {
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// softplus: log(1 + e^t) without overflow.
+/// Returns the softplus of t, log(1 + e^t), without overflow.
 template <class Real>
 MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));

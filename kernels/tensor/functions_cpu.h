@@ -7,7 +7,8 @@
 
 namespace mr::cpu {
 
-/// A function of n entries, and its derivatives times `upstream`. Inputs and outputs must not overlap.
+/// Loops that compute a function of n entries, and its derivatives times `upstream`. Inputs and outputs must not
+/// overlap.
 template <class Real>
 struct FunctionLoop {
   void (*values)(const Real* in, Real* out, int64_t n);

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Sum of each column over the rows of a list; 0 for an empty list.
+/// Sums each column over the rows of a list; 0 for an empty list.
 template <class Real>
 struct ListColumnSum {
   Span<const Real> in;
@@ -27,8 +27,8 @@ struct ListColumnSum {
   }
 };
 
-/// Largest entry of each column, and its position among all entries, counted from 0 (-1 and -inf for an empty list). A
-/// column with a NaN gives NaN.
+/// Finds the largest entry of each column, and its position among all entries, counted from 0 (-1 and -inf for an empty
+/// list). A column with a NaN gives NaN.
 template <class Real>
 struct ListColumnMax {
   Span<const Real> in;

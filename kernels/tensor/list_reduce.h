@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// Sum of the rows of a list, or their mean if `mean`; 0 for an empty list.
+/// Sums the rows of each list, or computes their mean if `mean`; 0 for an empty list.
 template <class Real>
 struct ListSum {
   Span<const Real> in;
@@ -26,7 +26,8 @@ struct ListSum {
   }
 };
 
-/// Largest row and its position among all rows, from 0 (-1 and -inf for an empty list). A list with a NaN gives NaN.
+/// Finds the largest row of each list and its position among all rows of all lists, from 0 (-1 and -inf for an empty
+/// list). A list with a NaN gives NaN.
 template <class Real>
 struct ListMax {
   Span<const Real> in;
@@ -86,7 +87,8 @@ struct ListSoftmaxVjp {
   }
 };
 
-/// Running sums within each list: row i gets the sum of the rows up to i, or of the rows from i on if `reverse`.
+/// Computes running sums within each list: row i gets the sum of the rows up to i, or of the rows from i on if
+/// `reverse`.
 template <class Real>
 struct ListCumsum {
   Span<const Real> in;

@@ -16,7 +16,7 @@ struct Factor {
   bool transposed = false;
 };
 
-/// c (m x n, rows `stride` apart) = scale a b, or c += scale a b if `add`. k is the inner size.
+/// A matrix product: c (m x n, rows `stride` apart) = scale a b, or c += scale a b if `add`. k is the inner size.
 template <class Real>
 struct Product {
   Factor<Real> a, b;
@@ -40,8 +40,8 @@ void multiply(const Product<Real>& product) {
   chosen_loops<ProductLoops<Real>>().multiply(product);
 }
 
-/// Row-major c (m x n) = op(a) op(b). op transposes if the flag is set; k is the inner size. Large products use all
-/// threads, in pieces that do not depend on the number of threads.
+/// Computes c (m x n) = op(a) op(b) of row-major matrices. op transposes if the flag is set; k is the inner size. Large
+/// products use all threads, in parts that do not depend on the number of threads.
 template <class Real>
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b, Real* c);
 

@@ -10,7 +10,7 @@ namespace {
 /// Products with fewer multiplications run on one thread, because starting threads takes longer. Padding of narrow
 /// columns and of short sums is counted, too.
 constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
-/// Rows per piece: enough to make loading a block of b into the cache worthwhile.
+/// number of rows of c that a thread computes at a time: enough to make loading a block of b into the cache worthwhile
 constexpr int64_t least_rows = 16, pieces = 8;
 /// Products that are divided into blocks of k have at most `few_rows` rows and sums of at least `long_sum` terms.
 constexpr int64_t few_rows = 64, long_sum = 16 * product_block;
@@ -62,7 +62,7 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   const int64_t grain = !shared ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
-    // Columns of a block: whole vectors, so that each entry is summed in the same order as without blocks.
+    // number of columns of a block: whole vectors, so that each entry is summed in the same order as without blocks
     const int64_t columns = std::max<int64_t>(1024, most_work / std::max<int64_t>(1, grain * k) / 1024 * 1024);
     for (int64_t at = 0; at < n; at += columns) {
       check_interrupt();

@@ -12,14 +12,15 @@ namespace mr::cpu::MR_SIMD {
 namespace {
 
 constexpr int64_t block = product_block;
-/// Rows and vectors of c that are held in registers: 12 or 16 sums, with 16 or 32 registers.
+/// numbers of rows and of vectors of c that are held in registers: 12 or 16 sums, with 16 or 32 registers
 constexpr int64_t tile_rows = MR_VECTOR_BYTES == 64 ? 8 : 6, tile_vectors = 2;
-/// Number of vectors if c has one or two rows.
+/// number of vectors of c that are held in registers if c has one or two rows
 constexpr int64_t long_vectors = 6;
 /// If b has at most this many columns, each contiguous in memory, packing them is not worthwhile.
 constexpr int64_t few_columns = 4;
 
-/// A block of k of the product. Entry (i, k) of a is a[i * row + k * column]; rows of b are `stride` apart.
+/// A part of a product for at most `block` values of k. Entry (i, k) of a is a[i * row + k * column]; rows of b are
+/// `stride` apart.
 template <class Real>
 struct Block {
   const Real* a;
@@ -48,7 +49,7 @@ void put(Real* c, typename Lanes<Real>::Vector v, int64_t n, bool add) {
   for (int64_t j = 0; j < n; ++j) c[j] = add ? c[j] + lanes[j] : lanes[j];
 }
 
-/// A tile of `rows` rows and `vectors` vectors of columns, of which n are valid.
+/// Computes a tile of c: `rows` rows and `vectors` vectors of columns, of which n columns are valid.
 template <class Real, int rows, int vectors>
 void tile(const Block<Real>& block_of, int64_t n) {
   using L = Lanes<Real>;
@@ -87,7 +88,7 @@ void all_rows(const Block<Real>& w, int64_t m, int64_t n) {
   last_rows<Real, tile_rows - 1, vectors>(w.at(i), m - i, n);
 }
 
-/// A packed copy of columns of b, padded with zeros, row by row.
+/// Holds a packed copy of some columns of b, padded with zeros, row by row.
 template <class Real>
 struct Panel {
   static constexpr int64_t width = tile_vectors * Lanes<Real>::count;

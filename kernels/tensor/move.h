@@ -35,7 +35,7 @@ struct Convert {
   }
 };
 
-/// out[i] = in[from(i)]: transposes, expansions and inner slices.
+/// Copies out[i] = in[from(i)]: transposes, expansions and inner slices.
 template <class T>
 struct StridedCopy {
   Span<const T> in;
@@ -45,7 +45,7 @@ struct StridedCopy {
   MR_HD void operator()(int64_t i) const { out[i] = in[shift + from(i)]; }
 };
 
-/// out[to(i)] = in[i]: the reverse of the permutation above, for writing a part of a larger tensor.
+/// Copies out[to(i)] = in[i]: the reverse of StridedCopy, for writing a part of a larger tensor.
 template <class T>
 struct StridedPut {
   Span<const T> in;
@@ -55,7 +55,7 @@ struct StridedPut {
   MR_HD void operator()(int64_t i) const { out[shift + to(i)] = in[i]; }
 };
 
-/// Gather by row: row index[r] of `in` becomes row r of `out`. i counts entries of `out`.
+/// Gathers rows: row index[r] of `in` becomes row r of `out`. i counts entries of `out`.
 template <class T>
 struct GatherRows {
   Span<const T> in;
@@ -65,7 +65,7 @@ struct GatherRows {
   MR_HD void operator()(int64_t i) const { out[i] = in[index[i / width] * width + i % width]; }
 };
 
-/// Gather along one dimension: out[i] = in[base(i) + index[i] step]. In the other dimensions `base` follows i.
+/// Gathers along one dimension: out[i] = in[base(i) + index[i] step]. In the other dimensions `base` follows i.
 template <class T>
 struct GatherAlong {
   Span<const T> in;
@@ -76,7 +76,7 @@ struct GatherAlong {
   MR_HD void operator()(int64_t i) const { out[i] = in[base(i) + index[i] * step]; }
 };
 
-/// Scatter along one dimension: out[base(i) + index[i] step] = in[i]. No two i write to the same entry.
+/// Scatters along one dimension: out[base(i) + index[i] step] = in[i]. No two i write to the same entry.
 template <class T>
 struct PutAlong {
   Span<const T> in;
@@ -87,7 +87,7 @@ struct PutAlong {
   MR_HD void operator()(int64_t i) const { out[base(i) + index[i] * step] = in[i]; }
 };
 
-/// Scatter by row: row r of `in` goes to row index[r] of `out`. The rows in `index` are distinct.
+/// Scatters rows: row r of `in` goes to row index[r] of `out`. The rows in `index` are distinct.
 template <class T>
 struct PutRows {
   Span<const T> in;

@@ -8,7 +8,8 @@
 
 namespace mr {
 
-/// log(x) for x in (0, 1], to 1e-15. It is kept beside core/logarithms.h, so that random numbers keep their bits.
+/// Returns log(x) for x in (0, 1], to 1e-15. It is kept beside core/logarithms.h, so that random numbers keep their
+/// bits.
 MR_HD inline double portable_log(double x) {
   int exponent = 0;
   while (x < 0.7071067811865476) {
@@ -22,8 +23,8 @@ MR_HD inline double portable_log(double x) {
   return 2 * s * (1 + series) + exponent * 0.6931471805599453;
 }
 
-/// Square root of x > 0 by Newton's method, not always correctly rounded. It is kept, because the bits of random
-/// numbers must not change.
+/// Returns the square root of x > 0 by Newton's method, not always correctly rounded. It is kept, because the bits of
+/// random numbers must not change.
 MR_HD inline double portable_sqrt(double x) {
   double scale = 1;
   while (x > 4) {
@@ -46,7 +47,7 @@ MR_HD double horner(const double (&c)[N], double x) {
   return value;
 }
 
-/// The z with Pr(Z <= z) = p, for p in (0, 1); relative error about 1e-15.
+/// Returns the z with Pr(Z <= z) = p for a standard normal Z and p in (0, 1). The relative error is about 1e-15.
 MR_HD inline double normal_quantile(double p) {
   const double a[] = {3.3871328727963666080,   1.3314166789178437745e2, 1.9715909503065514427e3,
                       1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -92,7 +93,7 @@ MR_HD inline double normal_quantile(double p) {
   return q < 0 ? -z : z;
 }
 
-/// The standard normal number at a position of a random sequence.
+/// Returns the standard normal number at position `index` of a random sequence.
 MR_HD inline double normal(RandomKey key, uint64_t index) {
   const double p = (static_cast<double>(philox(key, index).low() >> 11) + 0.5) * 0x1p-53;
   return normal_quantile(p);

@@ -12,7 +12,7 @@
 
 namespace mr::cpu {
 
-/// Distance between an operand's entries along the last dimension of the result.
+/// Returns the distance between an operand's entries along the last dimension of the result.
 inline int64_t last_stride(const Broadcast& from) { return from.dims == 0 ? from.step : from.stride[from.dims - 1]; }
 
 /// Calls body(stride) with a compile-time stride of 0 or 1, or else with the stride itself.
@@ -23,7 +23,8 @@ void with_stride(int64_t stride, const Body& body) {
   body(stride);
 }
 
-/// Position of an operand's entry for entry `at` of the result, which is in the given run. Matrices need no division.
+/// Returns the position of an operand's entry for entry `at` of the result, where `run` is the number of runs of
+/// entries before it. Matrices need no division.
 inline int64_t position(const Broadcast& from, int64_t run, int64_t length, int64_t at) {
   return from.dims == 2 ? run * from.stride[0] + (at - run * length) * from.stride[1] : from(at);
 }

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// The position in the input of entry j of the run that is reduced to result o.
+/// Returns the position, in the input, of the j-th entry that is reduced to entry o of the result.
 struct Runs {
   Broadcast kept, reduced;
   int64_t length = 0;
@@ -29,7 +29,8 @@ struct ReduceSum {
   }
 };
 
-/// Largest entry and the 1-based position of its first occurrence. NaN gives NaN. `sign` = -1: the smallest entry.
+/// Finds the largest entry and the position, counted from 1, of its first occurrence. NaN gives NaN. `sign` = -1: the
+/// smallest entry.
 template <class Real>
 struct ReduceMax {
   Span<const Real> in;
@@ -51,7 +52,7 @@ struct ReduceMax {
   }
 };
 
-/// Backward of a maximum: the derivative goes to the entry that was the maximum.
+/// Computes the derivative of a maximum: it goes to the entry that was the maximum.
 template <class Real>
 struct ReduceMaxVjp {
   Span<const Real> upstream;
@@ -61,8 +62,8 @@ struct ReduceMaxVjp {
   MR_HD void operator()(int64_t o) const { out[runs(o, at[o] - 1)] = upstream[o]; }
 };
 
-/// Row d of `out` is the sum of the rows order[starts[d]] .. order[starts[d + 1] - 1] of `in`, in that order; i counts
-/// entries of `out`.
+/// Sums rows: row d of `out` is the sum of the rows order[starts[d]] .. order[starts[d + 1] - 1] of `in`, in that
+/// order; i counts entries of `out`.
 template <class Real>
 struct SumRuns {
   Span<const Real> in;

@@ -14,7 +14,8 @@ struct Eight {
   typedef double Total __attribute__((vector_size(count * sizeof(double))));  // NOLINT
 };
 
-/// Sums of 8 * `parts` columns, which stay in registers. Rows are multiplied by their numbers in `scale` if `scaled`.
+/// Computes the sums of 8 * `parts` columns, which stay in registers. Rows are multiplied by their numbers in `scale`
+/// if `scaled`.
 template <int parts, bool scaled, class Real>
 void sum_columns(const Real* in, const Real* scale, const int64_t* order, int64_t n, int64_t width, Real* out) {
   using E = Eight<Real>;

@@ -43,7 +43,7 @@ struct SoftmaxVjp {
   }
 };
 
-/// log of the sum of e^x. -inf for no entries, or if all are -inf.
+/// Computes log of the sum of e^x. It is -inf for no entries, or if all are -inf.
 template <class Real>
 struct LogSum {
   Span<const Real> in;
@@ -53,7 +53,7 @@ struct LogSum {
   struct Parts {
     double top, log_total;
   };
-  /// The largest entry if it is finite, else 0, and log of the sum of e^(x - top).
+  /// Returns `top`, the largest entry if it is finite, else 0, and log of the sum of e^(x - top).
   template <class Group>
   static MR_HD Parts parts(const Group& group, int64_t o, Span<const Real> in, const Runs& runs) {
     const Real largest = group.max(runs.length, Real(-INFINITY), [&](int64_t j) { return in[runs(o, j)]; });
@@ -70,7 +70,7 @@ struct LogSum {
   }
 };
 
-/// The derivative of log-sum-exp by an entry is its softmax; 0 if all entries are -inf.
+/// Computes the derivative of log-sum-exp by each entry, which is its softmax; 0 if all entries are -inf.
 template <class Real>
 struct LogSumVjp {
   Span<const Real> in, y, upstream;

@@ -11,9 +11,9 @@
 
 namespace mr::cpu {
 
-/// Results that are computed at once, if their terms lie side by side, and if they do not.
+/// Number of results that are computed at once: if their terms are side by side in memory, and if they are not.
 constexpr int64_t columns_at_once = 64, rows_at_once = 8;
-/// Longest sum of these kernels, which check for Ctrl-C only between results.
+/// number of terms of the longest sum of these kernels, which check for Ctrl-C only between results
 constexpr int64_t longest_sum = 1 << 20;
 
 /// Calls body(first, n) for blocks of at most `most` of the entries 0 .. count - 1.
@@ -22,8 +22,8 @@ void blocks(int64_t count, int64_t most, const Body& body) {
   for (int64_t first = 0; first < count; first += most) body(first, std::min(most, count - first));
 }
 
-/// Row `row` of the result, of the first `rows`, is the sum of the rows order[starts[row]] .. order[starts[row + 1] -
-/// 1] of the input. Row i of the input is multiplied by scale[i] first, unless `scale` is null.
+/// Sums rows of a matrix: row `row` of the result, of the first `rows`, is the sum of the rows order[starts[row]] ..
+/// order[starts[row + 1] - 1] of the input. Row i of the input is multiplied by scale[i] first, unless `scale` is null.
 template <class Real>
 void sum_scaled_runs(int64_t rows, const Real* scale, const SumRuns<Real>& work) {
   const auto sum = chosen_loops<RowSumLoops<Real>>().sum;
@@ -41,7 +41,7 @@ void sum_runs(int64_t count, const SumRuns<Real>& work) {
   if (count > 0) sum_scaled_runs<Real>(count / work.width, nullptr, work);
 }
 
-/// The results first .. last - 1 of sums whose terms are `stride` entries apart.
+/// Computes the results first .. last - 1 of sums whose terms are `stride` entries apart.
 template <class Real>
 void sums_along(const ReduceSum<Real>& w, int64_t stride, int64_t first, int64_t last) {
   const int64_t length = w.runs.length;
@@ -60,7 +60,7 @@ void sums_along(const ReduceSum<Real>& w, int64_t stride, int64_t first, int64_t
   }
 }
 
-/// The results first .. last - 1 of sums whose terms are neighbours.
+/// Computes the results first .. last - 1 of sums whose terms are side by side in memory.
 template <class Real>
 void sums_of_rows(const ReduceSum<Real>& w, int64_t first, int64_t last) {
   const int64_t length = w.runs.length;
@@ -93,7 +93,7 @@ void reduce_sum(int64_t count, const ReduceSum<Real>& work) {
   });
 }
 
-/// Inner products of the rows of two matrices.
+/// Computes the inner products of the rows of two matrices.
 template <class Real>
 void row_dot(int64_t count, const RowDot<Real>& work) {
   const int64_t width = work.width;

@@ -18,7 +18,8 @@ struct Windows {
   MR_HD int64_t plane() const { return size[0] * size[1]; }
 };
 
-/// out[plane, place in the window, window] = in[plane, down, across], or `outside` in the padding.
+/// Copies windows of pictures: out[plane, place in the window, window] = in[plane, down, across], or `outside` in the
+/// padding.
 template <class Real>
 struct Unfold {
   Span<const Real> in;
@@ -40,7 +41,8 @@ struct Unfold {
   }
 };
 
-/// The derivative of unfolding: every entry of a picture sums the entries of all windows that contain it, in order.
+/// Computes the derivative of unfolding: every entry of a picture sums the entries of all windows that contain it, in
+/// order.
 template <class Real>
 struct Fold {
   Span<const Real> upstream;
