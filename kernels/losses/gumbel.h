@@ -9,8 +9,8 @@
 namespace mr::cpu {
 
 struct GumbelLoops {
-  /// Noise of n rows, the first of which has the number `row`, for two rankings: the bits of RandomKeys, of both halves
-  /// of philox(key, row + i, pair).
+  /// Draws the noise of rows `row` to `row` + n - 1 for two rankings: the bits of RandomKeys (plackett_luce.h), which
+  /// uses both halves of philox(key, row + i, pair).
   void (*noise)(RandomKey key, uint64_t row, uint64_t pair, int64_t n, double* first, double* second);
 };
 

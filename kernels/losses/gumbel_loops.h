@@ -10,7 +10,8 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// Numbers in (0, 1) from the upper 52 of 64 random bits, whose low and high halves are in the low halves of the lanes.
+/// Converts random bits to numbers in (0, 1). Their upper 52 bits are used; `low` and `high` hold their low and high 32
+/// bits.
 inline Lanes<double>::Vector inside_of(Bits low, Bits high) {
   const Bits upper = (high & low_half) << 20 | (low & low_half) >> 12;
   constexpr double unit = 0x1p52;

@@ -13,10 +13,10 @@
 
 namespace mr {
 
-/// a - b, or 0 if a and b are equal, even if both are infinite.
+/// Returns a - b, or 0 if a and b are equal, even if both are infinite.
 MR_HD inline double difference(double a, double b) { return a == b ? 0.0 : a - b; }
 
-/// Targets of ListNet (Cao et al. 2007): softmax of the grades.
+/// ListNet's target of a row (Cao et al. 2007): the softmax of the list's grades.
 struct SoftmaxOfGrades {
   double top, total;
   template <class Group>
@@ -27,7 +27,7 @@ struct SoftmaxOfGrades {
   MR_HD double operator()(float grade) const { return portable::exp(static_cast<double>(grade) - top) / total; }
 };
 
-/// Targets of the softmax cross entropy: the grades themselves.
+/// The target of a row in the softmax cross entropy: its grade.
 struct Grades {
   template <class Group>
   static MR_HD Grades of(const Group&, const float*, int64_t) {
@@ -36,7 +36,7 @@ struct Grades {
   MR_HD double operator()(float grade) const { return grade; }
 };
 
-/// - sum of target log softmax(f), and its derivative by every score unless `derivative` is null.
+/// Computes - sum of target log softmax(f) per list, and its derivative by every score unless `derivative` is null.
 template <class Real, class Targets>
 struct TargetCrossEntropy {
   Span<const Real> scores;
@@ -69,8 +69,8 @@ using SoftmaxCrossEntropyLoss = TargetCrossEntropy<Real, Grades>;
 
 /// ListMLE (Xia et al. 2008): - log of the probability of the order by grade in Plackett and Luce's model. `by_grade`
 /// has the rows of every list in that order. With `top_heavy` (p-ListMLE, Lan et al. 2014), position k of n weighs
-/// (2^(n-k) - 1) / (2^(n-1) - 1). The term of a position also has the weight of its row (`weights`). `tops` and
-/// `totals` have a slot per row.
+/// (2^(n-k) - 1) / (2^(n-1) - 1). The term of a position is also multiplied by the weight of its row (`weights`).
+/// `tops` and `totals` have an entry per row.
 template <class Real>
 struct ListMleLoss {
   Span<const Real> scores;
@@ -92,7 +92,7 @@ struct ListMleLoss {
  private:
   MR_HD double score(int64_t list, int64_t at, int64_t k) const { return scores[at + by_grade(list, k)]; }
 
-  /// The weight of position k (from 0) of n.
+  /// Returns the weight of position k of n, counted from 0.
   MR_HD double weight(int64_t k, int64_t n) const {
     if (!top_heavy) return 1;
     if (n == 1) return 0;
@@ -100,8 +100,8 @@ struct ListMleLoss {
     return (portable::exp2(static_cast<double>(-k)) - last) / (1 - last);
   }
 
-  /// Returns the value. Stores for every position the largest score from that position on, and the sum of e^(score -
-  /// largest).
+  /// Returns the loss of the list. Stores for every position the largest score from that position on, and the sum of
+  /// e^(score - largest).
   MR_HD double from_the_last(int64_t list, int64_t at, int64_t n) const {
     double top = -HUGE_VAL, total = 0, value = 0;
     for (int64_t k = n - 1; k >= 0; --k) {
@@ -119,8 +119,8 @@ struct ListMleLoss {
     return value;
   }
 
-  /// The derivative by f at position i: e^f times the sum over k <= i of weight_k / (sum of e^score from k on), minus
-  /// weight_i.
+  /// Computes the derivative by the score f at position i: e^f times the sum over k <= i of weight_k / (sum of e^score
+  /// from k on), minus weight_i.
   MR_HD void from_the_first(int64_t list, int64_t at, int64_t n) const {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) {

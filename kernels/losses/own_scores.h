@@ -12,12 +12,12 @@
 namespace mr {
 
 /// CLiMF (Shi et al. 2012): - sum over relevant i of (log sigma(f_i) + sum over relevant j /= i of log(1 - sigma(f_j -
-/// f_i))). A relevant row i has terms of its own and terms as the other row of a pair.
+/// f_i))). `term` returns the loss of one row, `pair` that of a pair.
 struct Climf {
   MR_HD static double term(double f) { return softplus(-f); }
   MR_HD static double term_slope(double f) { return -sigmoid(-f); }
   MR_HD static double pair(double, double by) { return softplus(by); }
-  /// The derivative of the pairs (i, j) and (j, i) by f_i, where by = f_j - f_i.
+  /// Returns the derivative of the pairs (i, j) and (j, i) by f_i, where by = f_j - f_i.
   MR_HD static double pair_slope(double, double, double by) { return sigmoid(-by) - sigmoid(by); }
   MR_HD static double over(double) { return 1; }
 };
@@ -35,7 +35,8 @@ struct Tfmap {
   MR_HD static double over(double relevant) { return relevant; }
 };
 
-/// One value per list, and its derivative by every score unless `derivative` is null. Time O(P^2) for P relevant rows.
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. Time O(P^2) for P
+/// relevant rows.
 template <class Real, class Form>
 struct OwnScoreLoss {
   Span<const Real> scores;

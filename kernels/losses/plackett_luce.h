@@ -28,8 +28,9 @@
 
 namespace mr {
 
-/// Score plus Gumbel noise, relative to the largest score of the list. Noise depends on (key, number of the row in the
-/// whole batch, number of the ranking). One call per list and pair of rankings, because Philox gives two numbers.
+/// Computes score plus Gumbel noise, relative to the largest score of the list. Noise depends on (key, number of the
+/// row in the whole batch, number of the ranking). One call per list and pair of rankings, because Philox gives two
+/// numbers.
 template <class Real>
 struct RandomKeys {
   Span<const Real> scores;
@@ -61,8 +62,8 @@ struct RandomKeys {
   }
 };
 
-/// Powers e^(f - largest f) of the rows of each list, and 1 for each list whose powers are all large enough that sums
-/// of the smallest ones are exact to rounding, else 0.
+/// Computes the powers e^(f - largest f) of the rows of each list. It also writes 1 for each list whose powers are all
+/// large enough that sums of the smallest ones are exact to rounding, else 0.
 template <class Real>
 struct ScorePowers {
   Span<const Real> scores;
@@ -81,8 +82,8 @@ struct ScorePowers {
   }
 };
 
-/// The estimate of one sampled ranking for every row. `order` has the rows by rank, counted from 1 over all copies;
-/// `ranks` the number of first ranks that count, per list. Numbers out of range are taken as the nearest ones. With
+/// Computes the estimate of one sampled ranking for every row. `order` has the row numbers by rank, counted from 1 over
+/// all rankings; `ranks` has per list the number of first ranks that count. Numbers out of range are clamped. With
 /// `gains` it is PL-Rank-3 for the metric weight * sum of gain * discount; without, the derivative of the log
 /// probability. `shares` is spare memory.
 template <class Real>
@@ -95,7 +96,7 @@ struct RankingSlopes {
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t ranking) const {
-    // Every step needs the one before it, so one lane does them all.
+    // Each step needs the step before it, so one lane takes all of them.
     group.each(1, [&](int64_t) { of_ranking(ranking / lists.count, ranking % lists.count); });
   }
 
@@ -131,19 +132,20 @@ struct RankingSlopes {
     const int64_t n = lists.size(list), most = gains.data != nullptr && discounts.size < n ? discounts.size : n;
     return ranks[list] < 0 ? 0 : ranks[list] < most ? ranks[list] : most;
   }
-  /// The row at a place of the copy of the batch that begins at `start`.
+  /// Returns the row at position `place` of `order`, which is in the copy of the batch that begins at `start`.
   MR_HD int64_t row_at(int64_t start, int64_t place) const {
     const int64_t row = order[place] - 1, end = start + scores.size;
     return row < start ? start : row < end ? row : end - 1;
   }
 
-  /// e^(score - top) of a row, where the largest score stands for `top` if the list's powers are used.
+  /// Returns e^(score - top) of a row. If the list's powers are large enough to be used (`is_near`), `top` is the
+  /// list's largest score.
   MR_HD double power(bool is_near, int64_t row, double top) const {
     return is_near ? powers[row] : portable::exp(difference(static_cast<double>(scores[row]), top));
   }
 
-  /// Sets `shares` at the ranks that count, and `out` to T of the next rank, or to 1, for the rows at these ranks.
-  /// Returns D at the last of them.
+  /// For the rows at the ranks that count, sets `shares` to p_k, and `out` to T of the next rank (without gains: to 1).
+  /// Returns D at the last of these ranks.
   MR_HD Sum from_the_last(bool is_near, int64_t start, int64_t at, int64_t n, int64_t last, double weight) const {
     Sum sum{-HUGE_VAL, 0}, below = sum;
     double rest = 0;
@@ -165,8 +167,8 @@ struct RankingSlopes {
   }
 };
 
-/// Sums over sampled rankings, in their order, added to sums over earlier ones: of the values per list, and, per row,
-/// of the estimates and of value times estimate (unless `weighted` is null).
+/// Adds sums over sampled rankings, in their order, to sums over earlier rankings: of the values per list, and, per
+/// row, of the estimates and of value times estimate (unless `weighted` is null).
 template <class Real>
 struct SumOfRankings {
   Span<const double> values, slopes;

@@ -16,14 +16,14 @@ struct SquaredError {
   MR_HD double slope(double f, double y) const { return 2 * (f - y); }
 };
 
-/// Binary cross entropy of sigma(f) and whether the row is relevant.
+/// The binary cross entropy of sigma(f) against 1 for a relevant row, else 0.
 struct BinaryCrossEntropy {
   double threshold = 1;
   MR_HD double value(double f, double y) const { return softplus(y >= threshold ? -f : f); }
   MR_HD double slope(double f, double y) const { return y >= threshold ? -sigmoid(-f) : sigmoid(f); }
 };
 
-/// max(0, 1 - f)^2 of relevant rows, max(0, 1 + f)^2 of others.
+/// The squared hinge loss: max(0, 1 - f)^2 of relevant rows, max(0, 1 + f)^2 of others.
 struct SquaredHinge {
   double threshold = 1;
   static MR_HD double short_by(double f) { return f < 1 ? 1 - f : 0; }
@@ -34,7 +34,7 @@ struct SquaredHinge {
   MR_HD double slope(double f, double y) const { return y >= threshold ? -2 * short_by(f) : 2 * short_by(-f); }
 };
 
-/// One value per list, and its derivative by every score unless `derivative` is null.
+/// Computes one value per list, and its derivative by every score unless `derivative` is null.
 template <class Real, class Form>
 struct PointwiseLoss {
   Form form;
@@ -62,7 +62,8 @@ template <class Real>
 using SquaredHingeLoss = PointwiseLoss<Real, SquaredHinge>;
 
 /// Cumulative logits (McCullagh 1980): the sum over levels k of the binary cross entropy of sigma(f - threshold_k)
-/// against 1 if the grade is at least k, else 0. There is also a derivative by the thresholds: one row of it per list.
+/// against 1 if the grade is at least k, else 0. Also computes the derivative by the thresholds, one row of it per
+/// list.
 template <class Real>
 struct OrdinalLoss {
   Span<const Real> thresholds;

@@ -1,5 +1,5 @@
-// Weights of rows that users pass (Lists::row_weights_view). Without weights the view is null, and every row has
-// weight 1.
+// Weights of rows that users pass. Without weights the view is null, and every row has weight
+// 1.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ struct VectorRandomKeys : RandomKeys<Real> {
   }
 };
 
-/// `Form` is derived from the plain form and has no further members.
+/// Runs a loss by its form in vectors, `Form`, which is derived from the plain form and has no further members.
 template <class Form, class Plain>
 void by_vectors(int64_t count, const Plain& work) {
   Backend::lists(count, Form{work});

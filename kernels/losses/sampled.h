@@ -9,9 +9,9 @@
 
 namespace mr {
 
-/// One value per list: the sum over relevant rows of the mean over their `draws`, times the row's weight. With it comes
-/// the derivative by every score unless `derivative` is null, or the second derivative by each score alone if `curved`.
-/// `drawn` and `slopes` have `draws` slots per relevant row.
+/// Computes one value per list: the sum over relevant rows of the mean over their `draws`, times the row's weight. With
+/// it comes the derivative by every score unless `derivative` is null, or the second derivative by each score alone if
+/// `curved`. `drawn` and `slopes` have `draws` entries per relevant row.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;

@@ -30,7 +30,7 @@ struct RowDraws {
   int64_t list, at, others, row;
   uint64_t number;  // number of the relevant row in the whole batch, even if a part of the batch is computed
 
-  /// Position of the k-th row that is not relevant.
+  /// Returns the position, in the list, of its k-th row that is not relevant.
   MR_HD int64_t other(int64_t k) const {
     // bisection: bounds of the number of relevant rows before the k-th row that is not relevant
     int64_t low = 0, high = relevant.size(list);
@@ -44,7 +44,7 @@ struct RowDraws {
     }
     return k + low;
   }
-  /// The position of a draw in which all other rows are equally likely.
+  /// Returns the position, in the list, of the other row of a draw in which all other rows are equally likely.
   MR_HD int64_t position(uint64_t draw) const {
     return other(static_cast<int64_t>(bounded(philox(key, number, draw).low(), static_cast<uint64_t>(others))));
   }
@@ -79,7 +79,7 @@ struct RankedSampler {
     return of.logistic(at_rank(of, first + 1, rank(philox(of.key, of.number, first))));
   }
 
-  /// The inverse of the distribution of ranks.
+  /// Draws a rank: inverts the distribution function of ranks.
   MR_HD int64_t rank(const Random128& bits) const {
     const double u = static_cast<double>(bits.low() >> 11) * 0x1p-53, total = 1 - portable::exp(-1 / rho);
     const double r = -portable::log1p(-u * total) * static_cast<double>(candidates) * rho;

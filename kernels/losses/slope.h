@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// value * slope. It is 0 if the slope is 0, even if the value is infinite.
+/// Computes value * slope. It is 0 if the slope is 0, even if the value is infinite.
 template <class Real>
 struct TimesSlope {
   Span<const Real> value, slope;

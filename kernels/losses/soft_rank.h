@@ -14,7 +14,8 @@
 
 namespace mr {
 
-/// Phi(z), accurate to 1e-15, by a series of the error function in which all terms have one sign.
+/// Returns Phi(z), the normal distribution function, accurate to 1e-15, by a series of the error function in which all
+/// terms have one sign.
 MR_HD inline double normal_below(double z) {
   if (z > 8.5) return 1;
   if (z < -8.5) return 0;
@@ -28,7 +29,8 @@ MR_HD inline double normal_below(double z) {
 }
 MR_HD inline double normal_density(double z) { return portable::exp(-0.5 * z * z) * 0.39894228040143267794; }
 
-/// One value per list, and its derivative by every score unless `derivative` is null. `spare` has five slots per row.
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. `spare` has five entries
+/// per row.
 template <class Real>
 struct SoftRankLoss {
   Span<const Real> scores;
@@ -55,7 +57,7 @@ struct SoftRankLoss {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
   }
 
-  /// How far row i of the list from `at` is above row j, in standard deviations of the difference.
+  /// Returns how far row i of the list that begins at `at` is above row j, in standard deviations of the difference.
   MR_HD double z(int64_t at, int64_t i, int64_t j) const {
     const double a = scores[at + i], b = scores[at + j];
     return a == b ? 0 : (a - b) / (sd * 1.41421356237309504880);
@@ -97,8 +99,9 @@ struct SoftRankLoss {
     return expected;
   }
 
-  /// The change of the expected discount if a row moves from certainly below to certainly above. It is a sum over the
-  /// distribution of ranks without that row. The distribution is computed from the end at which no digits cancel.
+  /// Returns the change of a row's expected discount if another row moves from certainly below to certainly above. It
+  /// is a sum over the distribution of ranks without the other row. The distribution is computed from the end at which
+  /// no digits cancel.
   static MR_HD double worth(const double* ranks, const double* discounts, int64_t n, double up) {
     double without = 0, sum = 0;
     const auto step = [&](int64_t r) { return discounts[r + 1] - discounts[r]; };

@@ -18,10 +18,11 @@ inline bool any(Flags flags) {
   return found != 0;
 }
 
-/// The series of the error function for |z| <= 8.5. Each lane ends with its own last term.
+/// Computes the series of the error function for |z| <= 8.5. Each lane ends with its own last term.
 template <int vectors>
 void error_series(const double* z, double* sums) {
-  // number of series terms between two checks whether any lane still needs terms; finished lanes do not change
+  // number of terms of the series that are added between two checks whether any lane needs more; finished lanes do not
+  // change
   constexpr int unseen = 4;
   Row squares[vectors], term[vectors], sum[vectors];
   for (int v = 0; v < vectors; ++v) {
@@ -65,7 +66,8 @@ inline void one_more(double* ranks, int64_t rows, double up) {
     Numbers::store(ranks + r, Numbers::load(ranks + r) * stays + Numbers::load(ranks + r - 1) * up);
 }
 
-/// without = (rank - passed without) / kept, rank after rank, from the end at which no digits cancel. `by` is 1 or -1.
+/// Computes the distribution of ranks without a row: without = (rank - passed without) / kept, rank after rank, from
+/// the end at which no digits cancel. `by` is 1 or -1.
 template <int vectors>
 void worth_of(const double* ranks, const double* steps, int64_t n, int64_t by, const double* passed, const double* kept,
               double* changes) {

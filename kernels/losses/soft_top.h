@@ -15,13 +15,14 @@
 
 namespace mr {
 
-/// Measures of a soft choice of the top k rows.
+/// Which measure of a soft choice of the top k rows a loss computes.
 enum class SoftTop : int32_t { precision, recall, hit, cross_entropy };
 
-/// With the mask m_i = sigma(z_i), z_i = (f_i - (f_(k) + f_(k+1)) / 2) / tau, where f_(k) is the k-th largest score:
-/// minus the sum of m over the relevant rows, divided by k (precision) or by P (recall); minus the probability that the
-/// mask has a relevant row (hit); the mean over rows of the cross entropy of m and relevance. The gradient goes through
-/// f_(k) and f_(k+1). A list whose relevant rows are none or all, or with at most k rows, has the value 0. Time O(N).
+/// Computes a loss of the mask m_i = sigma(z_i), z_i = (f_i - (f_(k) + f_(k+1)) / 2) / tau, where f_(k) is the k-th
+/// largest score: minus the sum of m over the relevant rows, divided by k (precision) or by P (recall); minus the
+/// probability that the mask has a relevant row (hit); the mean over rows of the cross entropy of m and relevance. The
+/// gradient goes through f_(k) and f_(k+1). A list whose relevant rows are none or all, or with at most k rows, has the
+/// value 0. Time O(N).
 template <class Real>
 struct SoftTopLoss {
   Span<const Real> scores;
@@ -73,12 +74,13 @@ struct SoftTopLoss {
   }
 };
 
-/// - sum_i G_i d(R_i) / IDCG, where R is the point of the permutahedron of (1, ..., N) that is nearest to -f / eps:
-/// Blondel et al. 2020, Section 4, with the quadratic regularization. Pool adjacent violators finds blocks of rows that
-/// share what lies between their scores and their ranks. Rows by descending score are pooled with those before them
-/// while the gap of two blocks, divided by eps, is less than the gap of their ranks. Scores enter as differences only,
-/// so infinite ones have limits. The derivative of R by -f / eps is the identity minus the mean of each block. `order`
-/// as in LaplaceRank. `spare` has four slots per row. One lane pools. Time O(N).
+/// Computes - sum_i G_i d(R_i) / IDCG per list, where R is the point of the permutahedron of (1, ..., N) that is
+/// nearest to -f / eps: Blondel et al. 2020, Section 4, with the quadratic regularization. Pool adjacent violators
+/// finds blocks of rows that share what lies between their scores and their ranks. Rows by descending score are pooled
+/// with those before them while the gap of two blocks, divided by eps, is less than the gap of their ranks. Scores
+/// enter as differences only, so infinite ones have limits. The derivative of R by -f / eps is the identity minus the
+/// mean of each block. `order` has the rows of every list by descending score, counted from 1 within the batch. `spare`
+/// has four entries per row. One lane pools. Time O(N).
 template <class Real>
 struct ProjectedNdcgLoss {
   static constexpr int64_t slots = 4;
@@ -118,14 +120,14 @@ struct ProjectedNdcgLoss {
 
  private:
   MR_HD int64_t row(int64_t at, int64_t place) const { return order[at + place] - 1; }
-  /// (f_first - f_other) / eps of two places.
+  /// Returns (f_first - f_other) / eps for the rows at two places by descending score.
   MR_HD double gap(int64_t at, int64_t first, int64_t other) const {
     const double a = scores[row(at, first)], b = scores[row(at, other)];
     return a == b ? 0 : (a - b) / eps;
   }
 
-  /// Blocks [first, end): sum[first] is the sum over its rows of (f_first - f_row) / eps. While blocks are found,
-  /// `block` holds at each block's first place where the block before it starts.
+  /// Finds the blocks of places [first, end): sum[first] is the sum over a block's rows of (f_first - f_row) / eps.
+  /// While blocks are found, `block` holds at each block's first place where the block before it starts.
   MR_HD void pool(int64_t at, int64_t n, double* rank, double* block, double* sum) const {
     int64_t first = 0;
     for (int64_t p = 0; p < n; ++p) {
@@ -137,7 +139,7 @@ struct ProjectedNdcgLoss {
         const auto before = static_cast<int64_t>(block[first]);
         const double size = static_cast<double>(first - before), own = static_cast<double>(next - first),
                      apart = gap(at, before, first);
-        // mean score of the block before minus that of this block, against the difference of their mean ranks
+        // compares the mean score of the block before minus that of this block with the difference of their mean ranks
         if (apart - sum[before] / size + sum[first] / own > 0.5 * (size + own)) break;
         sum[before] += sum[first] + own * apart;
         first = before;
@@ -157,7 +159,7 @@ struct ProjectedNdcgLoss {
     }
   }
 
-  /// mean[first] = mean of `of` over each block.
+  /// Computes mean[first] = mean of `of` over each block, where `first` is the block's first place.
   MR_HD static void means(int64_t n, const double* block, const double* of, double* mean) {
     for (int64_t p = 0; p < n; ++p) mean[p] = 0;
     int64_t first = 0;

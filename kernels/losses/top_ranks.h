@@ -14,20 +14,20 @@
 
 namespace mr {
 
-/// How far row j is above row i, where by = f_j - f_i: max(0, by).
+/// How far row j is above row i, as a function of by = f_j - f_i: max(0, by).
 struct ReluAbove {
   MR_HD static double value(double by) { return by > 0 ? by : 0; }
   MR_HD static double slope(double by) { return by > 0 ? 1 : 0; }
 };
 
-/// How far row j is above row i, where by = f_j - f_i: sigma(by), as in smooth ranks.
+/// How far row j is above row i, as a function of by = f_j - f_i: sigma(by), as in smooth ranks.
 struct SigmoidAbove {
   MR_HD static double value(double by) { return sigmoid(by); }
   MR_HD static double slope(double by) { return logistic_kernel(by); }
 };
 
-/// One value per list, and its derivative by every score unless `derivative` is null. The choice of the first N rows
-/// has no gradient. `slopes` has a slot per row. Time O(N rows).
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. The choice of the first
+/// N rows has no gradient. `slopes` has an entry per row. Time O(N rows).
 template <class Real, class Above>
 struct TopRanksLoss {
   Span<const Real> scores;

@@ -11,7 +11,8 @@
 
 namespace mr::cpu {
 
-/// OwnScoreLoss in vector registers. Its results have the same bits as those of the plain form.
+/// Computes CLiMF or TFMAP in vector registers. Its results have the same bits as those of the plain form,
+/// OwnScoreLoss.
 template <class Real, class Form>
 struct VectorOwnScores : OwnScoreLoss<Real, Form> {
   void operator()(const SerialGroup& group, int64_t list) const {

@@ -11,7 +11,7 @@
 
 namespace mr::cpu {
 
-/// SoftRank in vector registers. Its results have the same bits as those of the plain form.
+/// Computes SoftRank in vector registers. Its results have the same bits as those of the plain form.
 template <class Real>
 struct VectorSoftRank : SoftRankLoss<Real> {
   void operator()(const SerialGroup& group, int64_t list) const {
@@ -46,7 +46,7 @@ struct VectorSoftRank : SoftRankLoss<Real> {
       for (int64_t r = 0; r < n; ++r) discounts[r] = discount(static_cast<double>(r + 1));
       for (int64_t r = 0; r + 1 < n; ++r) steps[r] = discounts[r + 1] - discounts[r];
     }
-    /// The entry of the first rank. The entry before it is 0.
+    /// Returns the entry of the first rank. The entry before it is 0.
     double* of_ranks() { return ranks.data() + SoftRankLoops::padding; }
   };
 

@@ -9,7 +9,7 @@
 
 namespace mr::cpu {
 
-/// Top-N-Rank with sigma. Its results have the same bits as those of the plain form.
+/// Computes Top-N-Rank with sigma in vector registers. Its results have the same bits as those of the plain form.
 template <class Real>
 struct VectorTopRanks : TopSigmoidLoss<Real> {
   void operator()(const SerialGroup& group, int64_t list) const {

@@ -9,8 +9,8 @@
 
 namespace mr {
 
-/// Bias corrections of step t, of the mean (contained in the learning rate) and of the mean of squares. `lazy`: as in
-/// torch.optim.SparseAdam, epsilon is not corrected.
+/// Computes the bias corrections of step t: of the mean (contained in the learning rate) and of the mean of squares.
+/// `lazy`: as in torch.optim.SparseAdam, epsilon is not corrected.
 struct AdamRate {
   double rate;        // learning rate with bias correction, lr / (1 - beta1^t)
   double correction;  // bias correction of squares, 1 / (1 - beta2^t)
@@ -22,8 +22,8 @@ MR_HD inline AdamRate adam_rate(double lr, double beta1, double beta2, int64_t t
   return {lr / left1, 1 / left2};
 }
 
-/// Adam (Kingma & Ba 2015, algorithm 1), epsilon outside the root: p -= lr m^ / (sqrt(v^) + eps). The rate is passed
-/// in, or read from the GPU's step counter (AdamClock).
+/// Adam (Kingma & Ba 2015, algorithm 1), epsilon outside the root: p -= lr m^ / (sqrt(v^) + eps). The learning rate is
+/// passed in, or read from the GPU's step counter (AdamClock).
 template <class Real>
 struct AdamStep {
   Real* parameter;

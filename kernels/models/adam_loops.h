@@ -6,14 +6,14 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The last entries of a row, fewer than a vector, padded with zeros.
+/// Holds the last n entries of a row, fewer than a vector, padded with zeros.
 template <class Real>
 struct Tail {
   Real lanes[Lanes<Real>::count] = {};
   Tail(const Real* from, int64_t n) { std::memcpy(lanes, from, n * sizeof(Real)); }
 };
 
-/// AdamRates, broadcast to every lane.
+/// Holds AdamRates, broadcast to every lane.
 template <class Real>
 struct Rates {
   using V = typename Lanes<Real>::Vector;
@@ -43,7 +43,7 @@ struct Moments {
   }
 };
 
-/// A vector of entries of a row.
+/// Takes a step of Adam for a vector of entries of a row.
 template <class Real>
 void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Vector gradient,
              const Rates<Real>& rates) {
@@ -55,7 +55,7 @@ void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Ve
   L::store(square, at.square);
 }
 
-/// The last n entries of a row, fewer than a vector; a null gradient counts as zero.
+/// Takes a step of Adam for the last n entries of a row, fewer than a vector. A null gradient counts as zero.
 template <class Real>
 void step_tail(Real* parameter, Real* mean, Real* square, const Real* gradient, int64_t n, const Rates<Real>& rates) {
   const auto part = [&](const Real* from) { return Lanes<Real>::load(Tail<Real>(from, n).lanes); };
@@ -67,8 +67,8 @@ void step_tail(Real* parameter, Real* mean, Real* square, const Real* gradient, 
   put(square, at.square);
 }
 
-/// A row's gradient without a branch, because the branch predictor cannot foresee which rows have a gradient. For a row
-/// without gradient, other numbers are loaded and multiplied by zero.
+/// Loads a row's gradient without a branch, because the branch predictor cannot foresee which rows have a gradient. For
+/// a row without gradient, other numbers are loaded and multiplied by zero.
 template <class Real>
 class RowGradient {
   using V = typename Lanes<Real>::Vector;
@@ -90,7 +90,8 @@ class RowGradient {
   Mask mask_;
 };
 
-/// `tails`: true if rows are not whole vectors. A function call in the loop would spill all registers.
+/// Takes a step of Adam. `tails`: true if rows are not whole vectors. A function call in the loop would spill all
+/// registers.
 template <bool tails, class Real>
 void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
   constexpr int64_t count = Lanes<Real>::count;

@@ -13,7 +13,7 @@
 
 namespace mr {
 
-/// The range of entries of one list's rows in one head's columns.
+/// The entries of one list's rows in one head's columns.
 struct AttentionHead {
   int64_t first, rows, head;
 };
@@ -30,7 +30,7 @@ struct AttentionInputs {
     const int64_t list = index / heads;
     return {lists.begin(list), lists.size(list), index % heads};
   }
-  /// Index of row i's entry in the head's first column.
+  /// Returns the index of row i's entry in the head's first column.
   MR_HD int64_t entry(const AttentionHead& h, int64_t i) const { return (h.first + i) * stride() + h.head * columns; }
   MR_HD Real dot(const Real* x, const Real* y) const {
     Real total = 0;
@@ -67,8 +67,8 @@ struct Attention {
   }
 };
 
-/// Derivatives of attention. With u = dL/do: dp_ij = u_i . v_j and ds_ij = a p_ij (dp_ij - u_i . o_i). Then dL/dq_i =
-/// sum_j ds_ij k_j, dL/dk_j = sum_i ds_ij q_i and dL/dv_j = sum_i p_ij u_i.
+/// Computes the derivatives of attention. With u = dL/do: dp_ij = u_i . v_j and ds_ij = a p_ij (dp_ij - u_i . o_i).
+/// Then dL/dq_i = sum_j ds_ij k_j, dL/dk_j = sum_i ds_ij q_i and dL/dv_j = sum_i p_ij u_i.
 template <class Real>
 struct AttentionVjp {
   AttentionInputs<Real> in;

@@ -48,21 +48,22 @@ struct Tile {
     }
   }
 
-  /// The tile's rows of a tensor; `all` returns the list's rows.
+  /// `mine` returns the tile's rows of a tensor, `all` the list's rows.
   Factor<Real> mine(const Span<const Real>& x) const { return {x.data + in.entry(head, first), in.stride()}; }
   Factor<Real> all(const Span<const Real>& x, bool transposed) const {
     return {x.data + in.entry(head, 0), in.stride(), transposed};
   }
-  /// to = scale x_tile x_list': one row per row of the tile.
+  /// Computes the products of all pairs of a row of the tile and a row of the list: to = scale x_tile y_list', with one
+  /// row per row of the tile.
   void pairs(Real* to, const Span<const Real>& x, const Span<const Real>& y, Real scale) const {
     multiply(Product<Real>{mine(x), all(y, true), rows, head.rows, in.columns, to, stride, scale});
   }
-  /// Rows of the tile: to_tile = weights x_list.
+  /// Computes weighted sums of the list's rows for each row of the tile: to_tile = weights x_list.
   void combine(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{
         {weights, stride}, all(x, false), rows, in.columns, head.rows, to.data + in.entry(head, first), in.stride()});
   }
-  /// All rows of the list: to_list += weights' x_tile.
+  /// Adds weighted sums of the tile's rows to each row of the list: to_list += weights' x_tile.
   void spread(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{{weights, stride, true},
                            mine(x),

@@ -1,5 +1,5 @@
-// Loops that select candidates for the first ranks from inner products: of few pairs of vectors the product reaches a
-// bound, and only these products leave the registers. Compiled once per instruction set.
+// Loops that find the large inner products of vectors and rows, as candidates for the first ranks. Few products reach
+// the bound, and only these leave the registers. Compiled once per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mr::cpu {
 
-/// Candidates of one vector: the rows whose product with it is at least `bound`. The arrays have room for 64 bytes more
-/// than they hold.
+/// Candidates of one vector: the rows whose product with it is at least `bound`. Each array has 64 spare bytes after
+/// its last entry, because whole SIMD registers are stored.
 struct Basket {
   float bound;
   float* products;
@@ -17,21 +17,22 @@ struct Basket {
   int64_t count;
 };
 
-/// Rows are packed in strips of `strip_rows`, vectors in groups: entry c of member j is at [c * size + j].
+/// Rows are packed in strips of `strip_rows` rows, vectors in groups of `group`: entry c of member j is at [c * size +
+/// j].
 constexpr int64_t strip_rows = 32;
 
 struct CandidateLoops {
   /// Vectors of a group.
   int64_t group;
-  /// Multiplies each of the vectors by the rows of a strip, of which the first is number `first`, and adds candidates
-  /// to the baskets, one for each vector. A product that is NaN is not added.
+  /// Multiplies each vector by the rows of a strip, of which the first is row `first`, and adds candidates to the
+  /// basket of the vector. A product that is NaN is not added.
   void (*collect)(const float* strip, const float* vectors, int64_t groups, int64_t width, int32_t first,
                   Basket* baskets);
-  /// Keeps the candidates with a product of at least `bound`.
+  /// Removes the candidates with a product below `bound`.
   void (*keep)(Basket& basket);
-  /// The number of n products that are at least `least`.
+  /// Returns how many of n products are at least `least`.
   int64_t (*count)(const float* products, int64_t n, float least);
-  /// Least and largest of n >= 1 products.
+  /// Finds the least and the largest of n >= 1 products.
   void (*range)(const float* products, int64_t n, float* low, float* high);
 };
 

@@ -9,13 +9,14 @@ namespace {
 using L = Lanes<float>;
 typedef int32_t Numbers __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
 
-/// Vectors of a group, whose sums with two vectors of rows fill the registers.
+/// number of vectors in a group; their sums with two registers of rows fill the registers
 constexpr int64_t group = MR_VECTOR_BYTES == 64 ? 8 : 6;
 
 #if defined(__AVX512F__)
-/// One bit for each product that reaches the bound.
+/// Returns one bit for each product: 1 if it reaches the bound.
 inline uint32_t reached(L::Vector products, L::Vector bound) { return _mm512_cmp_ps_mask(products, bound, _CMP_GE_OQ); }
-/// Adds the marked products. Storing whole vectors is much faster than storing only the marked entries.
+/// Adds the products whose bit is 1 to the basket. Storing whole registers is much faster than storing only these
+/// entries.
 inline void put(Basket& to, uint32_t mark, L::Vector products, Numbers rows) {
   const auto marked = static_cast<__mmask16>(mark);
   _mm512_storeu_ps(to.products + to.count, _mm512_maskz_compress_ps(marked, products));
@@ -51,7 +52,7 @@ inline Numbers numbers_from(int32_t first) {
   return rows + first;
 }
 
-/// Multiplies a group of vectors by two register vectors of rows.
+/// Multiplies a group of vectors by two registers of rows.
 inline void collect_tile(const float* rows, const float* vectors, int64_t width, int32_t first, Basket* baskets) {
   L::Vector sum[group][2];
 #pragma GCC unroll 8
@@ -80,7 +81,7 @@ void collect(const float* strip, const float* vectors, int64_t groups, int64_t w
   constexpr int64_t line = 64 / sizeof(float);
   const int64_t entries = width * strip_rows, share = (entries / line + groups - 1) / groups * line;
   for (int64_t g = 0; g < groups; ++g) {
-    // the next strip, because strips are in a farther cache than vectors
+    // prefetches the next strip, because strips are in a farther cache than vectors
     for (int64_t at = g * share; at < smaller((g + 1) * share, entries); at += line)
       __builtin_prefetch(strip + entries + at);
     for (int64_t at = 0; at < strip_rows; at += 2 * L::count) {

@@ -30,10 +30,10 @@ struct DeferredRows {
   const Real *weights, *places;
   int64_t width;
 
-  /// The glide number of row i, also where `shown_glide` has encoded it.
+  /// Returns the number of row i's Glide, also where `shown_glide` has encoded it.
   MR_HD int32_t glide_of(int64_t i) const { return glide[i] >= -1 ? glide[i] : shown_glide(glide[i]); }
-  /// Encodes a glide number to mark that the parameter already shows the row as of now, so that it is not computed
-  /// twice. Applying the function again decodes it.
+  /// Encodes the number of a Glide, to mark that the parameter already shows the row as of now, so that it is not
+  /// computed twice. Applying the function again decodes it.
   static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
   /// Number of tables in a stored row.
@@ -42,7 +42,7 @@ struct DeferredRows {
     Real* const base = stored + number * width * tables();
     return {base, has_mean ? base + width : nullptr, has_square ? base + width * (has_mean ? 2 : 1) : nullptr};
   }
-  /// The amount that the deferred updates subtract from an entry.
+  /// Returns the amount that the deferred updates subtract from an entry with mean gradient m and mean square v.
   MR_HD Real lost(const Glide<Real>& g, Real m, Real v) const {
     if (kind != StepKind::adam) return m * g.top[0];
     const Real root = std::sqrt(v);
@@ -62,7 +62,7 @@ struct DeferredRows {
   }
 };
 
-/// out = current values of these rows. The stored rows do not change.
+/// Computes the current values of these rows into `out`. The stored rows do not change.
 template <class Real>
 struct SettleRows {
   DeferredRows<Real> at;

@@ -9,7 +9,7 @@ namespace mr::cpu {
 
 template <class Real>
 struct DeferredLoops {
-  /// SettleRows and StepRows for the updated rows with positions `first` to `last` - 1.
+  /// `settle` runs SettleRows, and `step` runs StepRows, for the updated rows with positions `first` to `last` - 1.
   void (*settle)(const SettleRows<Real>& work, int64_t first, int64_t last);
   void (*step)(const StepRows<Real>& work, int64_t first, int64_t last);
 };

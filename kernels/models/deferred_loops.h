@@ -6,7 +6,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// `n` entries of a row: a whole vector, or the last few.
+/// Loads `n` entries of a row: a whole vector, or the last few.
 template <class Real>
 typename Lanes<Real>::Vector part(const Real* from, int64_t n) {
   if (n == Lanes<Real>::count) return Lanes<Real>::load(from);
@@ -20,7 +20,7 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
   std::memcpy(to, &v, n * sizeof(Real));
 }
 
-/// Requests row i of `last` and its place in `other` from memory.
+/// Requests the i-th updated row, and its place in `other`, from memory. Does nothing if i >= `last`.
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
@@ -75,7 +75,7 @@ void settle(const SettleRows<Real>& work, int64_t first, int64_t last) {
   }
 }
 
-/// Current values of a row's entries, with deferred updates applied.
+/// Computes the current values of a row's entries, with deferred updates applied.
 template <class Real>
 struct Moving {
   typename Lanes<Real>::Vector p, m, v;

@@ -31,7 +31,7 @@ struct FactorScores {
   }
 };
 
-/// out[list] = sum of upstream[r] q_r over the rows of the list.
+/// Computes the users' gradients: out[list] = sum of upstream[r] q_r over the rows r of the list.
 template <class Real>
 struct FactorUserGradients {
   Span<const Real> items;
@@ -52,9 +52,9 @@ struct FactorUserGradients {
   }
 };
 
-/// Row d of `out` is the derivative by the d-th item that occurs: the sum of upstream[r] p_u over the rows r = order[k]
-/// of the item, k from starts[d] on, with u = user_of[k]. The rows of an item are ascending, so the sum is
-/// deterministic.
+/// Computes the items' gradients. Row d of `out` is the derivative by the d-th item that occurs: the sum of upstream[r]
+/// p_u over the rows r = order[k] of the item, k from starts[d] on, with u = user_of[k]. The rows of an item are
+/// ascending, so the sum is deterministic.
 template <class Real>
 struct FactorItemGradients {
   Span<const Real> users;
@@ -72,7 +72,7 @@ struct FactorItemGradients {
   }
 };
 
-/// Rows of a matrix divided by their norms. A row of zeros stays as it is, and gets its derivative unchanged.
+/// Divides the rows of a matrix by their norms. A row of zeros stays as it is, and gets its derivative unchanged.
 template <class Real>
 struct UnitRows {
   Span<const Real> in;

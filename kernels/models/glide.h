@@ -44,7 +44,8 @@ struct Glide {
   // factors by which a row's mean gradient and mean square shrink during the deferred steps
   Real mean_left, square_left;
   int64_t first = 0, terms = 0;
-  // true if the polynomials in u have degrees of at most 2: multiplying both by (sqrt(v) + reach)^2 saves a division
+  // true if the polynomials in u have degrees of at most 2: then multiplying both by (sqrt(v) + reach)^2 saves a
+  // division
   bool low = false;
   // weight decay: the factor of the parameter; with SGD's momentum also how much of the parameter enters the mean
   Real kept = 1, pull = 0;

@@ -11,13 +11,13 @@
 
 namespace mr::cpu {
 
-/// The set of items that occur, counted from 0.
+/// The set of items, numbered from 0, that occur in a batch.
 class ItemSet {
  public:
   ItemSet(const IndexView& item_of, int64_t rows, int64_t items);
 
   int64_t count() const { return count_; }
-  /// Writes the numbers of the items, ascending, counted from 1.
+  /// Writes the items that occur, ascending, numbered from 1.
   void write(int64_t* numbers) const;
   const uint64_t* bits() const { return bits_.data(); }
   const int32_t* before() const { return before_.data(); }

@@ -30,7 +30,8 @@ void ItemSet::write(int64_t* numbers) const {
 template <class Real>
 void item_gradients(const ItemGradients<Real>& work) {
   constexpr double of_entry = 0.25;  // estimated nanoseconds to add one entry of a row's gradient
-  // largest number of pieces of the items: for each piece, all rows of the batch are scanned
+  // largest number of ranges into which the items are divided for the threads: for each range, all rows of the batch
+  // are scanned
   constexpr int64_t most_pieces = 8;
   const double time = of_entry * static_cast<double>(work.upstream.size) * static_cast<double>(work.width);
   const int64_t places = work.width > 0 ? work.out.size / work.width : 0;

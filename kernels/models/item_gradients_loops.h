@@ -16,7 +16,7 @@ void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, 
   for (; c < n; ++c) to[c] += weight * from[c];
 }
 
-/// A few rows of a list whose items have output rows first to last - 1.
+/// Collects a few rows of a list, namely those whose items have output rows first to last - 1.
 struct Found {
   static constexpr int64_t most = 64;
   int64_t row[most], place[most], count = 0;
@@ -31,7 +31,7 @@ void choose(const ItemGradients<Real>& w, int64_t from, int64_t to, int64_t firs
     const int64_t place = w.before[word] + __builtin_popcountll(lower);
     found->row[count] = r;
     found->place[count] = place;
-    // counts rows whose output row is in [first, last), without a branch
+    // counts the rows whose output row is in [first, last), without a branch
     count += static_cast<int64_t>(place >= first) & static_cast<int64_t>(place < last);
   }
   found->count = count;

@@ -1,6 +1,6 @@
 // A fully connected layer without its two matrix products. Forward is y = f(z + bias) in one pass over z. Backward is
-// dz = g f'(z) in one pass, together with sums of dz over pieces of the rows, from which the bias gradient is added in
-// order. f'(z) is computed from y, so z is not stored.
+// dz = g f'(z) in one pass, together with sums of dz over ranges of rows (pieces), which are added to the bias gradient
+// in order. f'(z) is computed from y, so z is not stored.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +78,7 @@ struct LayerForward {
   }
 };
 
-/// Computes dz, and in sums[piece] its sum over the rows of the piece.
+/// Computes dz, and in sums[piece] its sum over the rows of a range (piece).
 template <class Real>
 struct LayerVjp {
   static constexpr int64_t piece_rows = 32;
@@ -105,7 +105,7 @@ struct LayerVjp {
   }
 };
 
-/// Adds the sums of the pieces into the bias gradient.
+/// Adds the sums over the ranges of rows (pieces) to the bias gradient.
 template <class Real>
 struct LayerBiasGradient {
   Span<const double> sums;

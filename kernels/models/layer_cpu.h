@@ -9,8 +9,8 @@ namespace mr::cpu {
 
 template <class Real>
 struct LayerLoops {
-  /// LayerForward for rows `first` to `last` - 1, and LayerVjp for pieces. Activations that call functions (tanh,
-  /// sigmoid, softplus) are not supported.
+  /// `forward` runs LayerForward for rows `first` to `last` - 1, and `vjp` runs LayerVjp for ranges of rows (pieces).
+  /// Activations that call functions (tanh, sigmoid, softplus) are not supported.
   void (*forward)(const LayerForward<Real>& work, int64_t first, int64_t last);
   void (*vjp)(const LayerVjp<Real>& work, int64_t first, int64_t last);
 };

@@ -10,7 +10,8 @@
 
 namespace mr {
 
-/// y = gain (x - mean) / sqrt(variance + epsilon) + bias over the columns of each row; mean and 1 / sqrt(...) are kept.
+/// Computes y = gain (x - mean) / sqrt(variance + epsilon) + bias over the columns of each row; keeps mean and 1 /
+/// sqrt(...).
 template <class Real>
 struct LayerNorm {
   Span<const Real> x, gain, bias;
@@ -41,8 +42,8 @@ struct LayerNormViews {
   MR_HD Real normal(int64_t row, int64_t c) const { return (x[row * width + c] - mean[row]) * inverse[row]; }
 };
 
-/// dL/dx of layer normalisation: with z the normalised entries and h = upstream gain, (h - mean(h) - z mean(h z)) /
-/// sqrt(variance + epsilon).
+/// Computes dL/dx of layer normalisation: with z the normalised entries and h = upstream gain, (h - mean(h) - z mean(h
+/// z)) / sqrt(variance + epsilon).
 template <class Real>
 struct LayerNormVjp {
   LayerNormViews<Real> v;
@@ -60,7 +61,7 @@ struct LayerNormVjp {
   }
 };
 
-/// Derivatives by gain and bias, summed over the rows from piece * rows_per_piece on: one row of each result per piece.
+/// Sums the derivatives by gain and bias over ranges of `rows_per_piece` rows: one row of each result per range.
 template <class Real>
 struct LayerNormSums {
   static constexpr int64_t rows_per_piece = 256;

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// The derivative of a parameter entry: dense, or row slot[row] of the values (zero if the slot is -1).
+/// A parameter's gradient: dense, or by rows, where row r of the parameter has the values' row slot[r] (-1: zero).
 template <class Real>
 struct GradientView {
   const Real* values = nullptr;
@@ -22,14 +22,14 @@ struct GradientView {
   }
 };
 
-/// Entries of the rows `rows` (counted from 0), or all entries where `rows` is null.
+/// Visits the entries of the rows `rows` (counted from 0), or all entries if `rows` is null.
 struct EntriesOfRows {
   const int64_t* rows = nullptr;
   int64_t width = 1;
   MR_HD int64_t operator()(int64_t i) const { return rows == nullptr ? i : rows[i / width] * width + i % width; }
 };
 
-/// SGD: p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
+/// A step of SGD: p -= lr (g + decay p), or with momentum v = mu v + g, p -= lr v.
 template <class Real>
 struct SgdStep {
   Real* parameter;
@@ -74,7 +74,8 @@ struct RootStep {
   }
 };
 
-/// Sets slot[row] to the row's index in `rows`, or to -1 where `clear`. If given, `from0` gets the rows counted from 0.
+/// Sets slot[row] to the row's index in `rows`, or to -1 if `clear`. Unless `from0` is null, it gets the rows counted
+/// from 0.
 template <class Real>
 struct SetSlots {
   IndexView rows;

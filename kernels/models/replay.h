@@ -28,8 +28,8 @@ struct MissedStep {
   Real rate, correction, factor;
 };
 
-/// Takes the steps steps[from[i]] to steps[now - 1] of row rows[i], counted from 0, without a gradient. Then `since` of
-/// the row is `now`.
+/// Takes the steps steps[from[i]] to steps[now - 1] of row rows[i], counted from 0, without a gradient. Then sets
+/// `since` of the row to `now`.
 template <class Real>
 struct ReplayRows {
   Real *parameter, *mean, *square;  // `mean` is null if the rule has none

@@ -9,7 +9,7 @@ namespace mr::cpu {
 
 template <class Real>
 struct ReplayLoops {
-  /// ReplayRows for the rows with positions `first` to `last` - 1.
+  /// Runs ReplayRows for the rows with positions `first` to `last` - 1.
   void (*replay)(const ReplayRows<Real>& work, int64_t first, int64_t last);
 };
 

@@ -13,7 +13,7 @@ struct Form {
   static constexpr bool has_mean = has_mean_;
 };
 
-/// The settings of a rule, broadcast to every lane.
+/// Holds the settings of an optimizer, broadcast to every lane.
 template <class Real>
 struct Settings {
   using L = Lanes<Real>;
@@ -28,7 +28,7 @@ struct Settings {
         left2(L::all(1 - w.keep)) {}
 };
 
-/// ReplayRows::step of a vector of entries.
+/// Takes a step for a vector of entries, as ReplayRows::step does for one.
 template <class F, class Real>
 void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, typename Lanes<Real>::Vector& v,
           const MissedStep<Real>& s, const Settings<Real>& o) {
@@ -48,7 +48,8 @@ void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, type
   p -= s.rate * d;
 }
 
-/// n vectors of a row at once, because a step of one vector waits for its step before.
+/// Takes the missed steps of n vectors of a row at once, because a step of one vector waits for the vector's step
+/// before.
 template <class F, int n, class Real>
 void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int32_t from) {
   using L = Lanes<Real>;
@@ -69,7 +70,7 @@ void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int
   }
 }
 
-/// The last entries of a row, fewer than a vector.
+/// Takes the missed steps of the last entries of a row, fewer than a vector.
 template <class F, class Real>
 void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_t n, int32_t from) {
   using L = Lanes<Real>;

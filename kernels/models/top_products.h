@@ -1,5 +1,5 @@
-// The k rows of a matrix with the largest inner products with each of many vectors: the first items of a factor model
-// for each of its users.
+// Finds the k rows of a matrix with the largest inner products with each of many vectors: the first items of a factor
+// model for each of its users.
 //
 // A block of vectors is multiplied by a strip of rows at a time (candidates.h). These products are sums in another
 // order than inner_product (lane_sums.h), which defines scores, and differ from them by at most a known rounding error.
@@ -22,13 +22,13 @@ struct TopProducts {
   int64_t k;
 };
 
-/// Packed rows, for many calls of `top_products`.
+/// Holds the packed rows of a matrix, for many calls of `top_products`.
 class PackedRows {
  public:
   explicit PackedRows(const TopProducts& of);
-  /// The strip (candidates.h) whose first row is `first`.
+  /// Returns the strip (candidates.h) whose first row is `first`.
   const float* strip(int64_t first) const { return packed_.data() + first * width_; }
-  /// Largest Euclidean norm of a row; not finite if an entry is not finite.
+  /// Returns the largest Euclidean norm of a row; not finite if an entry is not finite.
   double norm() const { return norm_; }
 
  private:
@@ -42,7 +42,8 @@ struct TopQuery {
   const float* vector;
   const int64_t* left_out;
   int64_t left_out_count;
-  /// Where to write the row numbers, counted from 0, and scores of the first k rows, or of all that are not left out.
+  /// Where to write the first k rows (or all that are not left out): their row numbers, counted from 0, and their
+  /// scores.
   int64_t* top_rows;
   float* top_scores;
 };
@@ -50,10 +51,11 @@ struct TopQuery {
 /// True if products with this vector cannot overflow, which `top_products` requires.
 bool has_finite_products(const PackedRows& packed, const float* vector, int64_t width);
 
-/// Most vectors that are multiplied at a time.
+/// largest number of vectors that one call multiplies
 constexpr int64_t most_queries = 256;
 
-/// Finds the first rows for n <= most_queries vectors. Of equal scores the lower row number is first.
+/// Finds the rows with the largest products for n <= most_queries vectors. Of equal scores the lower row number is
+/// first.
 void top_products(const TopProducts& of, const PackedRows& packed, const TopQuery* queries, int64_t n);
 
 }  // namespace mr::cpu

@@ -13,7 +13,8 @@
 namespace mr::cpu {
 namespace {
 
-/// Rows between two looks at the candidates, and room that a store of a vector may need behind them.
+/// `panel_rows`: number of rows that are multiplied before candidates are selected again. `vector_entries`: spare
+/// entries, because storing a whole vector may write behind the candidates.
 constexpr int64_t panel_rows = 8 * strip_rows, vector_entries = 16;
 
 double norm_of(const float* x, int64_t n) {
@@ -22,10 +23,10 @@ double norm_of(const float* x, int64_t n) {
   return std::sqrt(sum);
 }
 
-/// The candidates of one vector.
+/// Collects the candidates of one vector, and finds its first k rows.
 class Selection {
  public:
-  /// The number of entries of `products` and `rows`, which the caller provides.
+  /// Returns the number of entries of `products` and `rows`, which the caller provides.
   static int64_t room(const TopProducts& of) { return most_of(of) + panel_rows + vector_entries; }
   Selection(const TopProducts& of, const TopQuery& query, double row_norm, float* products, int32_t* rows)
       : of_(of), query_(query), most_(most_of(of)), products_(products), rows_(rows) {
@@ -38,7 +39,8 @@ class Selection {
 
   Basket basket() const { return {least_ - 2 * error_, products_, rows_, count_}; }
 
-  /// Takes the candidates that were added to `basket`, without those that are left out, and sets its bound.
+  /// Takes over the candidates that were added to `basket`, except rows that are left out, and raises the bound of the
+  /// basket.
   void take(Basket& basket) {
     if (basket.count == count_) return;
     add_up_to(basket.count);
@@ -66,7 +68,7 @@ class Selection {
     return next_ < query_.left_out_count ? query_.left_out[next_] : std::numeric_limits<int64_t>::max();
   }
 
-  /// Takes candidates until there are `end`, whose rows ascend, without those that are left out.
+  /// Takes over candidates, whose rows ascend, until there are `end`, except rows that are left out.
   void add_up_to(int64_t end) {
     if (next_left_out(rows_[count_]) > rows_[end - 1]) {
       count_ = end;
@@ -141,7 +143,7 @@ class Selection {
 }  // namespace
 
 PackedRows::PackedRows(const TopProducts& of)
-    // NaN behind the last row, which never is a candidate
+    // Fills up the last strip with NaN, which never is a candidate.
     : packed_(static_cast<size_t>((of.count + strip_rows - 1) / strip_rows * strip_rows * of.width),
               std::numeric_limits<float>::quiet_NaN()),
       width_(of.width) {

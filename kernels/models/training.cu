@@ -43,8 +43,9 @@ int64_t blocks_for(int64_t blocks) {
   return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
 }
 
-/// A warp handles 32 consecutive rows: each lane reads the numbers of one row, and eight lanes multiply its factors.
-/// All loads of `together` steps are made before the first product, so that they overlap.
+/// Computes the scores of a factor model. A warp handles 32 consecutive rows: each lane reads the numbers of one row,
+/// and eight lanes multiply its factors. All loads of `together` steps are made before the first product, so that they
+/// overlap.
 template <class Real, int V>
 __global__ void __launch_bounds__(128) run_factor_scores(const FactorScores<Real> w) {
   constexpr int rows_at_once = warp / lanes_per_row, together = 4;
@@ -89,7 +90,8 @@ void factor_scores(int64_t, const FactorScores<Real>& w) {
   });
 }
 
-/// One block per list: 32 strands of rows, each added in order, then the strands one after another.
+/// Computes the users' gradients with one block per list: it adds the rows of 32 strands in order, then the strands one
+/// after another.
 template <class Real, int V>
 __global__ void __launch_bounds__(256) run_user_gradients(int64_t count, const FactorUserGradients<Real> w) {
   constexpr int strands = 256 / lanes_per_row, columns = lanes_per_row * V;
@@ -126,7 +128,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& w) {
   });
 }
 
-/// V columns of an item's row. An item has few rows to add, at most one per list.
+/// Computes V columns of an item's gradient. An item has few rows to add, at most one per list.
 template <class Real, int V>
 struct ItemGradientParts {
   FactorItemGradients<Real> w;

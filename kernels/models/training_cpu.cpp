@@ -45,7 +45,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work)
   Backend::lists(count, FactorUserGradientsByRow<Real>{work});
 }
 
-/// Estimated time of a pass over `rows` times `width` entries in vectors.
+/// Returns the estimated time of a loop over `rows` times `width` entries in vectors.
 double layer_time(int64_t rows, int64_t width) {
   return 0.125 * static_cast<double>(rows) * static_cast<double>(width);
 }
@@ -86,8 +86,8 @@ AdamRates<Real> rates_of(const AdamStep<Real>& w) {
   return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
 }
 
-/// In a dense gradient a piece is treated as one long row. In a sparse one, the lookup that the reference form does for
-/// every entry is done once per row.
+/// In a dense gradient, a thread's range of entries is treated as one long row. In a sparse gradient, the lookup that
+/// the reference form does for every entry is done once per row.
 template <class Real>
 void adam_step(int64_t count, const AdamStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
@@ -110,7 +110,7 @@ void adam_steps(int64_t count, const AdamSteps<Real>& w) {
   for (int k = 0; w.first[k] < count; ++k) adam_step(w.first[k + 1] - w.first[k], w.step[k]);
 }
 
-/// SgdStep for the n entries from `at` on, whose derivatives are consecutive.
+/// Takes an SGD step (SgdStep) for the n entries from `at` on, whose derivatives are consecutive.
 template <class Real>
 void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
   Real* __restrict const parameter = w.parameter + at;
@@ -126,7 +126,7 @@ void sgd_run(const SgdStep<Real>& w, int64_t at, const Real* __restrict gradient
   }
 }
 
-/// RootStep for the n entries from `at` on, whose derivatives are consecutive.
+/// Takes an RMSProp or Adagrad step (RootStep) for the n entries from `at` on, whose derivatives are consecutive.
 template <class Real>
 void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradient, int64_t n) {
   Real* __restrict const parameter = w.parameter + at, * __restrict const square = w.square + at;
@@ -147,8 +147,9 @@ void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradie
   }
 }
 
-/// SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for consecutive entries. Each entry uses
-/// the operations of the reference form, so the bits are equal. `second` is another table whose rows the step changes.
+/// Takes an SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for consecutive entries. Each
+/// entry uses the operations of the reference form, so the bits are equal. `second` is another table whose rows the
+/// step changes.
 template <class Step, class Real>
 void step_by_rows(int64_t count, const Step& w, const Real* second,
                   void (*run)(const Step& w, int64_t at, const Real* gradient, int64_t n)) {

@@ -8,7 +8,7 @@
 
 namespace mr::cpu {
 
-/// The numbers of AdamStep that are constant over all entries.
+/// The settings of AdamStep, which are constant over all entries.
 template <class Real>
 struct AdamRates {
   Real rate, correction, beta1, beta2, epsilon, decay;
@@ -24,8 +24,8 @@ struct AdamRows {
   int64_t width;
 };
 
-/// n weighted rows: row index[k] (counted from 1) of a matrix with `width` columns, with weight weights[order[k]], or
-/// weights[k] if `order` is null.
+/// Describes n weighted rows: row index[k] (counted from 1) of a matrix with `width` columns, with weight
+/// weights[order[k]], or weights[k] if `order` is null.
 template <class Real>
 struct WeighedRows {
   const Real* matrix;
@@ -37,11 +37,11 @@ struct WeighedRows {
 
 template <class Real>
 struct TrainingLoops {
-  /// AdamStep for the updated rows with positions `first` to `last` - 1.
+  /// Runs AdamStep for the updated rows with positions `first` to `last` - 1.
   void (*adam)(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates);
-  /// products[k] = inner product of `vector` and row index[k] of the matrix. Weights are not used.
+  /// Computes products[k] = inner product of `vector` and row index[k] of the matrix. Weights are not used.
   void (*inner_products)(const Real* vector, const WeighedRows<Real>& rows, Real* products);
-  /// sums = sum of the weighted rows, in sequence.
+  /// Computes the sum of the weighted rows, in sequence, into `sums`.
   void (*sum_rows)(const WeighedRows<Real>& rows, Real* sums);
 };
 

@@ -1,4 +1,5 @@
-// The loops of training.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp only.
+// The loops of training_cpu.h over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by training_*.cpp
+// only.
 #include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/core/prefetch.h"
@@ -16,7 +17,7 @@ void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* pro
   }
 }
 
-/// Columns c to c + vectors * lanes - 1 of the sum.
+/// Computes the columns c to c + vectors * lanes - 1 of the sum of weighted rows.
 template <int vectors, class Real>
 void sum_columns(const WeighedRows<Real>& rows, int64_t c, Real* sums) {
   using L = Lanes<Real>;

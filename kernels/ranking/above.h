@@ -11,7 +11,7 @@ namespace mr::cpu {
 template <class Real>
 struct AboveLoops {
   static constexpr int bounds = 4;
-  /// above[b] and tied[b]: how many of n scores (no NaN) are higher than bound b, and equal to bound b.
+  /// Counts how many of n scores (no NaN) are higher than bound b (above[b]) and equal to it (tied[b]).
   void (*count)(const Real* scores, int64_t n, const Real* bounds, int32_t* above, int32_t* tied);
 };
 

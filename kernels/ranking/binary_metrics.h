@@ -1,7 +1,7 @@
-// Exact metrics of binary relevance from placements, as expectations over the orders of tied rows. In a run of t tied
-// rows with a rows above it, a row is at each of the ranks a + 1 .. a + t with probability 1/t. Given that a relevant
-// row is at the j-th of these ranks, each of the run's other rt - 1 relevant rows is above it with probability (j - 1)
-// / (t - 1). H(r) is the sum of 1 / rank over the first r ranks.
+// Exact metrics of binary relevance, as expectations over the orders of tied rows. They read the rows' placements
+// (order.h). In a run of t tied rows with a rows above it, a row is at each of the ranks a + 1 .. a + t with
+// probability 1/t. Given that a relevant row is at the j-th of these ranks, each of the run's other rt - 1 relevant
+// rows is above it with probability (j - 1) / (t - 1). H(r) is the sum of 1 / rank over the first r ranks.
 #pragma once
 
 #include "kernels/core/powers.h"
@@ -9,7 +9,8 @@
 
 namespace mr {
 
-/// AP: (1/P) sum over relevant rows of precision at their rank. It divides by min(P, k) if `by_cutoff`.
+/// AP: (1/P) sum over relevant rows of the precision at their rank. It is divided by min(P, k) instead of P if
+/// `by_cutoff`.
 template <class Real>
 struct AveragePrecision {
   MetricViews<Real> v;

@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Candidate lists: the items 1 .. all except each list's excluded ones (ascending), in ascending order.
+/// Computes candidate lists: the items 1 .. all except each list's excluded ones (ascending), in ascending order.
 template <class Real>
 struct CatalogueItems {
   Ragged lists, excluded;
@@ -28,8 +28,8 @@ struct CatalogueItems {
   }
 };
 
-/// Placements of only the chosen rows under the tie rule `mean`, by counting. Every row with a grade of at least
-/// `threshold` must be chosen.
+/// Computes the placements (order.h) of only the chosen rows under the tie rule `mean`, by counting. Every row with a
+/// grade of at least `threshold` must be chosen.
 template <class Real>
 struct PlaceChosen {
   Span<const Real> scores;

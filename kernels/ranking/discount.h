@@ -9,8 +9,8 @@
 
 namespace mr {
 
-/// The gain of a grade y: 2^y - 1 (Burges et al. 2005, the default), y (Järvelin & Kekäläinen 2002), or 2^(y+1) - 1,
-/// which some published code computes by adding 1 to every grade.
+/// The formula for the gain of a grade y: 2^y - 1 (Burges et al. 2005, the default), y (Järvelin & Kekäläinen 2002), or
+/// 2^(y+1) - 1, which some published code computes by adding 1 to every grade.
 enum class Gain : int8_t { exp2, linear, exp2_plus_one };
 
 MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
@@ -18,10 +18,10 @@ MR_HD inline double gain_of(double grade, Gain kind = Gain::exp2) {
   return portable::exp2(kind == Gain::exp2 ? grade : grade + 1) - 1;
 }
 
-/// Discount of a rank, which may be fractional.
+/// Returns the discount of a rank, which may be fractional.
 MR_HD inline double discount(double rank) { return 0.69314718055994530942 / portable::log1p(rank); }
 
-/// The discount and its derivative by the rank, from one logarithm. Static for the reason in functions.h.
+/// Holds the discount and its derivative by the rank, from one logarithm. Static for the reason in functions.h.
 struct SlopedDiscount {
   double value, slope;
 };

@@ -1,5 +1,5 @@
-// Exact metrics of grades from placements, as expectations over the orders of tied rows. D(r) is the sum of discounts
-// over the first r ranks. Every grade above 0 counts, whatever the threshold for relevant rows.
+// Exact metrics of grades, as expectations over the orders of tied rows. They read the rows' placements (order.h). D(r)
+// is the sum of discounts over the first r ranks. Every grade above 0 counts, whatever the threshold for relevant rows.
 #pragma once
 
 #include "kernels/core/logarithms.h"
@@ -59,10 +59,10 @@ struct ExpectedReciprocalRank {
   }
 
  private:
-  /// The factor 1 - R of a grade; `whole` is 2^top.
+  /// Returns the factor 1 - R of a row's grade; `whole` is 2^top.
   MR_HD double missed(int64_t slot, double whole) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / whole; }
 
-  /// The sum over the ranks of a run of t tied rows below r others, for a user who reaches the run.
+  /// Returns the sum over the ranks of a run of t tied rows, which begins after r rows, for a user who reaches the run.
   template <class Group>
   MR_HD double of_run(const Group& group, int64_t at, int64_t r, int64_t t, double whole) const {
     const int64_t last = v.k - r < t ? v.k - r : t;
@@ -98,8 +98,8 @@ struct ExpectedReciprocalRank {
     return value;
   }
 
-  /// products[i - 1]: the mean, over the sets of i graded rows among the t rows from `first` on, of the product of 1 -
-  /// R, for i up to `limit`. Returns the number of graded rows.
+  /// Computes products[i - 1] = the mean, over the sets of i graded rows among the t rows from `first` on, of the
+  /// product of 1 - R, for i up to `limit`. Returns the number of graded rows.
   template <class Group>
   MR_HD int64_t mean_products(const Group& group, int64_t first, int64_t t, int64_t limit, double whole,
                               double*& products, double*& spare) const {

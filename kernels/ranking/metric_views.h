@@ -1,4 +1,4 @@
-// Input and output of every exact metric: relevance and placements, which are computed once for all metrics.
+// Input and output of every exact metric: relevance and placements (order.h), which are computed once for all metrics.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct MetricViews {
   double empty;
   Span<Real> out;
 
-  /// Sum of f(placement, row) over the counted rows.
+  /// Returns the sum of f(placement, row) over the counted rows.
   template <class Group, class F>
   MR_HD double sum_counted(const Group& group, int64_t list, F f) const {
     const int64_t at = lists.begin(list);
@@ -36,7 +36,7 @@ struct MetricViews {
     group.each(1, [&](int64_t) { out[list] = static_cast<Real>(value); });
   }
 
-  /// How many ranks of the row's run of tied rows are within the first `ranks`.
+  /// Returns how many ranks of the row's run of tied rows are within the first `ranks`.
   MR_HD static int64_t within(const Placement& p, int64_t ranks) {
     const int64_t room = ranks - p.above;
     return room < 0 ? 0 : room < p.tied ? room : p.tied;

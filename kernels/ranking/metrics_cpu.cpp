@@ -1,4 +1,4 @@
-// The CPU's tables of exact metrics, with placements by sorting.
+// The CPU's tables of exact metrics. They compute the rows' placements (order.h) by sorting.
 #include <algorithm>
 #include <vector>
 
@@ -59,7 +59,8 @@ struct SortedRows {
   bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
 };
 
-/// Sort keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare nothing else.
+/// Sorts rows by keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare
+/// nothing else.
 struct PackedRows {
   const Precedes<float> precedes;
   float threshold;
@@ -69,7 +70,7 @@ struct PackedRows {
     keys.resize(static_cast<size_t>(n));
     if (n <= rank_loops().most) {
       static constinit thread_local OfThread<std::vector<int32_t>> the_places;
-      // for each row of a short list, its position by descending score
+      // `places`: for each row of a short list, its position by descending score
       std::vector<int32_t>& places = the_places.get();
       places.resize(keys.size());
       rank_loops().count(precedes.scores, n, places.data());
@@ -88,8 +89,8 @@ struct PackedRows {
   bool tied(int64_t a, int64_t b) const { return keys[a] >> 32 == keys[b] >> 32; }
 };
 
-/// Like PackedRows, for float64: scores are sorted after rounding to float32; then rows with one rounded score are
-/// sorted by the whole score.
+/// Like PackedRows, for float64: rows are sorted by their score rounded to float32, then rows with equal rounded scores
+/// by the whole score.
 struct PackedDoubles {
   const Precedes<double>& precedes;
   float threshold;
@@ -161,7 +162,8 @@ void place(int64_t count, const Place<Real>& work) {
   Backend::lists(count, PlaceBySorting<Real>{work});
 }
 
-/// For each row in ranked order, the number of rows of lower grade above it: O(N log N) per list.
+/// Computes wrongly ordered pairs: for each row in ranked order, the number of rows of lower grade above it. O(N log N)
+/// per list.
 template <class Real>
 struct WrongPairsByRank : WrongPairs<Real> {
   template <class Group>

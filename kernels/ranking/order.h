@@ -28,8 +28,9 @@ MR_HD inline uint64_t falling_bits(double score) {
 
 enum class Ties : int8_t { mean, stable, worst, trec };
 
-/// For one row: how many rows are ranked above it, how many tied rows its run has (itself included), how many of both
-/// are relevant, and how many rows of the run have a lower number. Under every tie rule but `mean` a run is one row.
+/// Where a row is ranked (its placement): how many rows are ranked above it, how many tied rows its run has (itself
+/// included), how many of both are relevant, and how many rows of the run have a lower number. Under every tie rule but
+/// `mean` a run is one row.
 struct Placement {
   int32_t above = 0, tied = 1, relevant_above = 0, relevant_tied = 0, before = 0;
 };
@@ -49,8 +50,8 @@ struct Precedes {
   }
 };
 
-/// Placements by counting, O(N^2) per list: the reference form. `keys` is used under the tie rule `trec` only.
-/// `longest`: an upper bound of the longest list's rows, from which a backend chooses its form.
+/// Computes the placements by counting, O(N^2) per list: the reference form. `keys` is used under the tie rule `trec`
+/// only. `longest`: an upper bound of the longest list's rows, from which a backend chooses its form.
 template <class Real>
 struct Place {
   Span<const Real> scores;
@@ -83,7 +84,7 @@ struct Place {
   }
 };
 
-/// Mean rank of a row: the middle of its run of tied rows.
+/// Computes the mean rank of each row: the middle of its run of tied rows.
 template <class Real>
 struct RankOf {
   Span<const Placement> places;
@@ -93,7 +94,8 @@ struct RankOf {
   }
 };
 
-/// order[rank] = row, counted from 1 in the batch, or in the list if `within`. Of tied rows the lower number is first.
+/// Computes the rows by rank: order[rank] = row, counted from 1 in the batch, or in the list if `within`. Of tied rows
+/// the lower number is first.
 template <class Real>
 struct OrderOf {
   Span<const Placement> places;

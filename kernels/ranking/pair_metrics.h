@@ -6,7 +6,7 @@
 
 namespace mr {
 
-/// nRBP loss: sum over relevant rows of (r - 1), minus P (P - 1) / 2, which is the number of wrongly ordered pairs.
+/// nRBP loss: sum over relevant rows of (r - 1), minus P (P - 1) / 2. It equals the number of wrongly ordered pairs.
 template <class Real>
 struct NrbpLoss {
   MetricViews<Real> v;
@@ -19,7 +19,7 @@ struct NrbpLoss {
   }
 };
 
-/// Number of wrongly ordered pairs of unequal grades: O(N^2) per list, the reference form.
+/// Counts the wrongly ordered pairs of unequal grades: O(N^2) per list, the reference form.
 template <class Real>
 struct WrongPairs {
   MetricViews<Real> v;

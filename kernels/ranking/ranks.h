@@ -10,7 +10,8 @@ namespace mr::cpu {
 struct RankLoops {
   /// For lists of up to this many rows, counting is faster than sorting.
   int64_t most;
-  /// places[i] = how many of n scores (no NaN) are higher than score i, or are equal to it with a lower row number.
+  /// Computes places[i] = how many of n scores (no NaN) are higher than score i, or are equal to it with a lower row
+  /// number.
   void (*count)(const float* scores, int64_t n, int32_t* places);
 };
 

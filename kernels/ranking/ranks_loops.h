@@ -8,7 +8,8 @@ namespace {
 using Scores = Lanes<float>;
 typedef int32_t Counts __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
 
-/// Rows first to first + vectors * lanes - 1. Rows from n on are padding, and their results are not used.
+/// Computes the ranks of rows first to first + vectors * lanes - 1. Rows from n on are padding, and their results are
+/// not used.
 template <int vectors>
 void count_block(const float* scores, int64_t n, int64_t first, const float* block, int32_t* places) {
   constexpr int64_t lanes = Scores::count, rows = vectors * lanes;

@@ -37,7 +37,8 @@ namespace mr {
 
 MR_KERNEL_TABLE(MetricKernels, MR_METRIC_ROWS)
 
-/// Swap differences of metrics, |Delta M_ij|, which are LambdaRank's pair weights. Kernels exist for each form.
+/// Changes of metrics when two rows swap ranks, |Delta M_ij|, which are LambdaRank's pair weights. Kernels exist for
+/// each kind.
 using MetricSwaps = std::variant<SumSwaps, ApSwaps, FirstSwaps, CascadeSwaps, TimeBiasSwaps>;
 
 }  // namespace mr

@@ -13,7 +13,7 @@
 
 namespace mr {
 
-/// The rows of a ranking without ties. `better`: the rows with worth above 0.
+/// The rows of a ranking without ties. `better`: the rows whose worth (what a row adds to the metric) is above 0.
 struct RankedRows {
   Span<const Placement> places;
   Span<const float> relevance;
@@ -36,7 +36,7 @@ struct RankedRows {
     });
   }
 
-  /// Prefix sums over the better rows by rank: sums[c] is the sum of term(row) over the first c + 1 of them.
+  /// Computes prefix sums over the better rows by rank: sums[c] is the sum of term(row) over the first c + 1 of them.
   template <class Group, class Term>
   MR_HD void sum_by_rank(const Group& group, int64_t list, Span<double> sums, Term term) const {
     const int64_t at = lists.begin(list), count = better.size(list);
@@ -48,7 +48,7 @@ struct RankedRows {
       for (int64_t c = 1; c < count; ++c) sums[at + c] += sums[at + c - 1];
     });
   }
-  /// The sum over the better rows above a row, from the prefix sums.
+  /// Returns the sum over the better rows above a row, from the prefix sums.
   MR_HD double sum_above(int64_t list, int64_t row, const Span<double>& sums) const {
     const int32_t above = places[row].relevant_above;
     return above > 0 ? sums[lists.begin(list) + above - 1] : 0;
@@ -90,9 +90,9 @@ struct SumSwaps {
   }
 };
 
-/// Swap difference of AP. Let d(r) = 1/r up to rank k, and H the sum of d over the c relevant rows above. Removing row
-/// i changes the sum by H - (c + 1) d(r), and inserting row j changes it by (c + 1) d(q) - H. Their sum is the gain if
-/// j is above i. If j is below, its negative applies, less d(q) - d(r).
+/// Computes the change of AP if rows i and j swap ranks. Let d(r) = 1/r up to rank k, and H the sum of d over the c
+/// relevant rows above. Removing row i changes the sum by H - (c + 1) d(r), and inserting row j changes it by (c + 1)
+/// d(q) - H. Their sum is the gain if j is above i. If j is below, its negative applies, less d(q) - d(r).
 struct ApSwaps {
   using Row = SwapRow;
   int64_t k;

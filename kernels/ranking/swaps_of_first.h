@@ -1,5 +1,5 @@
-// Swap differences of metrics where the user stops: at the first relevant row (RR, hit), or with some probability
-// (ERR).
+// Changes of metrics if two rows swap ranks, for metrics where the user stops: at the first relevant row (RR, hit), or
+// with some probability (ERR).
 #pragma once
 
 #include "kernels/core/functions.h"
@@ -7,8 +7,9 @@
 
 namespace mr {
 
-/// Swap difference of a value of the first relevant row's rank. It is nonzero in two cases: j is above all relevant
-/// rows; or i is the first relevant row and j is below it, so that the first becomes j or the second relevant row.
+/// Computes the change of a function of the first relevant row's rank if rows i and j swap ranks. It is nonzero in two
+/// cases: j is above all relevant rows; or i is the first relevant row and j is below it, so that the first becomes j
+/// or the second relevant row.
 struct FirstSwaps {
   using Row = SwapRow;
   int64_t k;
@@ -36,7 +37,7 @@ struct FirstSwaps {
   }
 
  private:
-  /// The relevant row that has the given number of relevant rows above it.
+  /// Returns the relevant row that has the given number of relevant rows above it.
   template <class Group>
   MR_HD Row relevant_row(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, int32_t above) const {
     const int64_t at = of.lists.begin(list);
@@ -48,9 +49,9 @@ struct FirstSwaps {
   }
 };
 
-/// Swap difference of ERR: a user stops at rank r with probability R_r and reaches r with probability left_r = prod
-/// over s < r of (1 - R_s). A swap changes the terms of both ranks, and multiplies the terms of the ranks between by
-/// the ratio of the two rows' 1 - R.
+/// Computes the change of ERR if two rows swap ranks: a user stops at rank r with probability R_r and reaches r with
+/// probability left_r = prod over s < r of (1 - R_s). A swap changes the terms of both ranks, and multiplies the terms
+/// of the ranks between by the ratio of the two rows' 1 - R.
 struct CascadeSwaps {
   struct Row {
     double level;  // R, the probability that the user stops at the row

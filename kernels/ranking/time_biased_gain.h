@@ -16,16 +16,16 @@ namespace mr {
 struct TimeBias {
   portable::Base relevant, other;
   double gain;
-  /// Remaining interest at a row with the given numbers of relevant and other rows above it.
+  /// Returns the remaining interest at a row with the given numbers of relevant and other rows above it.
   MR_HD double left(int64_t relevant_above, int64_t others_above) const {
     return portable::power(relevant, static_cast<double>(relevant_above)) *
            portable::power(other, static_cast<double>(others_above));
   }
 };
 
-/// Expectation over the orders of tied rows. In a run of m relevant rows and n others, each relevant row has the
-/// expected interest: integral over x from 0 to 1 of (1 - (1 - a) x)^(m - 1) (1 - (1 - b) x)^n, with a = relevant, b =
-/// other. At position x, every other row of the run is above it with probability x.
+/// Computes the expectation over the orders of tied rows. In a run of m relevant rows and n others, each relevant row
+/// has the expected interest: integral over x from 0 to 1 of (1 - (1 - a) x)^(m - 1) (1 - (1 - b) x)^n, with a =
+/// relevant, b = other. At position x, every other row of the run is above it with probability x.
 template <class Real>
 struct TimeBiasedGain {
   MetricViews<Real> v;
@@ -44,8 +44,9 @@ struct TimeBiasedGain {
   }
 
  private:
-  /// The integral over a run, with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha - beta) I(m - 1, n))
-  /// / ((m + n + 1) beta), with alpha = 1 - a >= beta = 1 - b. The recurrence damps errors where alpha < 2 beta.
+  /// Returns the integral over a run of tied rows, with powers m and n, by parts: I(m, n) = (1 - a^m b^(n+1) - m (alpha
+  /// - beta) I(m - 1, n)) / ((m + n + 1) beta), with alpha = 1 - a >= beta = 1 - b. The recurrence damps errors where
+  /// alpha < 2 beta.
   MR_HD double over_run(int64_t m, int64_t n) const {
     const double alpha = 1 - bias.relevant.x, beta = 1 - bias.other.x;
     double power = portable::power(bias.other, static_cast<double>(n + 1));
@@ -59,8 +60,8 @@ struct TimeBiasedGain {
   }
 };
 
-/// Swap difference of a relevant row i at rank r and another row j at rank q. The term of i changes rank. For the
-/// relevant rows between them, a relevant row above becomes an irrelevant one, or the reverse.
+/// Computes the change of the metric if a relevant row i at rank r and another row j at rank q swap ranks. The term of
+/// i changes rank. For the relevant rows between them, a relevant row above becomes an irrelevant one, or the reverse.
 struct TimeBiasSwaps {
   struct Row {
     double level, share, inverse_rank;  // share: interest that remains when the user reaches the row

@@ -1,5 +1,5 @@
-// Log sums of exponentials over a whole catalogue, block of items by block of items: the scores of all users for one
-// block are a matrix, and nothing else of that size is stored.
+// Logarithms of sums of e^(score / tau) over a whole catalogue, one block of items after another: the scores of all
+// users for a block are a matrix, and nothing else of that size is stored.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 
 namespace mr {
 
-/// Adds a block of scores [users, width] to running sums of e^(f / tau): `totals` times e^`tops` is the sum.
+/// Adds a block of scores f [users, width] to each user's running sum of e^(f / tau): `totals` times e^`tops` is the
+/// sum.
 template <class Real>
 struct AddToLogSums {
   Span<const Real> scores;
@@ -29,7 +30,7 @@ struct AddToLogSums {
         group.sum(width, [&](int64_t i) { return portable::exp(static_cast<double>(scores[at + i]) / tau - most); });
     group.each(1, [&](int64_t) { put(user, most, sum); });
   }
-  /// Adds `sum` times e^`most`, where `most` is at least the former top.
+  /// Adds `sum` times e^`most` to a user's running sum, where `most` is at least the former top.
   MR_HD void put(int64_t user, double most, double sum) const {
     const double before = tops[user], total = totals[user] * portable::exp(before == most ? 0 : before - most) + sum;
     tops[user] = most;
@@ -38,7 +39,8 @@ struct AddToLogSums {
   }
 };
 
-/// Replaces a block of scores by the derivatives of the users' log sums by them, times `upstream`.
+/// Replaces a block of scores by the derivatives, by these scores, of the logarithms of the users' sums, times
+/// `upstream`.
 template <class Real>
 struct CatalogueWeights {
   Span<Real> scores;

@@ -17,7 +17,7 @@
 
 namespace mr {
 
-/// Rows of a list that a sum includes.
+/// Which rows of a list a sum includes: all, the relevant rows, or the other rows.
 enum class Part : int8_t { all, relevant, others };
 
 MR_HD inline bool is_in(Part part, float grade) {
@@ -34,15 +34,16 @@ struct PartScores {
   Real tau;
 
   MR_HD bool has(int64_t row) const { return is_in(part, relevance[row]); }
-  /// 0 for equal numbers, infinite ones too: a sum of e^inf or of e^-inf has the weights of equal rows.
+  /// Returns f - top for the row's f = score / tau. Equal numbers give 0, infinite ones too, so that a sum of e^inf or
+  /// of e^-inf has the weights of equal rows.
   MR_HD Real below(int64_t row, Real top) const {
     const Real f = scores[row] / tau;
     return f == top ? Real(0) : f - top;
   }
 };
 
-/// value = log of the sum of e^(f / tau) over the rows of a part. `powers` has e^(f / tau - the largest f / tau) of
-/// these rows and 0 for other rows, `total` the sum of them.
+/// Computes per list value = log of the sum of e^(f / tau) over the rows of a part (all, relevant or other rows).
+/// `powers` has e^(f / tau - the largest f / tau) of these rows and 0 for other rows, `total` the sum of them.
 template <class Real>
 struct PartLogSum : PartScores<Real> {
   Span<Real> value, powers, total;
@@ -76,10 +77,11 @@ struct PartLogSumVjp : PartScores<Real> {
   }
 };
 
-/// Functions that PSL has in place of the exponential: tanh(d) + 1, max(d + 1, 0), and atan(d) + 1 where it is above 0.
+/// Functions that the loss PSL has in place of the exponential: tanh(d) + 1, max(d + 1, 0), and atan(d) + 1 where it is
+/// above 0.
 enum class Surrogate : int8_t { tanh, relu, atan };
 
-/// The logarithm of a surrogate of d = (f_worse - f_better) / tau, divided by tau_star.
+/// Computes log(s(d)) / tau_star, where s is a surrogate and d = (f_worse - f_better) / tau for scores f.
 template <class Real>
 struct PslForm {
   Surrogate surrogate;
@@ -98,7 +100,7 @@ struct PslForm {
       }
     }
   }
-  /// The derivative by the difference of the scores (better - worse), times `upstream`.
+  /// Returns the derivative of `value` by the difference of the scores (better - worse), times `upstream`.
   MR_HD Real product(Real d, Real upstream) const {
     const Real g = upstream * (1 / tau_star);
     Real by_d = 0;
@@ -121,9 +123,9 @@ struct PslForm {
 };
 
 /// PSL of every list: the mean over its relevant rows i of log sum_(other j) e^value(d_ij), times the row's weight
-/// unless `weights` is null; or, if `whole`, the logarithm of the sum over all pairs (i, j). `tops` and `totals` have a
-/// slot per row, as in PartLogSum: that of the relevant row, or that of the list's first row if `whole`. A sum without
-/// a term above 0 gives -infinity.
+/// unless `weights` is null; or, if `whole`, the logarithm of the sum over all pairs (i, j). For each sum, `tops` and
+/// `totals` have its largest exponent and the sum relative to it, at the relevant row, or at the list's first row if
+/// `whole`. A sum without a term above 0 gives -infinity.
 template <class Real>
 struct PslScores {
   Span<const Real> scores;
@@ -215,7 +217,8 @@ struct PslSumsVjp : PslScores<Real> {
       out[at + j] = static_cast<Real>(sum);
     });
   }
-  /// The derivative by the value of a pair's exponential, for relevant row i of a list with `positives` relevant rows.
+  /// Returns the derivative of the loss by the exponential of a pair, for relevant row i of a list with `positives`
+  /// relevant rows.
   MR_HD Real weight(int64_t list, Real positives, int64_t at, int64_t i) const {
     return this->whole ? upstream[list] * (1 / totals[at])
                        : this->weighed(upstream[list] / positives, i) * (1 / totals[i]);
@@ -228,8 +231,8 @@ struct PslSumsVjp : PslScores<Real> {
   }
 };
 
-/// The k-th largest score of each list, or the smallest score of a shorter list; -infinity for an empty list. Scores
-/// are not NaN. The search goes over the bits of the result, because the order of numbers is that of their bits.
+/// Finds the k-th largest score of each list, or the smallest score of a shorter list; -infinity for an empty list.
+/// Scores are not NaN. The search goes over the bits of the result, because the order of numbers is that of their bits.
 template <class Real>
 struct KthLargest {
   Span<const Real> scores;
@@ -252,7 +255,7 @@ struct KthLargest {
  private:
   using Bits = std::conditional_t<sizeof(Real) == 4, uint32_t, uint64_t>;
   static constexpr Bits sign = Bits{1} << (8 * sizeof(Bits) - 1);
-  /// Bits that are larger for larger numbers. Both zeros have the same.
+  /// Returns bits that are larger for larger numbers, and equal for both zeros.
   static MR_HD Bits ascending(Real x) {
     x += 0;
     Bits bits;
@@ -267,9 +270,10 @@ struct KthLargest {
   }
 };
 
-/// The terms of LLPAUC that depend on scores: the mean over other rows of r(w), times `by_others`, less the mean over
-/// relevant rows of r(u), times `by_relevant`. r(x) = log(1 + e^(kappa x)) / kappa, s = sigma(f), u = 2 (1 + gamma) s -
-/// (s - a)^2 - p, w = 2 (1 + gamma) s + (s - b)^2 - m. `parameters` has a, b, p, m and gamma.
+/// Computes per list the terms of the loss LLPAUC that depend on scores: the mean over other rows of r(w), times
+/// `by_others`, less the mean over relevant rows of r(u), times `by_relevant`. r(x) = log(1 + e^(kappa x)) / kappa, s =
+/// sigma(f), u = 2 (1 + gamma) s - (s - a)^2 - p, w = 2 (1 + gamma) s + (s - b)^2 - m. `parameters` has a, b, p, m and
+/// gamma.
 template <class Real>
 struct LlpaucLoss {
   static constexpr int64_t count = 5;
@@ -305,7 +309,7 @@ struct LlpaucLoss {
     }
   }
 
-  /// The parameters, and the weights of r in a list.
+  /// The parameters of the loss, and the weights of r(x) in a list's mean over relevant rows and over other rows.
   struct Shape {
     double a, b, p, m, gamma, of_relevant, of_others;
     MR_HD double weight(bool relevant) const { return relevant ? of_relevant : of_others; }
@@ -316,7 +320,7 @@ struct LlpaucLoss {
     MR_HD double by_sigmoid(bool relevant, double s) const {
       return 2 * (1 + gamma) + (relevant ? -2 * (s - a) : 2 * (s - b));
     }
-    /// The derivative of `inside` by parameter k.
+    /// Returns the derivative of `inside` (u or w) by parameter k.
     MR_HD double by(int64_t k, bool relevant, double s) const {
       if (k == 4) return 2 * s;
       if (relevant) return k == 0 ? 2 * (s - a) : k == 2 ? -1 : 0;

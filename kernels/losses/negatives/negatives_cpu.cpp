@@ -1,5 +1,6 @@
-// The CPU's forms: functions of rows by vectors (kernels/tensor/functions_cpu.h), with the rows of a part side by side.
-// Sums go from the first row to the last, so that they are the same bits as the plain forms'.
+// The CPU's forms of the losses in negatives.h: functions of rows by vectors (kernels/tensor/functions_cpu.h), with the
+// rows of a sum side by side. Sums go from the first row to the last, so that they are the same bits as the plain
+// forms'.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -48,7 +49,7 @@ double sum_of(const Real* x, int64_t n) {
   return total;
 }
 
-/// The largest of x, by several chains of comparisons at once.
+/// Returns the largest entry of x, by several chains of comparisons at once.
 template <class Real>
 Real largest_of(const Real* x, int64_t n) {
   constexpr int64_t chains = 16;
@@ -63,7 +64,7 @@ Real largest_of(const Real* x, int64_t n) {
   return most[0];
 }
 
-/// Rows outside of the part have the power 0 by the exponential of - infinity.
+/// Rows that the sum does not include have the power 0, because it is the exponential of - infinity.
 template <class Real>
 struct VectorPartLogSum : PartLogSum<Real> {
   void operator()(const SerialGroup& group, int64_t list) const {
@@ -91,7 +92,7 @@ struct VectorPartLogSum : PartLogSum<Real> {
   }
 };
 
-/// The pairs of one relevant row with the other rows of its list.
+/// Computes the loss PSL for the pairs of one relevant row with the other rows of its list.
 template <class Real>
 class PairsOfRow {
  public:
@@ -107,7 +108,7 @@ class PairsOfRow {
 
   int64_t count = 0;  // other rows
 
-  /// Computes the logarithms of the surrogate into `x`; returns the largest.
+  /// Computes the logarithms of the surrogate, over tau_star, for all pairs into `x`. Returns the largest.
   Real values(int64_t row) {
     differences(row);
     if (w.form.surrogate == Surrogate::tanh) {
@@ -120,14 +121,14 @@ class PairsOfRow {
     return largest_of(my.x.data(), count);
   }
 
-  /// Computes e^(x - top) into `y`.
+  /// Computes e^(x - top) of all pairs into `y`.
   void exponentials(Real top) {
     for (int64_t j = 0; j < count; ++j) my.x[j] -= top;
     functions<Real>().exp.values(my.x.data(), my.y.data(), count);
   }
 
-  /// Adds the derivatives of the pairs to those of the other rows, in `sums`; returns their sum. `weight`: the
-  /// derivative by a pair's exponential, which is in `y`.
+  /// Adds the pairs' derivatives by the other rows' scores to `sums`, and returns their sum. `weight`: the derivative
+  /// of the loss by a pair's exponential, which is in `y`.
   double add_slopes(Real weight) {
     if (w.form.surrogate == Surrogate::tanh) {
       const Real of_star = 1 / w.form.tau_star, of_tau = 1 / -w.form.tau;
@@ -145,7 +146,7 @@ class PairsOfRow {
   const PslScores<Real>& w;
   Scratch<Real>& my;
 
-  /// Computes the differences into `z`, times -2 for tanh.
+  /// Computes the differences of scores over tau into `z`, times -2 for tanh.
   void differences(int64_t row) {
     const Real better = w.scores[row], tau = -w.form.tau;
     for (int64_t j = 0; j < count; ++j) my.z[j] = (better - my.scores[j]) / tau;
@@ -230,7 +231,7 @@ struct PartialSort : KthLargest<Real> {
   }
 };
 
-/// Rows of one kind in a list: their sigmoids, and what is inside of r.
+/// Relevant or other rows of a list: their scores and sigmoids, and for each row the argument of r (see LlpaucLoss).
 struct LlpaucRows {
   std::vector<double> f, s, inside, slopes;
   std::vector<int64_t> rows;
@@ -332,7 +333,7 @@ void by_vectors(int64_t count, const Plain& work) {
   Backend::lists(count, Form{work});
 }
 
-/// Lists one by one, because the time of a list grows with its number of pairs.
+/// Hands out lists one by one, because the time of a list grows with its number of pairs.
 template <class Form, class Plain>
 void one_by_one(int64_t count, const Plain& work) {
   parallel_each(count, 1, [&](int64_t list) { Form{work}(SerialGroup{}, list); });

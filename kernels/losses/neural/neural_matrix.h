@@ -1,6 +1,6 @@
-// The relaxed permutation matrix of a list (neural_sort.h) on the CPU. If a list is not too long, the entries of its
-// matrix are stored while the list is computed: once by rows and once by columns, because the two differ in rounding.
-// For longer lists, an entry is computed whenever it is read. Stored and computed entries have the same bits.
+// Holds the relaxed permutation matrix of a list (neural_sort.h) on the CPU. If a list is not too long, the entries of
+// its matrix are stored while the list is computed: once by rows and once by columns, because the two differ in
+// rounding. For longer lists, an entry is computed whenever it is read. Stored and computed entries have the same bits.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace mr::cpu {
 
-/// The longest list whose entries are kept, in 16 MB.
+/// number of rows of the longest list whose matrix is stored, in 16 MB
 constexpr int64_t most_rows_kept = 1024;
 
 class VectorMatrix {
  public:
-  /// `rows` and `columns` are memory for entries, or null.
+  /// `rows` and `columns` are memory for the matrix by rows and by columns. Null: entries are not stored.
   VectorMatrix(double* rows, double* columns, int64_t stride) : rows_(rows), columns_(columns), stride_(stride) {}
 
   template <class Group>
@@ -93,7 +93,7 @@ class VectorMatrix {
   int64_t stride_;
 };
 
-/// Memory of one thread for a list.
+/// Memory of one thread for the matrix of a list.
 struct NeuralScratch {
   std::vector<double> vectors, rows, columns;
   auto in_use() { return Kept(vectors, rows, columns); }

@@ -9,8 +9,9 @@
 
 namespace mr {
 
-/// One value per list, and its derivative by every score unless `derivative` is null. `spare` has `slots(iterations)`
-/// numbers per row, or `slots(1)` without derivative. It is empty on the CPU, whose threads have memory of their own.
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. `spare` has
+/// `slots(iterations)` numbers per row, or `slots(1)` without derivative. It is empty on the CPU, whose threads have
+/// memory of their own.
 template <class Real>
 struct NeuralNdcgLoss {
   Span<const Real> scores;
@@ -32,7 +33,7 @@ struct NeuralNdcgLoss {
     of_list(group, list, PlainMatrix{}, spare.data + slots(kept()) * lists.begin(list), n);
   }
 
-  /// The number of iterations whose scalings are kept.
+  /// Returns the number of iterations whose scalings of rows and columns are kept.
   MR_HD int64_t kept() const { return derivative.data != nullptr ? iterations : 1; }
 
   /// Computes one list. `memory` holds `slots(kept())` vectors that are `stride` apart.
@@ -65,8 +66,9 @@ struct NeuralNdcgLoss {
   }
 
  private:
-  /// The vectors of a list. `rows` and `columns` have the derivatives of the value by the sums that rows and columns
-  /// were divided by, `by_away` those by A_j / tau, and `slope` those by f_j with A_j held constant.
+  /// The vectors of a list, each with n entries. `rows` and `columns` have the derivatives of the list's value by the
+  /// sums that rows and columns were divided by, `by_away` those by A_j / tau, and `slope` those by f_j with A_j held
+  /// constant.
   template <class Matrix>
   struct OfList {
     const NeuralSort<Matrix>& x;
@@ -84,10 +86,10 @@ struct NeuralNdcgLoss {
           by_away(memory + 7 * x.stride),
           stepped(memory + 8 * x.stride) {}
 
-    /// Goes back from the last iteration to the first. `b` has the sum over j of K_kj v_j G_j. The derivative of
-    /// softmax subtracts from the derivative by an entry the mean over its row. No further sums are needed for this:
-    /// the mean is
-    /// `-rows` of iteration 0, and the sum over a column follows from the sums of that iteration.
+    /// Computes the derivatives, from the last iteration back to the first. `b` has the sum over j of K_kj v_j G_j. The
+    /// derivative of softmax subtracts from the derivative by an entry the mean over its row. No further sums are
+    /// needed for this: the mean is `-rows` of iteration 0, and the sum over a column follows from the sums of that
+    /// iteration.
     template <class Group>
     MR_HD void go_back(const Group& group, int64_t last) const {
       group.each(x.n, [&](int64_t k) {

@@ -14,8 +14,8 @@
 
 namespace mr {
 
-/// NeuralSort of one list. The scalings of every iteration are kept if `keeps`, otherwise only those of the last two
-/// iterations. Vectors of n numbers are `stride` apart.
+/// Computes the scaled matrix P of one list. The scalings of every iteration are kept if `keeps`, otherwise only those
+/// of the last two iterations. Vectors of n numbers are `stride` apart.
 template <class Matrix>
 struct NeuralSort : NeuralVectors {
   Matrix matrix;
@@ -33,7 +33,7 @@ struct NeuralSort : NeuralVectors {
         keeps(keeps_all),
         kept(memory + 4 * apart) {}
 
-  /// The scalings of rows (u) and of columns (v) after an iteration.
+  /// Return the factors of rows (u) and of columns (v) after an iteration.
   MR_HD double* u(int64_t iteration) const { return slot(iteration, 0); }
   MR_HD double* v(int64_t iteration) const { return slot(iteration, 1); }
 
@@ -46,8 +46,8 @@ struct NeuralSort : NeuralVectors {
     matrix.template over_columns<count>(group, *this, weights, then);
   }
 
-  /// Fills in the matrix before it is scaled. An infinite score is replaced by one so far beyond the finite scores that
-  /// its row has no share of other ranks.
+  /// Computes the matrix K before it is scaled. An infinite score is replaced by one so far beyond the finite scores
+  /// that its row has no share of other ranks.
   template <class Group, class Real>
   MR_HD void prepare(const Group& group, const Real* scores) const {
     const auto finite_or = [&](int64_t i, double other) {
@@ -74,8 +74,8 @@ struct NeuralSort : NeuralVectors {
   MR_HD int64_t scale(const Group& group, int64_t iterations, double tolerance) const {
     for (int64_t t = 1; t <= iterations; ++t) {
       over_columns<1>(group, {u(t - 1)}, [&](int64_t j, const double(&sums)[1]) { v(t)[j] = 1 / sums[0]; });
-      // The largest distance of a column's sum from 1 after iteration t - 1. The sum of column j is v(t - 1)_j /
-      // v(t)_j, because 1 / v(t)_j is the sum of the column without its factor v.
+      // `off` is the largest distance of a column's sum from 1 after iteration t - 1. The sum of column j is v(t - 1)_j
+      // / v(t)_j, because 1 / v(t)_j is the sum of the column without its factor v.
       const double off = group.max(n, 0.0, [&](int64_t j) { return std::fabs(v(t - 1)[j] / v(t)[j] - 1); });
       if (t > 1 && off < tolerance) return t - 1;
       over_rows(group, v(t), [&](int64_t k, double sum) { u(t)[k] = 1 / sum; });
@@ -84,7 +84,8 @@ struct NeuralSort : NeuralVectors {
   }
 
  private:
-  /// Scores up to this many times tau are used unchanged: rounding errors of their sums are small compared with tau.
+  /// Scores of up to this many times tau are used unchanged, because rounding errors of their sums are small compared
+  /// with tau.
   static constexpr double most = 0x1p20;
 
   /// Replaces scores that are too large for the precision of their sums by scores that begin at 0 and give the same

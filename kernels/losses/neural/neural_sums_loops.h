@@ -16,7 +16,7 @@ struct Rest {
   }
 };
 
-/// e^t. It is 0 for t < -350, which is out of the range of `exponential` and adds nothing to a sum.
+/// Returns e^t. It is 0 for t < -350, which is out of the range of `exponential` and adds nothing to a sum.
 inline Lanes<double>::Vector entry_of(Lanes<double>::Vector t) {
   using V = Lanes<double>::Vector;
   constexpr double beyond = -350;
@@ -65,7 +65,7 @@ inline void entries(const double* x, double a, const double* b, double c, int64_
   for (int64_t i = n; i % NeuralSumLoops::block != 0; ++i) out[i] = 0;
 }
 
-/// Weighted sums of `rows` rows at once. Each row has its own chain of additions.
+/// Computes weighted sums of `rows` rows at once. Each row has its own chain of additions.
 template <int count, int rows>
 void weigh_rows(const double* entries, const double* const* weights, int64_t n, double* out) {
   using L = Lanes<double>;

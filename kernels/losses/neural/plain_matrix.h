@@ -11,14 +11,14 @@
 
 namespace mr {
 
-/// The vectors that determine the matrix of a list: f has scores, away A_j / tau, normaliser the logarithms of the sums
-/// of rows before they are divided, steps (n - 1 - 2k) / tau for ranks k from 0.
+/// The vectors that determine the matrix of a list: `f` has scores, `away` A_j / tau, `normaliser` the logarithms of
+/// the sums of rows before they are divided, steps (n - 1 - 2k) / tau for ranks k from 0.
 struct NeuralVectors {
   int64_t n;
   double tau;
   double *f, *away, *normaliser, *steps;
 
-  /// Puts the vectors into `memory`, `apart` numbers from each other.
+  /// Places the vectors in `memory`, `apart` numbers from each other.
   MR_HD NeuralVectors(int64_t rows, double temperature, double* memory, int64_t apart)
       : n(rows),
         tau(temperature),
@@ -30,7 +30,7 @@ struct NeuralVectors {
   MR_HD double logit(int64_t k, int64_t j) const { return steps[k] * f[j] - away[j]; }
 };
 
-/// Computes an entry whenever it is read.
+/// Computes each entry of the matrix whenever it is read, and stores none.
 struct PlainMatrix {
   /// Fills in `away` and `normaliser`.
   template <class Group>
@@ -84,7 +84,7 @@ struct PlainMatrix {
   }
 
  private:
-  /// out[w] = sum over i < n of e^(a x_i - b_i - c) weights[w][i].
+  /// Computes out[w] = sum over i < n of e^(a x_i - b_i - c) weights[w][i].
   template <int count>
   static MR_HD void add(const double* x, double a, const double* b, double c, const double* const (&weights)[count],
                         int64_t n, double (&out)[count]) {

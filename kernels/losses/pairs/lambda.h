@@ -17,7 +17,7 @@
 
 namespace mr {
 
-/// Every pair of unequal grades has the weight 1.
+/// Gives every pair of rows with unequal grades the weight 1.
 struct PairSwaps {
   struct Row {
     double level, inverse_rank;
@@ -35,15 +35,16 @@ struct PairSwaps {
   }
 };
 
-/// True if row i at position `at_i` and row j at `at_j` are a pair: their grades differ, or `Swaps` has every_pair.
+/// Returns true if row i, at position `at_i` of the batch, and row j at `at_j` are a pair: their grades differ, or the
+/// weights `Swaps` are for all pairs (every_pair).
 template <class Swaps>
 MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, const typename Swaps::Row& j) {
   if constexpr (requires { Swaps::every_pair; }) return at_i != at_j;
   return j.level < i.level;
 }
 
-/// One value per list, and its derivative by every score unless `derivative` is null. `rows` and `spare` have a slot
-/// per row. A pair also has the weight of its better row i (`weights`).
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. `rows` and `spare` have
+/// an entry per row. A pair is also multiplied by the weight of its better row i (`weights`).
 template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;
@@ -63,11 +64,12 @@ struct LambdaLoss {
     add_up(group, list, swaps.delta(group, list, of, rows));
   }
 
-  /// a (s_j - s_i) of two rows.
+  /// Returns a (s_j - s_i) of two rows.
   MR_HD Real wrong_by(int64_t i, int64_t j) const { return score_difference(scores[j], scores[i], steepness); }
 
  private:
-  /// Every row visits all its partners. Each pair is computed twice, and no lane writes to the slot of another row.
+  /// Sums up the pairs of every row with all other rows. Each pair is computed twice, so that no lane writes to the
+  /// entry of another row.
   template <class Group, class Delta>
   MR_HD void add_up(const Group& group, int64_t list, Delta delta) const {
     const int64_t at = of.lists.begin(list), n = of.lists.size(list);

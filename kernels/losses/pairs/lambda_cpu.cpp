@@ -12,7 +12,7 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Arrays of one thread, with an entry for each row of a list that is worse than another row.
+/// Arrays of one thread. They have an entry for each row of a list that is worse than another row.
 template <class Row>
 struct Worse {
   std::vector<int64_t> at;
@@ -83,7 +83,7 @@ class LambdaLossByTarget {
 
   static int64_t filled(const Worse& worse) { return static_cast<int64_t>(worse.scores.size()); }
 
-  /// Fills in the weights of the pairs of row `at`. Returns true if a weight is not 0.
+  /// Computes the weights of the pairs in which row `at` is better. Returns true if a weight is not 0.
   template <class Delta>
   bool weigh(int64_t at, Worse& worse, const Delta& delta) const {
     const Row& i = w_.rows[at];
@@ -97,7 +97,8 @@ class LambdaLossByTarget {
     return heaviest > 0;
   }
 
-  /// Rows with the best grade are never the worse row of a pair.
+  /// True if rows with the best grade are left out of the worse rows. They are never the worse row of a pair of unequal
+  /// grades.
   static constexpr bool only_worse = !requires { Swaps::every_pair; };
   const LambdaLoss<Real, Swaps, Form>& w_;
 };

@@ -12,8 +12,8 @@
 
 namespace mr::cpu {
 
-/// Pairs of one row with later rows of its list: their weights, and t, of which `curvatures` makes c(t). The arrays
-/// have room for all pairs of a row; `count` of them are in use.
+/// The pairs of one row with later rows of its list: their weights, and their t, which `curvatures` replaces by c(t).
+/// The arrays have room for all pairs of a row; `count` of them are in use.
 struct LaterPairs {
   std::vector<int64_t> at;
   std::vector<double> weights, t, out;
@@ -35,14 +35,15 @@ struct LaterPairs {
   void curvatures(const Form& form) {
     for (size_t k = 0; k < count; ++k) out[k] = form.curvature(t[k]);
   }
-  /// The sigmoids, which take most of the time, run through the vector loop of tensors, which has the same bits.
+  /// Computes c(t) of the logistic cost. The sigmoids, which take most of the time, run through the vector loop of
+  /// tensors, which has the same bits.
   void curvatures(const LogisticPair&) {
     chosen_loops<FunctionLoops<double>>().sigmoid.values(t.data(), out.data(), static_cast<int64_t>(count));
     for (size_t k = 0; k < count; ++k) out[k] = LogisticPair::curvature_at_sigmoid(out[k]);
   }
 };
 
-/// `rows`, `spare` and `curvature` have a slot per row. Each pair is computed once.
+/// Computes the second derivatives. `rows`, `spare` and `curvature` have an entry per row. Each pair is computed once.
 template <class Swaps, class Form>
 struct LambdaCurvature {
   using Row = typename Swaps::Row;
@@ -85,7 +86,7 @@ struct LambdaCurvature {
               score_difference(scores[worse], scores[better], steepness));
   }
 
-  /// Every row gets the sum over its partners in their order in the list.
+  /// Gives every row the sum over its pairs, in the order of the other rows in the list.
   void add_up(int64_t i, LaterPairs& pairs) const {
     constexpr size_t of_two_rows = requires { Swaps::every_pair; }
     ? 2 : 1;

@@ -9,9 +9,9 @@
 
 namespace mr::cpu {
 
-/// With t_j = steepness (s_j - s_i), adds sum_j w_j cost(t_j) to value and w_j slope(t_j) to slopes[j]. Returns sum_j
-/// w_j slope(t_j). Scores may be infinite, but not NaN. A pair with w_j = 0 adds nothing. n is a multiple of
-/// pair_padding.
+/// Sums the pairs of a row i with scores s_j and weights w_j: with t_j = steepness (s_j - s_i), adds sum_j w_j
+/// cost(t_j) to value and w_j slope(t_j) to slopes[j]. Returns sum_j w_j slope(t_j). Scores may be infinite, but not
+/// NaN. A pair with w_j = 0 adds nothing. n is a multiple of pair_padding.
 template <class Form>
 using PairFormSum = double (*)(const Form& form, const double* s, const double* w, int64_t n, double s_i,
                                double steepness, double* slopes, double* value);

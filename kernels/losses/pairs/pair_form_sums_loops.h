@@ -38,7 +38,7 @@ double pair_form_sum(const Form& form, const double* s, const double* w, int64_t
     if (all_zero(w + j, step)) continue;
     for (int64_t k = j; k < j + step; k += L::count) {
       const auto source = L::load(s + k), weight = L::load(w + k), t = steepness * (source - s_i);
-      // The argument is 0 if the two scores are equal or the weight is 0: with infinite scores it would be NaN.
+      // t is 0 if the two scores are equal or the weight is 0: with infinite scores it would be NaN.
       const auto of = form(LaneMath{}, source == s_i || weight == 0 ? L::Vector{} : t, weight);
       const int64_t part = (k - j) / L::count % L::parts;
       total[part] += of.value;

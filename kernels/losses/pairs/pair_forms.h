@@ -31,7 +31,7 @@ struct PlainMath {
   static MR_HD Number number(double x) { return static_cast<Real>(x); }
   /// log(1 + e^t).
   static MR_HD ValueAndSlope<Real> softplus(Real t) { return {mr::softplus(t), mr::sigmoid(t)}; }
-  /// 1 / (1 + e^-t) times a weight.
+  /// Returns the logistic function 1 / (1 + e^-t) and its slope, both times a weight.
   static MR_HD ValueAndSlope<double> sigmoid(Real t, double weight) {
     return {weight * mr::sigmoid(t), weight * (mr::sigmoid(t) * mr::sigmoid(-t))};
   }
@@ -46,7 +46,7 @@ struct PlainMath {
 template <class Math>
 using PairTerms = ValueAndSlope<typename Math::Weight>;
 
-/// log(1 + e^t) (RankNet; Burges et al. 2005).
+/// The cost log(1 + e^t) (RankNet; Burges et al. 2005).
 struct LogisticPair {
   template <class Math>
   MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
@@ -57,7 +57,7 @@ struct LogisticPair {
   MR_HD static double curvature_at_sigmoid(double s) { return s * (1 - s); }
 };
 
-/// sigma(t), a smooth count of wrongly ordered pairs.
+/// The cost sigma(t), a smooth count of wrongly ordered pairs.
 struct SigmoidPair {
   template <class Math>
   MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
@@ -66,7 +66,7 @@ struct SigmoidPair {
   }
 };
 
-/// max(0, margin + t) (RankSVM; Joachims 2002).
+/// The cost max(0, margin + t) (RankSVM; Joachims 2002).
 struct HingePair {
   double margin = 1;
   template <class Math>
@@ -75,11 +75,12 @@ struct HingePair {
     const typename Math::Weight none{};
     return {by > 0 ? weight * by : none, by > 0 ? weight : none};
   }
-  /// 1 where there is a slope, as in XGBoost's binary:hinge: the second derivative is 0, with which no step is taken.
+  /// The curvature is 1 where there is a slope, as in XGBoost's binary:hinge: with the second derivative, 0, no step
+  /// would be taken.
   MR_HD double curvature(double t) const { return (*this)(PlainMath<double>{}, t, 1).slope; }
 };
 
-/// log(1 + e^tanh(t)) (DirectRanker; Köppel et al. 2019).
+/// The cost log(1 + e^tanh(t)) (DirectRanker; Köppel et al. 2019).
 struct TanhPair {
   template <class Math>
   MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
@@ -87,8 +88,8 @@ struct TanhPair {
     const auto outer = Math::softplus(inner.value);
     return {weight * outer.value, weight * (outer.slope * inner.slope)};
   }
-  /// Gauss-Newton curvature: that of the logistic cost times the square of tanh's slope. The exact second derivative is
-  /// negative where tanh bends.
+  /// Returns the Gauss-Newton curvature: that of the logistic cost times the square of tanh's slope. The exact second
+  /// derivative is negative where tanh bends.
   MR_HD static double curvature(double t) {
     const auto inner = PlainMath<double>::tanh(t);
     return LogisticPair::curvature(inner.value) * inner.slope * inner.slope;

@@ -17,9 +17,9 @@ struct PairRow {
   double level, inverse_rank;
 };
 
-/// Weights of the cross entropies of all unordered pairs, whose targets are 1, 1/2 and 0 (Burges et al. 2005). With
-/// equal grades, both orders of a pair weigh 1/2. With unequal grades, the pair weighs `upsample`, or the list's entry
-/// of `upsample_of`. Every row is in `better`.
+/// Weights of RankNet's cross entropies of all unordered pairs, whose targets are 1, 1/2 and 0 (Burges et al. 2005).
+/// With equal grades, both orders of a pair weigh 1/2. With unequal grades, the pair weighs `upsample`, or the list's
+/// entry of `upsample_of`. `better` contains every row.
 struct TargetPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
@@ -46,7 +46,7 @@ struct TargetPairs {
 constexpr double log2_of_e = 1.44269504088896340736;
 
 /// NDCG-Loss1: a pair weighs G_i / D(r_i), in base 2, for every row j /= i. The weight is 0 if all grades of the list
-/// are equal. Rows with a gain above 0 are in `better`.
+/// are equal. `better` contains the rows with a gain above 0.
 struct GainPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
