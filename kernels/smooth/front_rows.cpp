@@ -19,10 +19,10 @@ constexpr double reach = 350;
 
 /// Arrays that a thread reuses.
 struct FrontArrays {
-  // exponentials of the scores of near rows and of front rows (front_rows.h), padded to whole vectors
+  // exponentials of the scores of near and of front rows (terms of front_rows.h), padded to whole vectors
   std::vector<double> near, front;
   std::vector<double> weights, front_weights;  // weights of near rows and of front rows
-  // slots: index of each near row among the targets; order: near rows in the order in which they are visited
+  // slots: index of each near row among the relevant rows; order: near rows in the order in which they are visited
   std::vector<int32_t> slots, order;
   std::vector<double> targets, target_weights, sums, logs;
 
@@ -41,7 +41,7 @@ struct Part {
   int64_t size;
 };
 
-/// The relevant rows near a list's highest one, with the exponentials of their scores relative to its score.
+/// Finds the relevant rows whose scores are near the highest one, with the exponentials of their scores relative to it.
 class NearTop {
  public:
   template <class Work>
@@ -63,8 +63,8 @@ class NearTop {
   bool numbers() const { return numbers_; }
   int64_t size() const { return n_; }
 
-  /// Calls visit(rows) for parts of the rows by descending score, until it returns false. The first part has 64 rows,
-  /// and each part has twice as many as the one before. Rows within a part are in any order.
+  /// Calls visit(rows) for parts of the near rows by descending score, until it returns false. The first part has 64
+  /// rows, and each part has twice as many as the one before. Rows within a part are in any order.
   void from_the_top(const auto& visit) const {
     const auto& e = my_.near;
     const auto before = [&](int32_t a, int32_t b) { return e[a] > e[b] || (e[a] == e[b] && a < b); };
@@ -81,7 +81,8 @@ class NearTop {
     }
   }
 
-  /// For visited rows: products over `count` rows from `first` on, with the row's own factor of 1/2.
+  /// Returns, for each visited row, smooth RR's product over `count` near rows from `first` on, with the row's own
+  /// factor of 1/2.
   const std::vector<double>& products(int64_t first, int64_t count) const {
     my_.sums.resize(my_.targets.size());
     pair_loops<double>().products(my_.near.data() + first, filled_up(count), my_.targets.data(),
@@ -90,7 +91,7 @@ class NearTop {
   }
   int64_t slot(int32_t row) const { return my_.slots[row]; }
 
-  /// The limit below which a product is negligible compared with the largest one, from the first visited rows.
+  /// Returns the limit below which a product is negligible compared with the largest one, from the first visited rows.
   template <class Real>
   double negligible() const {
     double first = 0, second = 0;
@@ -177,7 +178,8 @@ struct FrontLogs : SmoothLogRr<Real> {
     this->shares(group, list);
   }
 
-  /// Computes log products in blocks whose products are normal numbers for every row of the front.
+  /// Computes logarithms of products in blocks of 256 factors. A block's product is a normal number for every row of
+  /// the front.
   static void log_products(const NearTop& near, int64_t count) {
     constexpr int64_t block = 256;
     std::vector<double>& logs = front_arrays().logs;
@@ -190,7 +192,7 @@ struct FrontLogs : SmoothLogRr<Real> {
   }
 };
 
-/// Calls f(first, count) for pieces of `target_piece` of n targets.
+/// Calls f(first, count) for ranges of at most `target_piece` of n rows.
 void in_pieces(int64_t n, const auto& f) {
   for (int64_t first = 0; first < n; first += target_piece) {
     check_interrupt();
@@ -225,7 +227,8 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
     }
   }
 
-  /// Reorders near rows so that those with a term come first, and copies what loops read. Returns their number.
+  /// Reorders near rows so that rows with a nonzero term come first, and copies what loops read. Returns the number of
+  /// these rows.
   static int64_t divide(FrontArrays& my, int64_t n, const Real* terms) {
     my.weights.assign(my.near.size(), 0.0);
     int64_t front = 0;

@@ -21,7 +21,7 @@
 
 namespace mr {
 
-/// The Laplace kernel's part in smooth RR (smooth_rr.h has the logistic kernel's).
+/// The Laplace kernel's functions in smooth RR (smooth_rr.h has the logistic kernel's).
 struct LaplaceKernel {
   /// F(t).
   static MR_HD double cdf(double t) {
@@ -40,7 +40,8 @@ struct LaplaceKernel {
   }
 };
 
-/// Sums over the rows of one list, before (in a direction) each of its rows.
+/// Computes sums over the rows of one list that come before each of its rows, in descending or ascending order of
+/// score.
 template <class Real>
 struct LaplaceSums {
   static constexpr int64_t slots = 4;  // doubles per row of the spare memory
@@ -65,7 +66,7 @@ struct LaplaceSums {
 
   MR_HD int64_t row(int64_t place) const { return order[place] - 1 - first; }
 
-  /// Computes the exponentials of the gaps between neighbours. Everything else reads them.
+  /// Computes the exponentials of the gaps between neighbours by score. All other functions read them.
   template <class Group>
   MR_HD void prepare(const Group& group) const {
     group.each(n, [&](int64_t p) {
@@ -74,7 +75,7 @@ struct LaplaceSums {
     });
   }
 
-  /// Sets the weights: value(slot) for the chosen rows, 0 for the others.
+  /// Sets the rows' weights: value(slot) for the chosen rows, 0 for the others.
   template <class Group, class Value>
   MR_HD void weigh(const Group& group, const Chosen& chosen, int64_t list, Value value) const {
     group.each(n, [&](int64_t i) { weight[i] = 0; });
@@ -94,7 +95,7 @@ struct LaplaceSums {
     sweep(group, false, [&](int64_t i, double decayed, double) { sum[i] += 0.5 * decayed; });
   }
 
-  /// sum[i] = sum over j != i of weight_j e^(-a |s_j - s_i|).
+  /// Computes sum[i] = sum over j != i of weight_j e^(-a |s_j - s_i|).
   template <class Group>
   MR_HD void kernels(const Group& group) const {
     sweep(group, true, [&](int64_t i, double decayed, double) { sum[i] = decayed; });
@@ -140,7 +141,8 @@ struct LaplaceSums {
         before += weight[i];
       }
     };
-    // With several chunks, 3 * chunks <= n. Of each chunk: the product of its decays, and both of its sums.
+    // With several chunks, 3 * chunks <= n. Computes for each chunk of rows: the product of its decays, and both of its
+    // sums.
     group.each(chunks > 1 ? chunks : 0, [&](int64_t c) {
       double product = 1, decayed = 0, before = 0;
       run(c, 0, 0, [&](int64_t i, double sum_so_far, double count_so_far, double step) {
@@ -169,8 +171,8 @@ struct LaplaceSums {
   }
 };
 
-/// SmoothRank with the Laplace kernel. `order` has the rows of every list by descending score, counted from 1 within
-/// the batch; `spare` has `slots` doubles per row.
+/// Computes SmoothRank with the Laplace kernel. `order` has the rows of every list by descending score, counted from 1
+/// within the batch; `spare` has `slots` doubles per row.
 template <class Real>
 struct LaplaceRank {
   static constexpr int64_t slots = LaplaceSums<Real>::slots;
@@ -201,7 +203,7 @@ struct LaplaceRank {
   }
 };
 
-/// SmoothRankVjp with the Laplace kernel. `spare` has `slots` doubles per row.
+/// Computes SmoothRankVjp with the Laplace kernel. `spare` has `slots` doubles per row.
 template <class Real>
 struct LaplaceRankVjp {
   static constexpr int64_t slots = LaplaceSums<Real>::slots + 1;

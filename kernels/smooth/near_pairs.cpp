@@ -13,18 +13,18 @@
 namespace mr::cpu {
 namespace {
 
-/// Up to this many near sources per target on average, near pairs are faster than boxes (measured by
-/// tests/bench/smooth_bench.cpp for lists of 4096 and 16384 rows on an AMD EPYC, Zen 5).
+/// If a row has at most this many rows near it in score, on average, sums over near pairs are faster than boxes
+/// (measured by tests/bench/smooth_bench.cpp for lists of 4096 and 16384 rows on an AMD EPYC, Zen 5).
 template <class Real>
 constexpr int64_t most_near = sizeof(Real) == 4 ? 48 : 128;
 
 /// For lists with fewer pairs than this, sorting takes longer than computing all exponentials.
 constexpr int64_t least_pairs = 128;
 
-/// Number of near pairs whose sigmoids are computed together.
+/// number of pairs of near rows whose sigmoids are computed together
 constexpr int64_t together = 4096;
 
-/// Rows chosen from a list, by ascending steepness x score.
+/// Some rows of a list, by ascending steepness x score.
 struct Sorted {
   std::vector<double> scores;
   std::vector<int32_t> slots;
@@ -36,7 +36,8 @@ struct Sorted {
   }
 };
 
-/// The range of sources near a target.
+/// The rows whose sigmoids are computed for one target (a row whose smooth rank is wanted): those with scores near the
+/// target's. They are rows `first` to `last` - 1 in ascending order of score.
 struct Window {
   int64_t first, last;
 
@@ -70,7 +71,8 @@ NearScratch<Real>& near_scratch() {
   return the_scratch.get();
 }
 
-/// A list's rows and targets in order, and the distance that counts as near. `sources`: rows per target.
+/// Finds the pairs of rows whose scores are near each other. `sources`: number of rows that each target (row whose rank
+/// is computed) is compared with.
 template <class Real>
 class NearPairs {
  public:
@@ -85,7 +87,8 @@ class NearPairs {
 
   bool wide() const { return wide_; }
 
-  /// Finds the near sources of each target. Returns false if there are too many on average.
+  /// Finds the sources (rows to compare with) near each target (row whose rank is computed). Returns false if there are
+  /// too many on average.
   bool find(const Sorted& sources) const {
     const double reach = this->reach();
     const int64_t most = most_near<Real> * my_.targets.size();
@@ -93,7 +96,7 @@ class NearPairs {
     int64_t first = 0, last = 0, total = 0;
     for (int64_t i = 0; i < my_.targets.size() && total <= most; ++i) {
       const double x = my_.targets.scores[i];
-      // ends at the latest at the target itself, which is one of the sources
+      // `first` stops at the target itself at the latest, which is one of the sources
       while (apart(x, sources.scores[first]) > reach) ++first;
       while (last < sources.size() && apart(sources.scores[last], x) <= reach) ++last;
       my_.windows[i] = {first, last};
@@ -102,9 +105,9 @@ class NearPairs {
     return total <= most;
   }
 
-  /// Calls visit(i, window, sigmas, kernels) for every sorted target, with sigma(x_j - x_i) and its derivative for its
-  /// near sources. Sources after the window are infinitely far above the target, sources before it infinitely far
-  /// below.
+  /// Calls visit(i, window, sigmas, kernels) for every target row i by score, with sigma(x_j - x_i) and its derivative
+  /// for the source rows j near it (the window). Sources after the window are infinitely far above the target, sources
+  /// before it infinitely far below.
   void for_each(const Sorted& sources, const auto& visit) const {
     my_.apart.resize(together + sources.scores.size() + pair_padding);
     my_.sigmas.resize(my_.apart.size());
@@ -130,7 +133,8 @@ class NearPairs {
  private:
   double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
 
-  /// True if even evenly spread scores, which have the fewest near pairs, would have too many. Then nothing is sorted.
+  /// Returns true if even evenly spread scores, which have the fewest near pairs, would have too many near pairs. Then
+  /// nothing is sorted.
   bool crowded(int64_t sources, double span) const {
     return 2 * reach() * static_cast<double>(sources) > static_cast<double>(most_near<Real>) * span;
   }
@@ -193,15 +197,16 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
   if (!pairs.wide() || !pairs.find(all ? my.all : my.targets)) return false;
   const auto over = [&](const Sorted& sources, const Span<Real>& ranks) {
     pairs.for_each(sources, [&](int64_t i, const Window& near, const double* sigma, const double*) {
-      // The rank is 1 + the sum over other sources = 1/2 + the sum over all sources, because the target adds sigma(0) =
-      // 1/2.
+      // The rank is 1 + the sum over all sources but the row itself = 1/2 + the sum over all sources, because the row
+      // adds sigma(0) = 1/2.
       double rank = 0.5 + static_cast<double>(sources.size() - near.last);
       for (int64_t j = 0; j < near.size(); ++j) rank += sigma[j];
       ranks[w.targets.begin(list) + my.targets.slots[i]] = static_cast<Real>(rank);
     });
   };
   over(all ? my.all : my.targets, w.ranks);
-  // Ranks among the targets: `find` succeeds again, because a target has at most as many near targets as near rows.
+  // Computes the ranks among the targets. `find` succeeds again, because a target has at most as many near targets as
+  // near rows.
   if (w.among.data != nullptr && pairs.find(my.targets)) over(my.targets, w.among);
   return true;
 }

@@ -1,5 +1,5 @@
-// How the CPU divides lists into pieces of fixed size, so that one long list uses all threads and sums do not depend on
-// the number of threads. Also the exponentials of a list's scores, which the loops of pairs.h read.
+// Divides lists into pieces (ranges of rows) of fixed size on the CPU, so that one long list uses all threads and sums
+// do not depend on the number of threads. Also the exponentials of a list's scores, which the loops of pairs.h read.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace mr::cpu {
 constexpr int64_t target_piece = 512;
 constexpr int64_t row_piece = 2048;
 
-/// A part of a list: targets or rows first .. last - 1, and the position of their partial sums.
+/// A part of a list: targets (rows ranked) or rows first .. last - 1, and the position of their partial sums.
 struct Piece {
   int64_t list, first, last, slot;
 
@@ -38,8 +38,8 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const 
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
-/// Cuts the targets of all lists, except lists with done(list), into pieces of `target_piece`. The result is valid
-/// until the thread's next call.
+/// Cuts the targets (rows ranked) of all lists, except lists with done(list), into pieces of at most `target_piece`
+/// rows. The result is valid until the thread's next call.
 inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const auto& done) {
   static constinit thread_local OfThread<std::vector<Piece>> the_pieces;
   std::vector<Piece>& pieces = the_pieces.get();
@@ -55,7 +55,7 @@ inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const
 
 constexpr auto none_done = [](int64_t) { return false; };
 
-/// The number of a list's rows that a piece's rows are paired with, if these rows are the targets.
+/// Returns a function of a list: the number of its targets (rows ranked), with which each row of a piece is paired.
 auto targets_of(const auto& work) {
   return [&work](int64_t list) { return work.targets.size(list); };
 }
@@ -76,7 +76,7 @@ Scratch<Real>& scratch() {
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
 
-/// The middle of a list's scores, and their span times the steepness.
+/// Finds the middle of a list's scores, and their span times the steepness.
 template <class Score>
 struct ScoreSpan {
   double centre = 0, span = 0;
@@ -88,21 +88,22 @@ struct ScoreSpan {
     span = std::fabs(steepness) * (static_cast<double>(high) - low);
     centre = 0.5 * (static_cast<double>(low) + high);
   }
-  /// True if exponentials relative to the middle are normal numbers. Infinite scores give an infinite or NaN span:
-  /// false.
+  /// Returns true if exponentials of scores relative to the middle are normal numbers. Infinite scores have an infinite
+  /// or NaN span, which gives false.
   template <class Real>
   bool fits() const {
     return span <= ratio_span<Real>;
   }
 };
 
-/// exp(a (s - centre)), relative to the middle of a list's scores, as Real.
+/// Computes exp(a (s - centre)) of scores s, relative to the middle of the list's scores, as Real.
 template <class Score, class Real = Score>
 struct Exponentials {
   const Score* scores;
   double centre, steepness;
 
-  /// Copies the scores of rows row_of(0) .. row_of(n - 1) and pads them with zeros. Returns the padded size.
+  /// Computes the exponentials of the scores of rows row_of(0) .. row_of(n - 1), padded with zeros. Returns the padded
+  /// size.
   int64_t fill(std::vector<Real>& to, int64_t n, const auto& row_of) const {
     const int64_t size = filled_up(n);
     to.resize(static_cast<size_t>(size));
@@ -118,7 +119,7 @@ struct Exponentials {
   int64_t fill(std::vector<Real>& to, const Chosen& chosen, const Piece& piece) const {
     return fill(to, piece.size(), [&](int64_t slot) { return chosen(piece.list, piece.first + slot); });
   }
-  /// Like `fill`, but takes the scores from those of all rows.
+  /// Like `fill`, but copies the exponentials from `all`, which has those of all rows.
   static int64_t pick(std::vector<Real>& to, const std::vector<Real>& all, int64_t n, const auto& row_of) {
     const int64_t size = filled_up(n);
     to.resize(static_cast<size_t>(size));

@@ -4,7 +4,7 @@
 
 namespace mr {
 
-/// Widest span of a list's scaled scores for which e, e_i e_j and (e_i + e_j)^2 are normal numbers.
+/// widest span of a list's scores times steepness for which e, e_i e_j and (e_i + e_j)^2 are normal numbers
 template <class Real>
 constexpr double ratio_span = sizeof(Real) == 4 ? 80 : 700;
 

@@ -9,29 +9,31 @@
 
 namespace mr::cpu {
 
-/// Arrays of sources are padded to a multiple of this, with e = 0 and weight 0, which add nothing.
+/// Arrays of source rows are padded to a multiple of this, with e = 0 and weight 0, which add nothing.
 constexpr int64_t pair_padding = 16;
 
-/// e has n sources, where n is a multiple of pair_padding, and t has m targets.
+/// Loops over pairs of sources (rows summed over) and targets (rows ranked). Array e has the exponentials of n sources,
+/// where n is a multiple of pair_padding, and t those of m targets.
 template <class Real>
 struct PairLoops {
-  /// Least and largest of n scores, n >= 1.
+  /// Finds the least and the largest of n >= 1 scores.
   void (*range)(const Real* scores, int64_t n, Real* low, Real* high);
-  /// x[j] = exp(steepness (x[j] - centre)), n a multiple of pair_padding, |exponents| <= 350.
+  /// Computes x[j] = exp(steepness (x[j] - centre)), where n is a multiple of pair_padding and |exponents| <= 350.
   void (*exponentials)(Real* x, int64_t n, double steepness, double centre);
-  /// sums[i] = sum_j e_j / (t_i + e_j).
+  /// Computes sums[i] = sum_j e_j / (t_i + e_j).
   void (*rank_sums)(const Real* e, int64_t n, const Real* t, int64_t m, double* sums);
-  /// totals[j] += sum_i g_i k_ij and sums[i] = sum_j k_ij.
+  /// Computes totals[j] += sum_i g_i k_ij and sums[i] = sum_j k_ij, where k is the derivative of sigma.
   void (*kernel_sums)(const Real* e, int64_t n, const Real* t, const Real* g, int64_t m, double* totals, double* sums);
-  /// sums[i] = sum_j (w_j - v_i) k_ij, for weights w of the sources and v of the targets.
+  /// Computes sums[i] = sum_j (w_j - v_i) k_ij, for weights w of the sources and v of the targets.
   void (*kernel_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                              double* sums);
-  /// products[i] = prod_j t_i / (t_i + e_j), or 0 where that is below the least normal number; t_i > 0.
+  /// Computes products[i] = prod_j t_i / (t_i + e_j), or 0 where that is below the least normal number; t_i > 0.
   void (*products)(const Real* e, int64_t n, const Real* t, int64_t m, double* products);
-  /// sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j), t_i > 0.
+  /// Computes sums[i] = sum_j (v_i e_j - w_j t_i) / (t_i + e_j), t_i > 0.
   void (*ratio_differences)(const Real* e, const Real* w, int64_t n, const Real* t, const Real* v, int64_t m,
                             double* sums);
-  /// values[j] = sigma(t_j) and slopes[j] = k(t_j), for any t but NaN; n is a multiple of pair_padding.
+  /// Computes values[j] = sigma(t_j) and slopes[j] = its derivative, for any t but NaN; n is a multiple of
+  /// pair_padding.
   void (*sigmoids)(const double* t, int64_t n, double* values, double* slopes);
   /// sloped_discount of n ranks.
   void (*discounts)(const Real* ranks, int64_t n, double* values, double* slopes);

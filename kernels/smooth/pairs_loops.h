@@ -10,19 +10,19 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-// number of sources that are added in float before the sum is added to a double, so that long sums stay accurate
+// number of source rows that are added in float before the sum is added to a double, so that long sums stay accurate
 constexpr int64_t block = 2048;
-// number of targets whose terms for every source are added up before they are added to the result
+// number of target rows whose terms for every source row are added up before they are added to the result
 constexpr int64_t target_block = 128;
 constexpr int tile = 4;  // number of targets that share one load of the sources
 
-/// A number of targets, known at compile time.
+/// A number of target rows, known at compile time.
 template <int n>
 struct Count {
   constexpr operator int() const { return n; }
 };
 
-/// Two vectors of sources, at j and at j + Lanes::width. The second is 0 if n ends before it.
+/// Loads two vectors of source rows, at j and at j + Lanes::width. The second is 0 if n ends before it.
 template <class Real>
 struct TwoSources {
   typename Lanes<Real>::Vector a, b;
@@ -31,13 +31,13 @@ struct TwoSources {
   }
 };
 
-/// Sums for several targets, each in the lanes of all parts of a vector sum.
+/// Sums for several target rows, each in the lanes of one or several vectors.
 template <class Real, int targets>
 struct LaneSums {
   using L = Lanes<Real>;
   typename L::Vector of[targets][L::parts];
 
-  /// Calls add(j, totals of a part) for the vectors of n sources that belong to the part, `step` entries apart.
+  /// Calls add(j, totals) for all vectors of n source rows, `step` entries apart, so that each lane has its own totals.
   template <class F>
   LaneSums(int64_t n, int64_t step, F add) {
     for (int64_t p = 0; p < L::parts; ++p) {
@@ -51,15 +51,15 @@ struct LaneSums {
   }
 };
 
-/// Calls one(first target, how many as a constant) over all targets, `tile` at a time.
+/// Calls one(first target, how many as a constant) over all target rows, `tile` at a time.
 template <class F>
 void for_tiles(int64_t first, int64_t last, F one) {
   for (; first + tile <= last; first += tile) one(first, Count<tile>());
   for (; first < last; ++first) one(first, Count<1>());
 }
 
-/// Calls block_sum(first source, length, first target, tile, sums) for every block of sources and tile of targets,
-/// which adds to the sums.
+/// Calls block_sum(first source, length, first target, tile, sums) for every block of source rows and tile of target
+/// rows. It adds to the sums.
 template <class F>
 void sum_over_blocks(int64_t n, int64_t m, double* sums, F block_sum) {
   fill(sums, m, 0.0);
@@ -84,7 +84,7 @@ void rank_sums(const Real* e, int64_t n, const Real* t, int64_t m, double* sums)
   });
 }
 
-/// The kernel k of one target and each of two sources.
+/// Computes the derivative of sigma, k, for one target row and each of two source rows.
 template <class V>
 struct TwoKernels {
   V a, b;
@@ -143,8 +143,8 @@ void kernel_differences(const Real* e, const Real* w, int64_t n, const Real* t, 
   });
 }
 
-/// Computes 1 / prod_j (1 + e_j / t_i), with one division per target. It takes 2 * Lanes::width targets at a time, and
-/// even and odd sources have separate products, so that multiplications do not wait for each other.
+/// Computes 1 / prod_j (1 + e_j / t_i), with one division per target row i. It takes 2 * Lanes::width targets at a
+/// time, and even and odd source rows j have separate products, so that multiplications do not wait for each other.
 template <class Real>
 void products(const Real* e, int64_t n, const Real* t, int64_t m, double* out) {
   using L = Lanes<Real>;

@@ -1,5 +1,6 @@
-// The CPU's smooth ranks and their derivatives. A list's ranks are sums over all pairs, over near pairs, or over boxes,
-// whichever is fastest. Where scores span too much for the ratios of pairs.h, pairs use exponentials.
+// The CPU's smooth ranks and their derivatives. A list's ranks are sums over all pairs of rows, over pairs of near
+// scores, or over boxes (intervals of scores), whichever is fastest. Where scores span too much for the ratios of
+// pairs.h, pairs use exponentials.
 #include <type_traits>
 
 #include "kernels/core/launch_cpu.h"
@@ -17,8 +18,9 @@ namespace {
 
 constexpr int64_t long_list = 32768;  // a list with at least this many rows is summed by boxes on all threads together
 
-/// Computes the lists that are faster by near pairs (near(work, list) returns true if it computed the list) or by boxes
-/// (boxed(work, list)). Returns flags of the lists that are done, valid until the thread's next call.
+/// Computes the lists that are faster by pairs of near scores (near(work, list) returns true if it computed the list)
+/// or by boxes of scores (boxed(work, list)). Returns flags of the lists that are done, valid until the thread's next
+/// call.
 template <class Work>
 const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const auto& boxed) {
   if (count == 0) return nullptr;
@@ -41,12 +43,14 @@ const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const 
   return flags.data();
 }
 
-/// The number of a list's rows that a piece's rows are paired with, if these rows are the sources.
+/// Returns a function of a list: the number of its sources (rows summed over), with which each row of a piece is
+/// paired.
 auto sources_of(const auto& work) {
   return [&work](int64_t list) { return work.sources.size(list); };
 }
 
-/// True if a target is among the sources, which are ascending. Its own sigma(0) = 1/2 is then subtracted.
+/// Returns true if a target (row ranked) is among the sources (rows summed over), which are ascending. Its own sigma(0)
+/// = 1/2 is then subtracted.
 bool is_source(const Chosen& sources, const Chosen& targets, int64_t list, int64_t slot) {
   if (sources.rows == nullptr || sources == targets) return true;
   const int64_t i = targets(list, slot);
@@ -64,7 +68,7 @@ double exact_rank_sum(const SmoothRank<Real>& w, const Chosen& sources, int64_t 
   return total;
 }
 
-/// `sums` are the sums of the piece's targets over `sources`.
+/// Writes the ranks of a piece (range of targets) from `sums`, the sums of these targets over `sources`.
 template <class Real>
 void write_ranks(const SmoothRank<Real>& w, const Piece& piece, const Chosen& sources, const std::vector<double>& sums,
                  const Span<Real>& ranks) {
@@ -135,7 +139,7 @@ void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* pa
   }
 }
 
-/// The numbers themselves, or a converted copy if the exponentials have another type.
+/// Returns the numbers themselves, or a converted copy if the exponentials have another type.
 template <class Wide, class Real>
 const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   if constexpr (std::is_same_v<Wide, Real>) {
@@ -146,8 +150,8 @@ const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   }
 }
 
-/// For the rows of the piece: out = a sum_i g_i k(s_k - s_i), and partial[i] = sum of k over the rows of the piece.
-/// Leaves the exponentials of all targets in the thread's `targets`.
+/// Computes, for a piece (range of rows): out = a sum_i g_i k(s_k - s_i) for its rows k, and partial[i] = sum of k over
+/// its rows for each target i. Leaves the exponentials of all targets in the thread's `targets`.
 template <class Real, class Wide>
 void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>& e, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -166,8 +170,8 @@ void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentia
   for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.steepness * my.totals[k]);
 }
 
-/// sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of the piece. Expects the exponentials
-/// of all targets in the thread's `targets`.
+/// Computes sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of a piece (range). Expects the
+/// exponentials of all targets in the thread's `targets`.
 template <class Real, class Wide>
 void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>&, double* sums) {
   const int64_t p = w.targets.size(piece.list);
@@ -194,7 +198,7 @@ void exact_among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, doubl
   }
 }
 
-/// For the targets of the piece: adds -g_k sum_j k, and `among`, the terms of h among the targets.
+/// Adds to the derivatives of a range of targets: -g_k sum_j k, and `among`, the terms of h among the targets.
 template <class Real>
 void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::vector<double>& among,
                  const double* partial, int64_t parts) {
@@ -208,13 +212,15 @@ void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::ve
   }
 }
 
-/// True if the list's rows and its targets fit into one piece each, so that one task computes both.
+/// Returns true if the list's rows and its targets fit into one piece (range of fixed size) each, so that one task
+/// computes both.
 template <class Real>
 bool in_one_piece(const SmoothRankVjp<Real>& w, int64_t list) {
   return w.lists.size(list) <= row_piece && w.targets.size(list) <= target_piece;
 }
 
-/// Computes the rows of the piece and, if the list has one piece, also its targets.
+/// Computes the derivatives by the rows of a piece (range of rows). If the list has one piece, also computes what its
+/// targets add.
 template <class Real>
 void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -236,7 +242,7 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
   if (both) vjp_targets(w, targets, among, partial, 1);
 }
 
-/// Computes the targets of the piece, for a list of several pieces.
+/// Computes what the targets of a piece (range of targets) add, for a list of several pieces.
 template <class Real>
 void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list;
@@ -256,7 +262,7 @@ void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const d
   vjp_targets(w, piece, among, partial, parts);
 }
 
-/// Computes the lists that are not `done` (null: all lists).
+/// Computes the derivatives of the lists that are not `done` (null: of all lists).
 template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   struct Parts {
@@ -283,7 +289,7 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   }
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
-  // pointer for the other threads, whose own thread_local `offsets` are different
+  // a pointer for the other threads, which would read thread_local `offsets` of their own
   const int64_t* const at = offsets.data();
   for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_piece(work, piece, partial + piece.slot); });
   const auto& others =

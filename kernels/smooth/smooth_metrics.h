@@ -25,8 +25,8 @@ struct SmoothMetricViews {
   Span<Real> value, g, h;
 };
 
-/// Smooth nDCG: sum_i G_i d(R_i) / IDCG. The value pass stores G_i d'(R_i) in `slope` (unless null) for the derivative
-/// pass, because the logarithm is the most expensive part of both.
+/// Smooth nDCG: sum_i G_i d(R_i) / IDCG. The computation of the value stores G_i d'(R_i) in `slope` (unless null) for
+/// the computation of the derivative, because the logarithm is the most expensive part of both.
 template <class Real>
 struct SmoothNdcg {
   SmoothMetricViews<Real> v;

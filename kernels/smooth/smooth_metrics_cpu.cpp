@@ -6,7 +6,7 @@
 namespace mr::cpu {
 namespace {
 
-/// The value pass of smooth nDCG, with the logarithms of several targets at a time.
+/// Computes smooth nDCG, with the logarithms of several rows at a time.
 template <class Real>
 struct NdcgValues : SmoothNdcg<Real> {
   template <class Group>

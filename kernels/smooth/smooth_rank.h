@@ -14,22 +14,22 @@
 
 namespace mr {
 
-/// a (s_j - s_i), or 0 for equal scores, also if both are infinite.
+/// Returns a (s_j - s_i), or 0 for equal scores, also if both are infinite.
 template <class Real>
 MR_HD Real score_difference(Real s_j, Real s_i, Real steepness) {
   return s_j == s_i ? Real(0) : steepness * (s_j - s_i);
 }
 
-/// Derivative of the sigmoid: k(t) = sigma(t) sigma(-t).
+/// Returns the derivative of the sigmoid: k(t) = sigma(t) sigma(-t).
 template <class Real>
 MR_HD Real logistic_kernel(Real t) {
   const Real e = portable::exp(-std::fabs(t));
   return e / ((1 + e) * (1 + e));
 }
 
-/// Computes ranks[slot] for every target slot and, if `among` is given, among[slot]: A, with the targets as sources.
-/// O(targets x sources) per list. `longest`: an upper bound of the longest list's rows, from which a backend chooses
-/// its form.
+/// Computes ranks[slot] for every target (row ranked) and, if `among` is given, among[slot]: A, the rank among the
+/// targets. O(targets x sources) per list. `longest`: an upper bound of the longest list's rows, from which a backend
+/// chooses its form.
 template <class Real>
 struct SmoothRank {
   Span<const Real> scores;
@@ -59,9 +59,9 @@ struct SmoothRank {
   }
 };
 
-/// The derivative by every score, given g and h at the targets. h is null if the metric does not use A, whose sources
-/// are the targets. dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i k(s_k - s_i) - h_k
-/// sum_j b_j k(s_j - s_k) ].
+/// Computes the derivative by every score, given g and h at the targets (rows ranked). h is null if the metric does not
+/// use A, the ranks among the targets. dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i
+/// k(s_k - s_i) - h_k sum_j b_j k(s_j - s_k) ].
 template <class Real>
 struct SmoothRankVjp {
   Span<const Real> scores;

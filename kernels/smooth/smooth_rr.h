@@ -15,14 +15,15 @@
 
 namespace mr {
 
-/// The logistic kernel's part in smooth RR: sigma(t) and -log sigma(-t).
+/// The logistic kernel's functions in smooth RR: sigma(t) and -log sigma(-t).
 struct LogisticKernel {
   static MR_HD double cdf(double t) { return sigmoid(t); }
   static MR_HD double cost(double t) { return softplus(t); }
 };
 
-/// T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))). Each factor is computed as sigma(a (s_i -
-/// s_j)), which is accurate when small. If `rank` is null, the product alone. A product underflows to 0.
+/// Computes T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))). Each factor is computed as sigma(a
+/// (s_i - s_j)), which is accurate when small. If `rank` is null, computes the product alone. A product underflows to
+/// 0.
 template <class Real, class Kernel = LogisticKernel>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -47,7 +48,8 @@ struct SmoothRrTerms {
   MR_HD double rank_of(int64_t slot) const { return rank.data == nullptr ? 1 : static_cast<double>(rank[slot]); }
 };
 
-/// The products at the rows of their targets, 0 at other rows, times the targets' entries of `upstream` if given.
+/// Writes the products of the relevant rows to `out` by row, and 0 for other rows. With `upstream`, writes the product
+/// times the row's entry of `upstream`, one per relevant row.
 template <class Real>
 struct SmoothFirst {
   Ragged lists;
@@ -124,8 +126,8 @@ struct SmoothLogRr {
   }
 };
 
-/// The part of RR's derivative that comes from the products: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k -
-/// s_i) ] over relevant j, i != k, times the upstream derivative of the list (1 if `upstream` is null).
+/// Computes the part of RR's derivative that comes from the products: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i
+/// sigma(s_k - s_i) ] over relevant j, i != k, times the upstream derivative of the list (1 if `upstream` is null).
 template <class Real>
 struct SmoothRrProductVjp {
   Span<const Real> scores;
@@ -154,7 +156,7 @@ struct SmoothRrProductVjp {
   }
 };
 
-/// SmoothRrProductVjp with the Laplace kernel: a [ T_k sum_j q(s_k - s_j) - sum_j T_j q(s_j - s_k) ], q = F' / F.
+/// Like SmoothRrProductVjp, with the Laplace kernel: a [ T_k sum_j q(s_k - s_j) - sum_j T_j q(s_j - s_k) ], q = F' / F.
 template <class Real>
 struct LaplaceRrProductVjp : SmoothRrProductVjp<Real> {
   template <class Group>

@@ -1,6 +1,7 @@
-// Estimates the time of a list by pairs and by boxes, in ns, to choose the faster one. The constants are fitted to
-// times of tests/bench/smooth_bench.cpp within a factor of 2: for boxes, lists of 32 to 16384 rows on one core of an
-// AMD EPYC (Zen 3, AVX2); for pairs, lists of 32 to 256 rows on an AMD EPYC (Zen 5, AVX2 and AVX-512).
+// Estimates the time of a list's smooth ranks by sums over pairs of rows and by boxes (intervals of scores), in ns, to
+// choose the faster one. The constants are fitted to times of tests/bench/smooth_bench.cpp within a factor of 2: for
+// boxes, lists of 32 to 16384 rows on one core of an AMD EPYC (Zen 3, AVX2); for pairs, lists of 32 to 256 rows on an
+// AMD EPYC (Zen 5, AVX2 and AVX-512).
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +13,13 @@
 namespace mr::cpu {
 namespace {
 
-/// Costs of sums over pairs: per list, per source row, per pair by ratios, and per pair by exponentials.
+/// Times of sums over pairs of rows, in ns: per list, per source row, per pair by ratios, and per pair by exponentials.
 struct PairCosts {
   double list, row, pair, exponential;
 };
 
-/// Costs of sums by boxes: per list, per row (if one box or several), per box, and per pair of boxes.
+/// Times of sums by boxes (intervals of scores), in ns: per list, per row (if one box or several), per box, and per
+/// pair of boxes.
 struct BoxCosts {
   double list, row_of_one, row, box, boxes;
 };
@@ -38,7 +40,7 @@ constexpr Costs backward_costs =
     single<Real> ? Costs{{70, 2.8, 0.088, 10}, {{310, 4.9, 8.1, 176, 5}, {410, 5.5, 9.1, 219, 8}}}
                  : Costs{{90, 1.8, 0.185, 10}, {{390, 8.8, 11.4, 250, 30}, {440, 10.2, 13, 229, 50}}};
 
-/// The sizes of a list that its cost depends on.
+/// The properties of a list on which the time depends.
 template <class Real>
 struct Request {
   const Real* scores;
@@ -49,7 +51,7 @@ struct Request {
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
-/// The cost of a list by pairs, if its scores times the steepness have this span.
+/// Returns the time of a list by sums over pairs, if its scores times the steepness have this span.
 template <class Real>
 double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
   if (span > ratio_span<double>) return cost.exponential * r.pairs();
@@ -57,7 +59,8 @@ double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request
   return of.list + of.row * static_cast<double>(r.sources + (r.among ? r.targets : 0)) + of.pair * r.pairs();
 }
 
-/// The cost with `boxes` among the `bins` that the scores span. Boxes with few rows have few neighbours.
+/// Returns the time of a list with `boxes` non-empty boxes among the `bins` intervals that its scores span. Boxes of
+/// widely spread scores have few near boxes.
 template <class Real>
 double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
   const auto n = static_cast<double>(r.rows);
@@ -76,7 +79,7 @@ bool prefer(const Costs& costs, const PairCosts& in_double, const Request<Real>&
   const double span = spread.one_box ? 0 : spread.counted ? bins * BoxShape<Real>::width : HUGE_VAL;
   const double pairs = by_pairs(costs.pairs, in_double, r, span);
   const double most = spread.counted ? std::min(static_cast<double>(r.rows), bins) : static_cast<double>(r.rows);
-  // number of boxes that the scores span; if boxes are not counted, the number of rows
+  // number of intervals that the scores span; if boxes are not counted, the number of rows
   const double across = std::max(bins, most);
   if (by_boxes(cost, r, most, across) <= pairs) return true;
   if (by_boxes(cost, r, spread.one_box ? 1 : 2, across) > pairs) return false;
@@ -89,7 +92,8 @@ bool fits(const Request<Real>& r) {
   return box_spread(r.scores, r.rows, r.steepness).fits;
 }
 
-/// False if neither the sources nor the targets are all rows of the list, and they differ.
+/// Returns false if neither the rows summed over (sources) nor the rows ranked (targets) are all rows of the list, and
+/// they differ.
 template <class Real>
 bool covered(const SmoothRank<Real>& w) {
   if (w.sources.rows == nullptr) return true;

@@ -26,7 +26,8 @@ struct Part {
   }
 };
 
-/// Calls one(s, i) for `Part<Real>::count` scores at a time, and at the end for a padded copy of the rest.
+/// Calls one(s, i) for `Part<Real>::count` scores s at a time, of which the first is score i, and at the end for a
+/// padded copy of the rest.
 template <class Real, class F>
 void for_parts(const Real* s, int64_t n, F one) {
   constexpr int64_t count = Part<Real>::count;
@@ -89,7 +90,7 @@ inline __attribute__((always_inline)) void chebyshev(V u, int terms, F term) {
   }
 }
 
-/// Like `moments`, for at most `flush` items; adds the result to q.
+/// Like `moments`, for at most `flush` rows; adds the result to q.
 template <class Real, bool weighted>
 void add_moments(const Real* u, const Real* w, int64_t n, double* q) {
   using L = Lanes<Real>;
@@ -136,7 +137,7 @@ template <class Real, int weights>
 void translate_box(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
-  // vectors of sums for each weight, so few that the sums of all weights fit into registers
+  // number of vectors of sums for each weight, so few that the sums of all weights fit into registers
   constexpr int vectors = 2 * L::count <= padded ? 2 : 1;
   // number of independent sums, which hide the latency of additions
   constexpr int chains = 4 / weights;
@@ -165,7 +166,8 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   }
 }
 
-/// The moments q of the boxes near a group of adjacent targets, by box number; zeros where there is no box.
+/// Holds, by box number, the moments q of all boxes near a group of `targets` adjacent boxes; zeros where there is no
+/// box.
 template <class Real, int targets>
 struct Near {
   static constexpr int most = 2 * BoxShape<Real>::max_reach + targets;
@@ -189,7 +191,8 @@ struct Near {
   }
 };
 
-/// Like translate_box, for `targets` boxes with consecutive numbers, which share the loads of the table.
+/// Like translate_box, for `targets` boxes (intervals of scores) with consecutive numbers, which share the loads of the
+/// table.
 template <class Real, int weights, int targets>
 void translate_boxes(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;

@@ -12,8 +12,9 @@
 namespace mr::cpu {
 namespace {
 
-/// Below `exact_below`, a scaled score has its position within a box to 2^-12 of the width. From `apart_anyway` on, two
-/// scores are equal or further apart than any reach. Between the two limits boxes cannot be used.
+/// A scaled score below `exact_below` has its position within a box (interval of scores) to 2^-12 of the width. Two
+/// scores from `apart_anyway` on are equal or too far apart to matter to each other. Between the two limits boxes
+/// cannot be used.
 constexpr double exact_below = 0x1p40, apart_anyway = 0x1p62;
 
 bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
@@ -21,11 +22,11 @@ bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
 int64_t most_bins(int64_t n) { return 4 * n + 1024; }
 
 constexpr int64_t plan_piece = 16384;  // number of rows that one thread assigns and counts at a time
-// with at most this many boxes, every piece of `plan_piece` rows has its own counts of rows per box
+// with at most this many boxes, every range of `plan_piece` rows has its own counts of rows per box
 constexpr int64_t piece_bins = 2048;
 
-/// Box numbers for scores so large that any two of them differ by more than the reach, infinities included. They get
-/// boxes after all others, in ascending order.
+/// Numbers boxes of scores so large that any two of them are too far apart to matter to each other, infinities
+/// included. They come after all other boxes, in ascending order.
 class FarScores {
  public:
   template <class Real>
@@ -135,7 +136,7 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   link();
 }
 
-/// Plans a single box: moves the marked rows to its front.
+/// Assigns all rows to a single box: moves the marked rows to its front.
 template <class Real>
 void BoxPlan<Real>::one_box(const BoxRows<Real>& rows, double shift) {
   const BoxGrid grid{rows.steepness, shift, 0, 0};
@@ -163,7 +164,7 @@ void BoxPlan<Real>::mark(const BoxRows<Real>& rows) {
   for (int64_t slot = 0; slot < rows.marked; ++slot) --keys_[rows.rows[slot]];
 }
 
-/// Numbers the non-empty boxes, and computes where each piece's rows of every key begin.
+/// Numbers the non-empty boxes, and computes where, in box order, the rows of every key from each range of rows begin.
 template <class Real>
 void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, int64_t width) {
   int32_t total = 0;
@@ -181,12 +182,13 @@ void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, i
   }
 }
 
-/// Computes the position of every row from keys_ (2 box + other) and unsorted_. Keeps only non-empty boxes.
+/// Computes the position of every row in box order from keys_ (2 box + other) and unsorted_. Keeps only non-empty
+/// boxes.
 template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);
   const int64_t piece_rows = bins <= piece_bins ? plan_piece : rows.n, pieces = (rows.n + piece_rows - 1) / piece_rows;
-  // Counts of different pieces of rows are never in one cache line, which avoids false sharing between threads.
+  // Counts of different ranges of rows are never in one cache line, which avoids false sharing between threads.
   constexpr auto line = static_cast<int64_t>(64 / sizeof(int32_t));
   const int64_t width = (2 * bins + 2 * line - 1) / line * line;
   int32_t* const counts = room(counts_, pieces * width);
@@ -215,7 +217,7 @@ void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   });
 }
 
-/// Plans sparse scores: finds box numbers by sorting.
+/// Assigns sparse scores to boxes: finds the boxes that are not empty by sorting.
 template <class Real>
 void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& spread) {
   static constinit thread_local OfThread<std::vector<std::pair<int64_t, int32_t>>> the_sorted;
@@ -248,7 +250,7 @@ void BoxPlan<Real>::by_sorting(const BoxRows<Real>& rows, const BoxSpread& sprea
   index = numbers;
 }
 
-/// Computes the ranges of near boxes, and the chunks.
+/// Computes for each box the range of boxes near it, and cuts the rows into chunks, which are tasks for threads.
 template <class Real>
 void BoxPlan<Real>::link() {
   const auto count = static_cast<int64_t>(boxes.size());

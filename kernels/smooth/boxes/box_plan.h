@@ -17,7 +17,8 @@ T* room(std::vector<T>& v, int64_t n) {
   return v.data();
 }
 
-/// Scores of n rows, of which `marked` are marked. If `rows` is null, all are marked.
+/// The scores of a list's n rows, of which `rows` lists the `marked` rows (the relevant ones). If it is null, all are
+/// marked.
 template <class Real>
 struct BoxRows {
   const Real* scores;
@@ -39,11 +40,12 @@ struct BoxSpread {
 template <class Real>
 BoxSpread box_spread(const Real* scores, int64_t n, double steepness);
 
-/// An upper bound of the number of non-empty boxes; exact for counted boxes.
+/// Returns an upper bound of the number of non-empty boxes; the exact number if boxes are counted.
 template <class Real>
 int64_t count_boxes(const Real* scores, int64_t n, double steepness, const BoxSpread& spread);
 
-/// A box. Positions first .. marked_last - 1 hold marked rows, positions marked_last .. last - 1 other rows.
+/// A box (interval of scores) with its rows: positions first .. marked_last - 1 hold marked rows, marked_last .. last -
+/// 1 others.
 struct Box {
   int32_t first, marked_last, last;
 };
@@ -61,7 +63,7 @@ struct BoxPlan {
   std::vector<int64_t> index;                  // for every box: its number on the axis of scores, in box widths
   std::vector<int32_t> near_first, near_last;  // for every box: the range of boxes within `reach`
   std::vector<BoxChunk> chunks;
-  // for every row in box order: offset of its score in the box, in [-1, 1]; then 16 zeros as padding
+  // for every row in box order: the position of its score in the box, in [-1, 1]; then 16 zeros as padding
   std::vector<Real> u;
   // for every row in box order: its index among the marked rows if it is marked, else its row number
   std::vector<int32_t> item;

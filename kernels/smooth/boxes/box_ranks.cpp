@@ -12,10 +12,11 @@ namespace {
 
 constexpr int64_t stretch = 512;  // number of rows that are evaluated before their results are written
 
-/// Calls f(i) for i < count on all threads, in about the same number of tasks for any count.
+/// Calls f(i) for i < count on all threads, in at most about 64 tasks, whatever the count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
-/// Moments of a chunk (sums of T_m): over its marked rows, its other rows, and its marked rows weighted by g and by h.
+/// Chebyshev moments (sums of T_m) of a chunk of rows: over its marked rows, its other rows, and its marked rows
+/// weighted by g and by h.
 struct Sums {
   enum { marked, others, g, h, count };
   double of[count][BoxShape<float>::padded];
@@ -35,18 +36,19 @@ struct BoxSums {
   int weights = 0;
 
   int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
-  /// Computes the sums of every chunk. g and h are by marked row; null if not needed.
+  /// Computes the moments of every chunk of rows. g and h are per marked row; null if not needed.
   void add_up(const Real* by_g, const Real* by_h);
   /// Computes the moments q of every box: entry w is the sum of choose(w, sums) over the chunks of the box.
   void collect(int count, const auto& choose);
   void translate(typename BoxTable<Real>::Kernel kernel);
-  /// Calls write(position, sums at the position) for positions first .. last - 1 of a chunk, for the weights `chosen`.
+  /// Calls write(position, sums for the row) for positions first .. last - 1 of a chunk of rows, with sums for the
+  /// weights `chosen`.
   template <int count>
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
-/// The thread's sums of the current list. They are freed after a very long list, and kept after a long one, because new
-/// memory would have to be cleared.
+/// Gives the thread's sums of the current list. They are freed after a very long list, and kept after a long one,
+/// because new memory would have to be cleared.
 template <class Real>
 class BoxSumsInUse {
  public:
@@ -116,8 +118,8 @@ void BoxSums<Real>::translate(typename BoxTable<Real>::Kernel kernel) {
     plan.loops->translate(field, weights, i * together, std::min(boxes, (i + 1) * together));
   });
   if (kernel != BoxTable<Real>::sigma) return;
-  // total[b]: weight of box b and of all higher boxes. A box far above a target adds its whole weight, because sigma is
-  // 1.
+  // total[b]: weight of the rows in box b and in all higher boxes. A box far above a target row adds its whole weight,
+  // because sigma is 1.
   double* const total = room(above, boxes + 1);
   for (int w = 0; w < weights; ++w) {
     total[boxes] = 0;
@@ -150,7 +152,7 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
   }
 }
 
-/// The rows that are used: all rows of the list, or only the marked ones.
+/// Returns the rows that are used: all rows of the list, or only the marked (relevant) ones.
 template <class Real>
 BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double steepness) {
   if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), steepness};
@@ -166,7 +168,7 @@ BoxRows<Real> all_of(const Real* scores, const Ragged& lists, const Chosen& mark
           steepness};
 }
 
-/// A rank is 1 minus the row's own term, sigma(0) = 1/2, if the row is among the sources.
+/// A rank is 1 plus a sum over the source rows, minus the row's own sigma(0) = 1/2 if the row is among them.
 constexpr double own_if(bool source) { return source ? 0.5 : 1; }
 
 }  // namespace
@@ -193,8 +195,8 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     const auto one = [&](int32_t position, const Real(&sum)[1]) {
       const int32_t item = plan.item[position];
-      // The target's index: `item`, except for a source if every row is a target. Then it is the row number of the
-      // source.
+      // `row`: the index of the target row (whose rank is written). It is `item`, except for a source row if every row
+      // is a target: then it is the row number of the source.
       const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
       ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };
@@ -217,8 +219,8 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
   my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.steepness), loops);
   my.add_up(g, h);
-  // Collects sums for four weights: 0 is g of the targets, 1 is 1 for all rows, 2 is g + h of the targets, and 3 is 1
-  // for the targets.
+  // Computes sums for four weights of rows: 0 is g of the targets (relevant rows), 1 is 1 for all rows, 2 is g + h of
+  // the targets, and 3 is 1 for the targets.
   my.collect(h ? 4 : 2, [](int weight, int m, const Sums& from) {
     if (weight == 0) return from.of[Sums::g][m];
     if (weight == 1) return from.of[Sums::marked][m] + from.of[Sums::others][m];

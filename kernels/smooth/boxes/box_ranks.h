@@ -7,20 +7,22 @@
 
 namespace mr::cpu {
 
-/// Computes one list with `prefer_boxes` or `box_fits`. A call from outside of a task uses all threads for a long list.
+/// Compute the smooth ranks or derivatives of one list for which `prefer_boxes` or `box_fits` is true. A call from
+/// outside of a task uses all threads for a long list.
 template <class Real>
 void box_ranks(const SmoothRank<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 template <class Real>
 void box_vjp(const SmoothRankVjp<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 
-/// True if the list can be summed by boxes. Targets and sources must be the same rows, or one of them all rows. Every
-/// score must be small enough to have an exact position in its box, or far from all others.
+/// Returns true if a list can be computed by boxes (intervals of scores). Targets (rows ranked) and sources (rows
+/// summed over) must be the same rows, or one of them all rows. Every score must be small enough to have an exact
+/// position in its box, or far from all others.
 template <class Real>
 bool box_fits(const SmoothRank<Real>& work, int64_t list);
 template <class Real>
 bool box_fits(const SmoothRankVjp<Real>& work, int64_t list);
 
-/// True if boxes fit and are expected to be faster than sums over all pairs.
+/// Returns true if boxes can be used for a list and are expected to be faster than sums over all pairs.
 template <class Real>
 bool prefer_boxes(const SmoothRank<Real>& work, int64_t list);
 template <class Real>

@@ -34,7 +34,8 @@ struct Nodes {
   }
 };
 
-/// The block of coefficients of kernel(distance + width / 2 (u_source - u_target)).
+/// Computes the block of Chebyshev coefficients of kernel(distance + width / 2 (u_source - u_target)) for two boxes of
+/// scores.
 template <class Real, int p>
 void fill_block(const Nodes<p>& nodes, Extended (*kernel)(Extended), double distance, Real* block) {
   constexpr Extended half = BoxShape<Real>::width / 2;

@@ -23,19 +23,21 @@ struct BoxShape {
   static constexpr int padded = 16;     // number of Chebyshev terms, padded to whole vectors
   static constexpr int max_reach = 40;  // largest number of boxes within reach on either side of a box
 
-  /// In a list of the given number of rows, boxes further apart than this count as infinitely far apart.
+  /// Returns a number of boxes (intervals of scores): in a list of `rows` rows, boxes further apart count as infinitely
+  /// far apart.
   static MR_HD int64_t reach(int64_t rows) {
     return static_cast<int64_t>(std::ceil((portable::log(static_cast<double>(rows)) + cutoff) / width)) + 1;
   }
 };
 
-/// Chebyshev coefficients of a kernel for two boxes.
+/// Chebyshev coefficients of a kernel, sigma or its derivative, for two boxes of scores.
 template <class Real>
 class BoxTable {
  public:
   enum Kernel { sigma, derivative };
 
-  /// Pointer to block 0. Block d is at offset d * `block`, for |d| <= max_reach. Computed at the first call.
+  /// Returns a pointer to block 0, the coefficients for a box and itself. Block d is at offset d * `block`, for |d| <=
+  /// max_reach. Computed at the first call.
   static const Real* of(Kernel kernel);
 
   static constexpr int64_t block = int64_t{BoxShape<Real>::terms} * BoxShape<Real>::padded;
