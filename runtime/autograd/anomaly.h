@@ -8,14 +8,15 @@ namespace mr {
 
 enum class Anomaly { none, nan, infinite };
 
-/// Makes the operations of this thread throw on NaN, or also on infinity. Returns the previous setting.
+/// Makes the operations of this thread throw if a result has a NaN, or also if it has an infinity. Returns the previous
+/// setting.
 Anomaly detect_anomalies(Anomaly wanted);
 Anomaly detected_anomalies();
 
 /// Throws std::runtime_error if an operation's result has a NaN or an infinity that is looked for: "'log' made NaN at
 /// entry 3 of 9", or "'log' got NaN" if one of its inputs has it.
 void look_for_anomaly(const char* operation, const Tensor& out, const std::vector<Tensor>& inputs);
-/// Like `look_for_anomaly`, for the derivative of an operation by its input `number`, counted from
+/// Like `look_for_anomaly`, for the derivative of an operation by one of its inputs, whose number counts from
 /// 0.
 void look_for_anomaly_in_derivative(const char* operation, const Tensor& derivative, size_t number);
 

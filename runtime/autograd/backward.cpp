@@ -15,13 +15,13 @@ struct Later {
   }
 };
 
-/// Derivatives of nodes that were not yet visited. Nodes are taken in descending order of their numbers, so all users
-/// of a node are visited before it.
+/// Holds the derivatives of graph nodes that the backward pass has not visited yet. Nodes are taken in descending order
+/// of their numbers, so all users of a node are visited before it.
 class Agenda {
  public:
   void add_to(const std::shared_ptr<Node>& node, Gradient gradient) {
     // Operations on rows, such as sums over lists, accept scores of any shape and return a vector. So the gradient may
-    // need the node's shape.
+    // have to be reshaped to the shape of the node's tensor.
     if (!gradient.sparse() && !(gradient.dense.shape() == node->shape))
       gradient.dense = gradient.dense.viewed(node->shape);
     const auto [at, is_new] = waiting_.try_emplace(node.get());
@@ -82,8 +82,8 @@ void backward(const Tensor& root, const Tensor& seed, bool keep) {
     bool on;
     ~Restore() { set_recording(on); }
   } const restore{was_recording};
-  // Leaves are written last, so that an error on the way changes neither gradients nor the graph. Backward can then be
-  // repeated, for example after an out-of-memory error.
+  // Gradients of leaves are written last, so that an error on the way changes neither gradients nor the graph. Backward
+  // can then be repeated, for example after an out-of-memory error.
   std::vector<std::pair<std::shared_ptr<Node>, Gradient>> leaves;
   std::vector<std::shared_ptr<Node>> walked;
   while (!agenda.empty()) {

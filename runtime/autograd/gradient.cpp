@@ -31,8 +31,8 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// Positions in `rows`, smaller row numbers first. Equal numbers keep their order. Long vectors are sorted digit by
-/// digit, which takes time proportional to their length.
+/// Returns the positions in `rows`, sorted by row number. Equal numbers keep their order. Long vectors are sorted digit
+/// by digit, which takes time proportional to their length.
 std::vector<int64_t> sorted_positions(const std::vector<int64_t>& rows) {
   constexpr int bits = 11;
   constexpr int64_t digits = 1 << bits, worth_counting = 256;
@@ -55,7 +55,8 @@ std::vector<int64_t> sorted_positions(const std::vector<int64_t>& rows) {
   return order;
 }
 
-/// Positions in a sparse gradient, grouped by row: group i has order[starts[i]] .. order[starts[i + 1] - 1].
+/// The rows of a sparse gradient, and for each the positions in which it occurs: those of rows[i] are order[starts[i]]
+/// .. order[starts[i + 1] - 1].
 struct Groups {
   std::vector<int64_t> rows, order, starts;
 };
@@ -76,7 +77,7 @@ Groups grouped(const Tensor& rows_of_each) {
   return groups;
 }
 
-/// An empty tensor for the sums of groups of rows.
+/// Returns a tensor, not yet filled, for the sums of the values of each row that occurs.
 Tensor sums_of(const Groups& groups, const Tensor& values) {
   Shape shape = values.shape();
   shape.set(0, static_cast<int64_t>(groups.rows.size()));

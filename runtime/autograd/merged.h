@@ -5,8 +5,8 @@
 
 namespace mr {
 
-/// The gradient that merged({rows, scale[i] * values[i] for each i}) gives, on the CPU: `scale` has a number for each
-/// row of `values`.
+/// Returns, on the CPU, the gradient that merged({rows, scale[i] * values[i] for each i}) gives. `scale` has a number
+/// for each row of `values`.
 Gradient merged_products(const Tensor& rows, const Tensor& scale, const Tensor& values);
 
 }  // namespace mr

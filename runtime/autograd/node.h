@@ -47,7 +47,7 @@ struct Node {
   std::shared_ptr<Node> freed_next;  // the next one in the list of nodes that are being freed
 
   Node() = default;
-  /// Iterative, because a chain of ten thousand nodes would overflow the stack. It allocates no memory.
+  /// Frees a chain of nodes in a loop: recursion over ten thousand nodes would overflow the stack. Allocates no memory.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -56,7 +56,7 @@ struct Node {
 /// Returns `out` with a node that can differentiate it, or `out` itself if nothing is to be recorded.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
-/// True if `record` would record. An operation can then skip work that only its derivative needs.
+/// Returns true if `record` would record. If not, an operation can skip work that only its derivative needs.
 bool recording(std::initializer_list<Tensor> inputs);
 
 /// Returns a leaf that shares the bytes of x and collects gradients. Throws for int64, and for a tensor that is the

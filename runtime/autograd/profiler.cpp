@@ -26,7 +26,7 @@ Profiler::Profiler(int64_t most_events) : most_events_(static_cast<size_t>(most_
   events_.reserve(most_events_);  // allocates all events now, so that the end of an operation allocates nothing
 }
 
-/// The time, after waiting for queued GPU work if the GPU has tensors.
+/// Returns the time. If the GPU has tensors, it first waits for the queued GPU work.
 int64_t Profiler::now_synchronized() {
   if (Storage::held(Device::cuda) == 0) return now();
   cuda::gpu().synchronize();
@@ -103,7 +103,7 @@ void Profiler::stop_all() noexcept {
 uint64_t Profiler::begin_phase(const std::string& name, bool outermost) {
   if (Timed::running == nullptr) return 0;
   for (Profiler* each = Timed::running; each != nullptr; each = each->outer_) {
-    // does not count the operation that is open now, which is the call of this function from Lua
+    // The operation that is open now is not counted: it is the call of this function from Lua.
     if (!each->operations_.empty()) each->operations_.back().sums = nullptr;
   }
   if (outermost && !Timed::running->phases_.empty()) return 0;
@@ -127,7 +127,7 @@ void Profiler::end_phase(uint64_t number) noexcept {
 }
 
 std::vector<Profiler::Row> Profiler::rows() const {
-  // merges sums by the text of names, because equal names may have different addresses
+  // Merges the sums of equal names by their text, because equal names may have different addresses.
   std::map<std::pair<Timed::Kind, std::string>, Sums> by_name;
   for (const auto& [key, sums] : sums_) {
     if (sums.calls == 0) continue;

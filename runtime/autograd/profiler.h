@@ -32,7 +32,7 @@ class Profiler {
     int64_t begin, duration, bytes;
   };
 
-  /// Keeps the first `most_events` events. Sums include all events.
+  /// Keeps the first `most_events` events. The sums include all events.
   explicit Profiler(int64_t most_events);
   ~Profiler() { stop(); }
   Profiler(const Profiler&) = delete;
@@ -42,12 +42,12 @@ class Profiler {
   void start();
   void stop() noexcept;
 
-  /// `any`: true if a profile runs in this thread. `stop_all` ends all of them.
+  /// `any` returns true if a profile runs in this thread. `stop_all` ends all profiles of this thread.
   static bool any() { return Timed::running != nullptr; }
   static void stop_all() noexcept;
 
-  /// Begins a phase in this thread's profiles and returns its number; 0 if no profile runs, or if `outermost` is set
-  /// and a phase is open.
+  /// Begins a phase in this thread's profiles and returns its number. Does nothing and returns 0 if no profile runs, or
+  /// if `outermost` is set and a phase is open.
   static uint64_t begin_phase(const std::string& name, bool outermost);
   /// Ends the phase and all spans that are open within it.
   static void end_phase(uint64_t number) noexcept;
@@ -55,10 +55,10 @@ class Profiler {
   std::vector<Row> rows() const;
   const std::vector<Event>& events() const { return events_; }
   int64_t left_out() const { return left_out_; }
-  /// `elapsed`: nanoseconds that the profile ran. The next function counts those within operations.
+  /// `elapsed` returns the nanoseconds that the profile ran, `in_operations` those of them within operations.
   int64_t elapsed() const { return elapsed_; }
   int64_t in_operations() const { return in_operations_; }
-  /// True if the profiler waited for the GPU.
+  /// Returns true if the profiler waited for the GPU.
   bool waited() const { return waited_; }
 
  private:

@@ -5,12 +5,12 @@ namespace mr {
 
 class Profiler;
 
-/// If no profile runs in this thread, it costs a store and two comparisons.
+/// Times one operation. If no profile runs in this thread, a Timed costs a store and two comparisons.
 class Timed {
  public:
   enum Kind { forward, backward, phase };
 
-  /// The name must live as long as the program.
+  /// `name` must live as long as the program.
   Timed(const char* name, Kind kind) {
     if (running != nullptr) [[unlikely]]
       begin(name, kind);

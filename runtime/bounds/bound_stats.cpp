@@ -23,7 +23,7 @@ struct ShapeKey {
   auto operator<=>(const ShapeKey&) const = default;
 };
 
-/// The divisor of a metric's sum: its largest possible value, unless the metric defines another one.
+/// Returns the divisor of a metric's sum: its largest possible value, unless the metric defines another one.
 double norm_of(const Metric& metric, const ListShape& shape, const std::vector<double>& gains,
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);
@@ -45,7 +45,8 @@ BoundStats computed(const Metric& metric, const ListShape& shape, bool variance)
   return linear_stats(gains, d, norm_of(metric, shape, gains, d));
 }
 
-/// A list with two distinct grades is described by its counts; rows of the higher grade are the relevant rows.
+/// Returns the shape of a list for metrics that compare grades. A list with two distinct grades is described by its
+/// counts; rows of the higher grade are the relevant rows.
 ListShape compared_shape(const float* grades, int64_t n, double beta) {
   if (n == 0) return {0, 0, {}, beta};
   const auto [low, high] = std::minmax_element(grades, grades + n);
@@ -66,8 +67,8 @@ const ClosedForms& closed_forms_of(const Metric& metric) {
 }
 
 bool degenerate(const Metric& metric, const ListShape& shape) {
-  // A shape is degenerate if all its rankings have the same value: all rows are of one kind, or all ranks count
-  // equally.
+  // A shape of a list is degenerate if all its rankings have the same value: all rows are relevant or none is, or all
+  // ranks count equally.
   const ClosedForms& forms = closed_forms_of(metric);
   return shape.of_one_kind() || (forms.discounts == Discounts::ones && forms.counted_ranks(metric, shape) >= shape.n);
 }
@@ -80,15 +81,16 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
   const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
-  // If all relevant rows have one grade, the metric is that of grade 1, but the sampling weights depend on the grade.
+  // If all relevant rows have the same grade, the metric is that of grade 1, but the sampling weights depend on the
+  // grade.
   const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
   if (differ || weighted) {
     shape.grades.assign(grades, end);
     shape.gain = metric.gain;
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
-  // If relevant grades differ, rankings differ even if every row is relevant. With p < n the shape does not count as
-  // degenerate.
+  // If relevant grades differ, rankings differ even if every row is relevant. With p < n, the shape does not count as
+  // degenerate (one value for all rankings).
   if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }

@@ -9,24 +9,26 @@
 
 namespace mr {
 
-/// The closed forms of a metric. Throws if it has none.
+/// Returns the closed forms of a metric. Throws if it has none.
 const ClosedForms& closed_forms_of(const Metric& metric);
-/// True if the metric has one value for all rankings of the shape, for example if its cutoff includes the whole list.
+/// Returns true if the metric has the same value for all rankings of a list shape, for example if its cutoff includes
+/// the whole list.
 bool degenerate(const Metric& metric, const ListShape& shape);
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta = 0);
-/// The shape that a script passes: n and p, or grades in any order.
+/// Returns the list shape that a script passes: n rows, p of them relevant, or grades in any order.
 ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional<int64_t> p,
                    const std::vector<double>& grades, double beta = 0);
-/// Throws if sums of gains of the metric's grades would overflow (check_gains).
+/// Throws if sums of gains of the lists' grades would overflow.
 void check_grades(const Metric& metric, const Lists& lists);
-/// Shapes of all lists for a metric, cached with the lists. A list whose grades are all equal has p = n.
+/// Returns the shapes of all lists for a metric, cached with the lists. A list whose grades are all equal has p = n.
 const std::vector<ListShape>& list_shapes(const Lists& lists, const Metric& metric, double beta = 0);
 
-/// Statistics over all rankings, equally likely, for any beta. If every row is relevant, they are the single value; if
-/// no row is, NaN (nRBP loss: 0). Cached per process. The variance of AP takes O(N P) and is computed only on request.
+/// Returns the statistics over all rankings, equally likely, for any beta. If every row is relevant, they are the
+/// single value; if no row is, NaN (nRBP loss: 0). Cached per process. The variance of AP takes O(N P) and is computed
+/// only on request.
 BoundStats bound_stats(const Metric& metric, const ListShape& shape, bool variance);
 
-/// One value per list as a tensor: "float64" or "float32", on a device.
+/// Returns one value per list as a tensor: "float64" or "float32", on a device.
 Tensor per_list_tensor(const std::vector<double>& values, const std::string& dtype, Device device);
 
 }  // namespace mr

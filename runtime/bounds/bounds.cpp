@@ -9,7 +9,8 @@
 namespace mr {
 namespace {
 
-/// min, max, best, expectation and sd of every list; NaN where undefined. sd only on request (AP's takes O(N P)).
+/// The min, max, best, expectation and sd of every list; NaN where undefined. sd is computed only on request (AP's
+/// takes O(N P)).
 struct BoundTable {
   Tensor min, max, best, expectation, sd;
   static constexpr auto fields =
@@ -46,7 +47,7 @@ std::vector<double> weights_of(const Metric& metric, const Lists& lists) {
   });
 }
 
-/// 1 for lists on which the order of rows can change the metric, 0 for degenerate lists.
+/// Returns 1 for lists in which the order of rows can change the metric, 0 for degenerate lists.
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
 }
@@ -57,7 +58,7 @@ int64_t count_lists(const Metric& metric, const Lists& lists) {
   return count;
 }
 
-/// 1-based numbers of the lists that are not degenerate.
+/// Returns the numbers, counted from 1, of the lists that are not degenerate (the order of rows can change the metric).
 Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
   const auto& shapes = list_shapes(lists, metric);
@@ -67,7 +68,7 @@ Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string
   return Tensor::from(numbers, to_device(device));
 }
 
-/// min, max, best, expectation and sd of one shape, given by n and p or by grades.
+/// The min, max, best, expectation and sd of one list shape, given by n and p or by grades.
 struct BoundNumbers {
   double min, max, best, expectation, sd;
   static constexpr auto fields =

@@ -1,4 +1,4 @@
-// Smoothed distribution functions, computed once per shape and cached.
+// Smoothed distribution functions of metrics over random rankings, computed once per list shape and cached.
 #include <algorithm>
 #include <cmath>
 #include <list>
@@ -12,10 +12,10 @@ namespace mr {
 namespace {
 
 // Limit of the cache. MovieLens with 300,000 samples and the thesis' steepness needs half of it per metric. If the
-// tables of a pass over the data did not fit, every batch would be sampled again.
+// tables of one epoch did not fit, every batch would be sampled again.
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// A cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
+/// Returns a cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
 std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
@@ -86,8 +86,8 @@ double series_steepness(const Metric& metric, const ListShape& shape, const Smoo
   return how.steepness(sd, stats.max - stats.min);
 }
 
-/// Computes a distribution from samples. Returns nothing if another process draws the same samples now and `busy` says
-/// not to wait.
+/// Computes a smoothed distribution from samples. Returns nothing if another process is drawing the same samples now
+/// and `busy` says not to wait.
 std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& shape, const Finding& finding,
                                          const Smoothing& how, Busy busy) {
   const auto listed = sampled_distribution({metric, shape, finding.samples, finding.seed},
@@ -101,7 +101,7 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
   if (!is_exact(metric, shape, finding.method)) return made_of_samples(metric, shape, finding, how, busy);
-  // Makes only the table of the smoothed distribution, without the list of values that a RankingDistribution would
+  // Computes only the table of the smoothed distribution, without the list of values that a RankingDistribution would
   // compute.
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_steepness(metric, shape, how)));
@@ -110,7 +110,7 @@ std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, cons
   return distribution.table(how);
 }
 
-/// Computes distributions on all threads. Those that other processes draw now come last.
+/// Computes distributions on all threads. Distributions that other processes are drawing now come last.
 std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                  const Smoothing& how) {
   std::vector<std::optional<SmoothCdf>> found(shapes.size());
@@ -130,8 +130,8 @@ std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListSha
   return out;
 }
 
-/// Computes distributions on the GPU, with all characteristic functions in one batch. Shapes without a Fourier series
-/// are computed by `made`, one by one.
+/// Computes distributions on the GPU, with all characteristic functions in one batch. List shapes without a Fourier
+/// series are computed one by one.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());

@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// If a (s - x) is beyond this, the sigmoid is 0 or 1 in double precision.
+/// If a (s - x) is larger than this, or smaller than its negative, the sigmoid is 1 or 0 in double precision.
 constexpr double reach = 37;
 constexpr size_t most_bins = 4096;
 
@@ -33,7 +33,7 @@ Distribution::Distribution(std::vector<double> values) {
   size_t kinds = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     if (kinds > 0 && one_value(values[kinds - 1], values[i])) {
-      // At the first repeated value, fills in `before`: all values so far occurred once.
+      // At the first repeated value, sets `before`, which was left empty because all values so far occurred once.
       if (before.empty()) {
         before.resize(kinds);
         std::iota(before.begin(), before.end(), uint32_t{0});
@@ -112,8 +112,8 @@ Smoothed Distribution::smooth(double s, double steepness) const {
   return out;
 }
 
-/// If there are many values, they are put into bins of equal width, each represented by the mean of its values. The
-/// error is of second order in width * steepness.
+/// If there are many values, they are put into bins of equal width, and each bin is represented by the mean of its
+/// values. The error is of second order in width * steepness.
 LogitTable Distribution::table(double steepness) const {
   std::vector<double> at, weights;
   if (values().size() <= most_bins) {

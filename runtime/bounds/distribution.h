@@ -1,5 +1,5 @@
-// Values with probabilities, and the smoothed distribution function F~(s) = sum of w_k sigma(a (s - x_k)) (Westerborg
-// 2022, Algorithm 2) with its derivative for training.
+// A metric's values with their probabilities, and the smoothed distribution function F~(s) = sum of w_k sigma(a (s -
+// x_k)) (Westerborg 2022, Algorithm 2) with its derivative for training.
 #pragma once
 
 #include <utility>
@@ -21,11 +21,11 @@ struct CountedValues {
 
 class Distribution {
  public:
-  /// From equally likely values, one or more, in any order. Values that differ by less than 1e-12 max(1, |x|) are
-  /// merged.
+  /// Makes a distribution from one or more equally likely values in any order. Values that differ by less than 1e-12
+  /// max(1, |x|) are merged.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// A distribution from values with given probabilities.
+  /// Makes a distribution from values with given probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }
@@ -33,19 +33,19 @@ class Distribution {
   double mean() const { return counted_.mean; }
   double sd() const { return counted_.sd; }
   const std::vector<double>& values() const { return counted_.distinct; }
-  /// The equally likely values with their counts.
+  /// Returns the equally likely values with their counts.
   const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
-  /// The steepness of Eq. 3.13; infinite for a single value.
+  /// Returns the steepness of Eq. 3.13; infinite for a single value.
   double sample_steepness() const { return static_cast<double>(values().size()) / (max() - min()); }
 
-  /// The probability of values <= s.
+  /// Returns the probability of values <= s.
   double cdf(double s) const;
-  /// The smallest value with cdf >= q.
+  /// Returns the smallest value with cdf >= q.
   double quantile(double q) const;
-  /// F~ and its derivative at s with this steepness; 1/2 for a single value.
+  /// Returns F~ and its derivative at s with this steepness; 1/2 for a single value.
   Smoothed smooth(double s, double steepness) const;
-  /// F~ with this steepness as a table.
+  /// Returns F~ with this steepness as a table.
   LogitTable table(double steepness) const;
   int64_t bytes() const;
 

@@ -27,13 +27,13 @@ DistributionForm to_form(const std::string& form) {
   throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
 }
 
-/// The table that the bound of each list reads. `owned` keeps the tables alive.
+/// The tables of F~ that the bounds of the lists read. `owned` keeps the tables alive.
 struct ListTables {
   std::vector<std::optional<SmoothCdf>> owned;
   DeviceArray<LogitView> views;
 };
 
-/// Cache key of the tables that are kept with lists.
+/// Cache key of the tables of F~ that are kept with lists.
 struct TablesKey {
   int64_t metric;
   Method method;
@@ -52,7 +52,7 @@ ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned)
   return {.owned = std::move(owned), .views = {views, device}};
 }
 
-/// Records `derivative` as the derivative of `value` by the score, list by list.
+/// Records `derivative` as the derivative of the bounds `value` by the metric `score`, list by list.
 Tensor recorded(const Tensor& score, const Tensor& value, const Tensor& derivative) {
   return record("distribution_bound", value, {score}, [derivative](const Tensor& g) -> Gradients {
     Tensor out = Tensor::empty(g.shape(), g.dtype(), g.device());
@@ -79,7 +79,7 @@ Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm
   return recorded(score, value, derivative);
 }
 
-/// F~ as a sum over the values themselves (Eq. 3.13), on the host.
+/// Computes F~, the smoothed distribution function, as a sum over the values themselves (Eq. 3.13), on the host.
 Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>>& cdfs) {
   const auto s = score.to(Dtype::float64).to_vector<double>();
   std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
@@ -118,15 +118,16 @@ DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& met
 
 using Cdfs = std::vector<std::optional<SmoothCdf>>;
 
-/// The entries of `all` with these numbers from 1.
+/// Returns the entries of `all` with these numbers, counted from 1.
 Cdfs chosen(const Cdfs& all, const Tensor& numbers) {
   Cdfs out;
   for (const int64_t n : numbers.to_vector<int64_t>()) out.push_back(all[n - 1]);
   return out;
 }
 
-/// F~(score) of every list under its own distribution, or its logarithm or logit; 0 without gradient for degenerate
-/// lists. With `numbers`, there is a score for each number of a list. The tables are cached with the lists.
+/// Returns the bound of the metric `score` of every list: F~(score) of the list's own distribution, or its logarithm or
+/// logit; 0 without gradient for degenerate lists. With `numbers`, score[i] belongs to list numbers[i]. The tables are
+/// cached with the lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec,
                           const std::optional<Tensor>& numbers) {
   check::floating("score", score);

@@ -19,19 +19,19 @@ constexpr int64_t most_rows_of_grades = 300;
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-/// True if `inversions_pmf` applies and the list is small enough that its subtractions lose few digits.
+/// Returns true if `inversions_pmf` applies and the list is so small that its subtractions lose few digits.
 bool has_pmf(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   if (!shape.grades.empty()) return shape.n <= most_rows_of_grades;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
-/// The number of first ranks that the metric depends on.
+/// Returns the number of first ranks that the metric depends on.
 int64_t counted_ranks(const Metric& metric, const ListShape& shape) {
   return closed_forms_of(metric).counted_ranks(metric, shape);
 }
 
-/// An upper bound of the number of ways to fill the counted ranks.
+/// Returns an upper bound of the number of ways to fill the ranks on which the metric depends.
 double arrangements(const Metric& metric, const ListShape& shape) {
   const int64_t ranks = counted_ranks(metric, shape);
   const std::vector<Level> levels = levels_of(shape);
@@ -48,7 +48,7 @@ double arrangements(const Metric& metric, const ListShape& shape) {
   return ways;
 }
 
-/// Enumerates all ways to fill the counted ranks, depth first.
+/// Enumerates all ways to fill the ranks on which the metric depends, depth first.
 class Arrangements {
  public:
   Arrangements(const Metric& metric, const ListShape& shape)
@@ -78,7 +78,7 @@ class Arrangements {
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
   }
 
-  /// Number of rows of lower grade that are placed already.
+  /// Returns the number of rows of lower grade that have a rank already.
   double lower_above(size_t level) const {
     int64_t rows = 0;
     for (size_t l = level + 1; l < left_.size(); ++l) rows += all_[l] - left_[l];
@@ -115,7 +115,7 @@ class Arrangements {
     if (placed > 0) *level += placed;
   }
 
-  /// Logarithm of the share of all arrangements that agree with the ranks filled so far.
+  /// Returns the logarithm of the share of all arrangements that agree with the ranks filled so far.
   double log_ways() const {
     if (ranks_ == rows_) return 0;
     double log = log_factorial(rows_ - ranks_) - log_factorial(rows_);
@@ -127,18 +127,19 @@ class Arrangements {
 
   Increments add_;
   int64_t ranks_, rows_;
-  // gains and sampling weights of the levels; `weights_` is empty if all weights are equal
+  // gains and sampling weights of the levels (groups of rows with the same gain); `weights_` is empty if all weights
+  // are equal
   std::vector<double> gains_, weights_;
   std::vector<int64_t> left_, all_;
   Atoms out_;
 };
 
-/// The sampling weight of a relevant row; other rows have weight 1.
+/// Returns the sampling weight of a relevant row; other rows have weight 1.
 double relevant_weight(const ListShape& shape) {
   return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
 }
 
-/// The distribution of RR: the first relevant row is at rank r.
+/// Returns the distribution of RR: the first relevant row is at rank r.
 Atoms rr_atoms(const ListShape& shape) {
   Atoms out;
   const double wanted = static_cast<double>(shape.p) * relevant_weight(shape);
@@ -152,7 +153,7 @@ Atoms rr_atoms(const ListShape& shape) {
   return out;
 }
 
-/// The distribution of the number of relevant rows among the first k, computed rank by rank.
+/// Returns the distribution of the number of relevant rows among the first k, computed rank by rank.
 Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   RelevantCounts counts(shape.n, shape.p, relevant_weight(shape));
   for (int64_t r = 0; r < k; ++r) counts.next();
@@ -164,7 +165,8 @@ Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   return out;
 }
 
-/// Distribution of the number of relevant rows among the first k; hypergeometric if rankings are equally likely.
+/// Returns the distribution of the number of relevant rows among the first k; hypergeometric if rankings are equally
+/// likely.
 Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;

@@ -1,4 +1,4 @@
-// The terms that a metric sums over the rows of a random ranking, for sampling and for exact distributions.
+// What a metric adds up over the rows of a random ranking, for sampling and for exact distributions.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace mr {
 
-/// A metric as value = scale * (sum over rows) - shift. `kind` says what a row at rank r adds; d[0] belongs to rank 1.
+/// Describes a metric as value = scale * (sum over rows) - shift. `kind` says what a row at rank r adds; d[0] belongs
+/// to rank 1.
 struct Increments {
   Increment kind = Increment::linear;
   std::vector<double> d;
@@ -18,26 +19,27 @@ struct Increments {
 };
 Increments increments_of(const Metric& metric, const ListShape& shape);
 
-/// The gains of a shape's rows, descending: 1 and 0 if only relevance counts.
+/// Returns the gains of the rows of a list shape, descending: 1 and 0 if only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);
 
-/// Largest difference of the exponents `pull` for which sums of weights do not overflow.
+/// largest difference of the exponents `pull` of two sampling weights e^pull for which sums of weights do not overflow
 constexpr double most_pull = 300;
 
-/// Rows with the same gain, which are drawn with the same weight e^pull.
+/// A level: rows with the same gain, which are drawn with the same weight e^pull.
 struct Level {
   double gain;
   int64_t rows;
   double pull;
 
-  /// The weight of a row relative to a row of the other level, clamped so that sums do not overflow.
+  /// Returns the weight of a row relative to that of a row of the other level, clamped so that sums do not overflow.
   double weight_against(const Level& other) const {
     return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
-/// Levels from the highest gain down, with gain 0 if it occurs. For pairs, a grade counts as its own gain.
+/// Returns the levels (rows with the same gain) from the highest gain down, with gain 0 if it occurs. For pairs, a
+/// grade counts as its own gain.
 std::vector<Level> levels_of(const ListShape& shape, Increment kind = Increment::graded);
-/// The number of rows of each grade, from the highest grade down.
+/// Returns the number of rows of each grade, from the highest grade down.
 std::vector<int64_t> rows_of_grades(const ListShape& shape);
 
 }  // namespace mr

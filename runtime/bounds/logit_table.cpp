@@ -23,7 +23,8 @@ int64_t knots_for(double steepness, double span, double fewest) {
   return static_cast<int64_t>(std::clamp(std::ceil(density * steepness * span), fewest, LogitTable::most_knots));
 }
 
-/// logit F~ and its derivative from F~ and 1 - F~, which are summed separately so that both are accurate when small
+/// Sums F~ and 1 - F~ separately, so that both are accurate when small, and computes logit F~ and its derivative from
+/// them.
 class Sums {
  public:
   Sums(const std::vector<double>& at, const std::vector<double>& weights, double steepness)
@@ -104,7 +105,8 @@ void LogitTable::add(double logit, double slope, double steepness) {
   knots_.push_back(std::min(slope, steepness));
 }
 
-/// A cubic between rising knots is monotone if neither slope exceeds three times the secant's (Fritsch & Carlson 1980).
+/// Limits the slopes: a cubic between rising knots is monotone if neither slope exceeds three times the secant's
+/// (Fritsch & Carlson 1980).
 void LogitTable::cap_slopes() {
   for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
     const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;

@@ -15,21 +15,21 @@ class LogitTable {
  public:
   static constexpr double most_knots = 4096;
 
-  /// F~(s) = sum of weights[i] sigma(steepness (s - at[i])). `at` is ascending; weights are positive with sum 1. A
-  /// single value gives the constant 1/2.
+  /// Makes the table of F~(s) = sum of weights[i] sigma(steepness (s - at[i])). `at` is ascending; weights are positive
+  /// with sum 1. A single value gives the constant 1/2.
   LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double steepness);
   explicit LogitTable(const Spectrum& spectrum);
-  /// A table from knots with the layout of `knots()`.
+  /// Makes a table from knots with the layout of `knots()`.
   LogitTable(double first, double step, std::vector<double> knots);
 
-  /// F~ and the derivative of its interpolant. The logit is linear outside of the table.
+  /// Returns F~ at s and the derivative of its interpolant. The logit is linear outside of the table.
   Smoothed at(double s) const;
-  /// A view for kernels. This table owns the memory.
+  /// Returns a view for kernels. This table owns the memory.
   LogitView view(Device device) const;
 
   double first() const { return first_; }
   double step() const { return step_; }
-  /// The knots, [count][2]: logit F~ and its slope.
+  /// Returns the knots, [count][2]: logit F~ and its slope.
   const std::vector<double>& knots() const { return knots_; }
   int64_t bytes() const { return static_cast<int64_t>(knots_.capacity() * sizeof(double)); }
 

@@ -14,11 +14,11 @@ constexpr double unlikely = 1e-24;
 // least accepted standard deviation of a metric, as a fraction of the metric's range
 constexpr double least_spread = 1e-3;
 
-/// Probability of a state, with mean and variance of the sums that lead to it.
+/// A state of a random ranking in progress: its probability, and mean and variance of the sums that lead to it.
 struct Part {
   double mass = 0, mean = 0, variance = 0;
 
-  /// Adds the moments of `was` shifted by x, weighted by a probability.
+  /// Adds the moments of `was` after its values were shifted by x, times the probability.
   void add(double probability, const Part& was, double x) {
     const double more = probability * was.mass;
     if (more == 0) return;
@@ -29,7 +29,8 @@ struct Part {
   }
 };
 
-/// The recursion of kernels/bounds/characteristic_cpu.h for moments, with one state per combination of counts.
+/// Computes mean and variance by the recursion of kernels/bounds/characteristic_cpu.h, with one state per combination
+/// of numbers of rows drawn from each level of gain.
 class Walk {
  public:
   Walk(const Increments& add, const ListShape& shape)
@@ -61,7 +62,7 @@ class Walk {
  private:
   int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
 
-  /// State s after rank r, computed from itself and from the states with one row less.
+  /// Returns state s after rank r, computed from itself and from the states with one row less.
   Part after(int64_t r, int64_t s) const {
     int64_t sum = 0;
     double weight = 0;
@@ -82,7 +83,7 @@ class Walk {
     return now;
   }
 
-  /// The term that the count-th row of a level adds at rank r.
+  /// Returns what the count-th row of a level (rows with the same gain) adds to the metric at rank r.
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
     return (increase_.base + increase_.gain[level]) * add_.d[r];

@@ -10,11 +10,12 @@ struct Moments {
   double mean = 0, sd = 0;
 };
 
-/// Computed in closed form if all rankings are equally likely; else rank by rank, in O(N) times the number of possible
-/// counts, or from the list of values. The shape must have a spectrum or atoms.
+/// Returns the moments, computed in closed form if all rankings are equally likely; else rank by rank, in O(N) times
+/// the number of possible counts, or from the list of values. The list shape must have a spectrum (spectrum.h) or atoms
+/// (enumeration.h).
 Moments moments_of(const Metric& metric, const ListShape& shape);
 
-/// Throws if weights make nearly all rankings equal: `sd` is below a thousandth of the metric's range.
+/// Throws if sampling weights make nearly all rankings equal: `sd` is below a thousandth of the metric's range.
 void check_spread(const Metric& metric, const ListShape& shape, double sd);
 
 }  // namespace mr

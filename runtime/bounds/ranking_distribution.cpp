@@ -34,7 +34,8 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
-/// A distribution of values from a script. Values must be finite, and their range must be finite in float64.
+/// Returns the distribution of values that a script passes. Values must be finite, and their range must be finite in
+/// float64.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
   constexpr double largest = 1e150;  // largest absolute value of an entry, so that squares of differences are finite

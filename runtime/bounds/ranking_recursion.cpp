@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t at_once = cpu::frequency_lanes;
 
-/// For every rank, the range of likely counts of relevant rows.
+/// Computes for every rank the range of counts of relevant rows that are not negligibly rare.
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
   RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {

@@ -10,8 +10,9 @@
 
 namespace mr {
 
-/// Levels relative to a base level. The base adds nothing and has weight 1; each other level adds its gain minus the
-/// base's. The base is the level with the most rows, or the irrelevant rows if relevant rows are counted.
+/// The levels (rows with the same gain) of a list relative to a base level. The base adds nothing and has weight 1;
+/// each other level adds its gain minus the base's. The base is the level with the most rows, or the irrelevant rows if
+/// relevant rows are counted.
 struct Increase {
   std::vector<double> gain, weight;
   std::vector<int64_t> rows;
@@ -26,20 +27,21 @@ class RankingRecursion {
   RankingRecursion(const Increments& add, const ListShape& shape, Device device);
 
   bool one_level() const { return transform_.levels == 1; }
-  /// The constant part of every ranking's sum, which the recursion leaves out.
+  /// Returns the constant part of every ranking's sum, which the recursion leaves out.
   double always() const { return always_; }
-  /// log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
+  /// Computes log E exp(tilt[j] (X - mean)) for the sum X of one level's increments, at cpu::frequency_lanes tilts.
   void log_moments(double mean, const double* tilt, double* out);
 
-  /// Sets the frequencies of the next calls to step, 2 step, ...
+  /// Sets the frequencies that the next calls of `next` return to step, 2 step, ...
   void set_step(double step);
-  /// E exp(i t X) at the next cpu::frequency_lanes frequencies.
+  /// Computes E exp(i t X) at the next cpu::frequency_lanes frequencies t.
   void next(double* re, double* im);
 
-  /// Number of calls of `next` that one launch on the GPU computes.
+  /// number of calls of `next` for which one launch on the GPU computes the values
   static constexpr int64_t calls_per_launch = 16;
   bool runs_on_device() const { return device_ == Device::cuda && one_level(); }
-  /// One launch for the next calls of all given recursions that run on the GPU and have used up their last launch.
+  /// Launches, for all given recursions that run on the GPU and have used up their values, the computation for the next
+  /// calls of `next`.
   static void launch(const std::vector<RankingRecursion*>& all);
 
  private:

@@ -1,4 +1,5 @@
-// Distribution of the number of relevant rows in the first r ranks of a random ranking, for one rank r after another.
+// Computes the distribution of the number of relevant rows in the first r ranks of a random ranking, for one rank r
+// after another.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Starts before the first rank, with p relevant rows of n. Relevant rows have this sampling weight, others weight 1.
+  /// Starts before the first rank, with p relevant rows of n. `weight` is the sampling weight of a relevant row; others
+  /// have 1.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;
@@ -33,7 +35,8 @@ class RelevantCounts {
   double probability(int64_t c) const { return mass_[c]; }
 
  private:
-  /// Total weight of the relevant rows that remain after c relevant rows, and of the remaining other rows.
+  /// Returns the total sampling weight of the relevant rows that remain after c of them. `others` returns that of the
+  /// remaining other rows.
   double wanted(int64_t c) const { return static_cast<double>(p_ - c) * weight_; }
   double others(int64_t c) const { return static_cast<double>(n_ - rank_ - (p_ - c)); }
 

@@ -11,7 +11,7 @@ namespace {
 
 /// With more values than this, a Fourier series or a table is faster than a sum over them.
 constexpr size_t most_summed = 2048;
-/// A distribution function that cannot be listed is approximated by a smoothed one with this kappa.
+/// A distribution function whose values cannot be listed is approximated by a smoothed one with this kappa.
 constexpr double fine_kappa = 1000;
 /// Largest steepness times range for that approximation, so that the series converges if rankings are nearly equal.
 constexpr double most_fine = 6e4;
@@ -116,7 +116,7 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  // Uses the Fourier series that bounds use, even if there are few enough values to sum over them.
+  // Uses the Fourier series that bounds use, even if there are so few values that they could be summed.
   const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
   auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
                      : std::make_shared<const LogitTable>(listed().table(a));

@@ -25,8 +25,8 @@ constexpr int64_t closed_form_pairs = 2000;  // with more pairs of a relevant an
 constexpr double wide = 25;
 constexpr int64_t most_grades = 8;  // largest number of different grades, not counting the base level
 
-/// Characteristic function of the number of wrongly ordered pairs of two grades, a Mann-Whitney statistic, about its
-/// mean: a product of sines (1947).
+/// Returns the characteristic function of the number of wrongly ordered pairs of two grades, a Mann-Whitney statistic,
+/// about its mean: a product of sines (1947).
 double mann_whitney(int64_t n, int64_t p, double t) {
   constexpr int64_t block = 64;  // number of factors that are computed as vectors and then multiplied in order
   const int64_t fewer = std::min(p, n - p);
@@ -42,8 +42,8 @@ double mann_whitney(int64_t n, int64_t p, double t) {
   return phi;
 }
 
-/// For several grades, the number of wrongly ordered pairs is a sum of independent Mann-Whitney statistics: each grade
-/// against all higher ones.
+/// Returns the characteristic function of the number of wrongly ordered pairs of several grades: the number is a sum of
+/// independent Mann-Whitney statistics, each grade against all higher ones.
 double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   double phi = 1;
   int64_t n = 0;
@@ -54,13 +54,13 @@ double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   return phi;
 }
 
-/// True if the characteristic function is the product of sines.
+/// Returns true if the metric's characteristic function is a product of sines.
 bool is_product(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;
 }
 
-/// Narrows [low, high] to all but 1e-16 of the distribution, by Chernoff's bound at several tilts.
+/// Narrows [low, high] to all but 1e-16 of the distribution, by Chernoff's bound at several exponential tilts.
 void narrow(RankingRecursion& recursion, double centre, double mean, double sd, double& low, double& high) {
   constexpr double sizes[lanes / 2] = {1, 2, 3, 4, 6, 8, 11, 15}, log_rest = 37;
   double tilt[lanes], log_moment[lanes];
@@ -77,7 +77,7 @@ void narrow(RankingRecursion& recursion, double centre, double mean, double sd, 
   }
 }
 
-/// z / sinh z: the Fourier transform of the logistic kernel.
+/// Returns z / sinh z, the Fourier transform of the logistic kernel.
 double kernel(double z) {
   if (z > 300) return 0;
   const double t = portable::expm1(z);

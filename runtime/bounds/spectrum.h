@@ -15,39 +15,42 @@ struct Smoothed {
   double value, derivative;
 };
 
-/// True if a metric's characteristic function is feasible for a shape. It is not for graded lists with many levels, nor
-/// for the reciprocal rank, which has few values.
+/// Returns true if a metric's characteristic function is feasible for a list shape. It is not for graded lists with
+/// many levels, nor for the reciprocal rank, which has few values.
 bool has_spectrum(const Metric& metric, const ListShape& shape);
 
 class Spectrum {
  public:
-  /// `steepness` is the a of F~. Throws if it needs too many frequencies. The recursion over ranks runs on `device`.
+  /// Computes the Fourier series; `steepness` is the a of F~. Throws if it needs too many frequencies. The recursion
+  /// over ranks runs on `device`.
   Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device = Device::cpu);
 
-  /// Spectra of many shapes, each with its own steepness. On the GPU all recursions share the same launches.
+  /// Computes the spectra (Fourier series) of many list shapes, each with its own steepness. On the GPU all recursions
+  /// share the same launches.
   static std::vector<Spectrum> of(const Metric& metric, const std::vector<ListShape>& shapes,
                                   const std::vector<double>& steepnesses, Device device);
 
-  /// F~ and its derivative, with an error of about 1e-12.
+  /// Returns F~ and its derivative at s, with an error of about 1e-12.
   Smoothed at(double s) const;
   /// Like `at`, for cpu::frequency_lanes points at once.
   void at(const double* s, Smoothed* out) const;
-  /// The s with F~(s) = level, within a millionth of the standard deviation.
+  /// Returns the s with F~(s) = level, within a millionth of the standard deviation.
   double quantile(double level) const;
 
   double steepness() const { return steepness_; }
   int64_t terms() const { return static_cast<int64_t>(coefficients_.size()) / 4; }
 
  private:
-  /// Computes the terms of one series.
+  /// Computes the terms of one Fourier series.
   struct Source;
   Spectrum(const Metric& metric, const ListShape& shape, double steepness, Device device, Source& source);
-  /// Adds phi(k dt) times the kernel's transform for the next `blocks` of k. Returns true when terms are negligible.
+  /// Adds phi(k dt), the characteristic function, times the kernel's transform for the next `blocks` of k. Returns true
+  /// when terms are negligible.
   bool add_terms(Source& source, int64_t blocks);
   void finish() { constant_ = -at(low_ - reach()).value; }
 
   void set_period();
-  /// How far the kernel's tails extend beyond the values.
+  /// Returns how far the kernel's tails extend beyond the values.
   double reach() const { return 36 / steepness_; }
 
   double steepness_, low_, high_, mean_;

@@ -21,8 +21,8 @@ size_t width_of_output() {
   return width == 0 ? widest : std::clamp(width, narrowest, widest);
 }
 
-/// Returns a line that is broken at blanks. What is broken off begins in the line's last column: after the last two
-/// blanks in a row, if they leave half of the width for the text.
+/// Breaks a line at blanks. The words that do not fit continue in the column of the line's last part, which begins
+/// after its last two blanks in a row, if that leaves half of the width for the text.
 std::string wrapped_line(std::string_view line, size_t width) {
   const size_t gap = line.rfind("  ");
   size_t indent = gap == std::string_view::npos ? 0 : gap + 2;

@@ -56,11 +56,12 @@ bool is_readable() {
   return ::poll(&input, 1, 0) > 0;
 }
 
-/// True while input is read that was typed before libedit set the terminal's mode. In this input a Ctrl-D reads as a
-/// zero byte, as Ctrl-Space does later.
+/// true while the program reads input that was typed before libedit set the terminal's mode. In this input a Ctrl-D
+/// reads as a zero byte, as Ctrl-Space does later.
 bool typed_ahead = false;
 
-/// Waits for input. False after Ctrl-C. SIGINT is unblocked only while waiting, so no Ctrl-C before the wait is lost.
+/// Waits for input. Returns false after Ctrl-C. SIGINT is unblocked only while waiting, so no Ctrl-C before the wait is
+/// lost.
 bool wait_for_input() {
   sigset_t blocked, before;
   sigemptyset(&blocked);
@@ -68,7 +69,7 @@ bool wait_for_input() {
   pthread_sigmask(SIG_BLOCK, &blocked, &before);
   pollfd input{STDIN_FILENO, POLLIN, 0};
   int ready = 0;
-  // other signals, such as a resize of the window, do not end the wait
+  // Other signals, such as that of a resized window, do not end the wait.
   while (!lua::interrupted() && ready == 0) {
     ready = ppoll(&input, 1, nullptr, &before);
     if (ready < 0 && errno == EINTR) ready = 0;
@@ -77,7 +78,7 @@ bool wait_for_input() {
   return !lua::interrupted();
 }
 
-/// Reads one character. It ends the line on Ctrl-C; libedit's own reader would try again.
+/// Reads one character. A Ctrl-C ends the line; libedit's own reader would try again.
 int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {

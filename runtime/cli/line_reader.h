@@ -18,14 +18,14 @@ class LineReader {
   virtual void remember(const std::string& chunk) = 0;
 };
 
-/// Completions of the text left of the cursor: whole candidates for its last word, which begins at `start`.
+/// Returns completions of the text left of the cursor: whole candidates for its last word, which begins at `start`.
 struct Completions {
   size_t start = 0;
   std::vector<std::string> words;
 };
 using Completer = std::function<Completions(const std::string& before)>;
 
-/// A reader of standard input. On a terminal the history is kept in `history_file`, unless that is empty.
+/// Returns a reader of standard input. On a terminal the history is kept in `history_file`, unless that is empty.
 std::unique_ptr<LineReader> make_line_reader(const std::string& history_file, Completer completer);
 
 }  // namespace mr::cli

@@ -30,15 +30,15 @@ struct Invocation {
   std::vector<std::string> words;
 };
 
-/// Silences standard output of all processes but the first, if several were started together and are connected.
+/// Silences the standard output of all processes but the first, if several processes of one MPI job are connected.
 void quiet_others() {
   const std::optional<cluster::Launched> launched = cluster::launched();
   if (!launched || launched->rank == 0 || !cluster::library()) return;
   if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be written");
 }
 
-/// Without a script: the first Ctrl-C makes long work raise an error, so that data is left consistent; the second
-/// Ctrl-C ends the program.
+/// Sets what Ctrl-C does without a script: the first one makes long work raise an error, so that data is left
+/// consistent; the second one ends the program.
 void interruptible() {
   struct sigaction action {};
   action.sa_handler = [](int) {
@@ -92,7 +92,7 @@ int run_module_text(lua_State* L, const char* module, const char* function, cons
   return 0;
 }
 
-/// Runs a command of the standard library (moonrank.command). Its name and words are in the global table `arg`.
+/// Runs a command of the standard library (module moonrank.command). Its name and words are in the global table `arg`.
 int run_library(lua_State* L, const Invocation& invocation) {
   set_arguments(L, invocation.command.names, 0);
   if (const int status = call_module(L, "moonrank.command", "run", nullptr, 0); status != 0) return status;
@@ -134,7 +134,7 @@ int protected_work(lua_State* L) {
   return 1;
 }
 
-/// Runs one job in a new Lua state.
+/// Runs one job (a script, a command or the REPL) in a new Lua state.
 int run_fresh(const Invocation& invocation, const std::string& name) {
   lua_State* const L = luaL_newstate();
   if (L == nullptr) throw std::bad_alloc();
@@ -190,7 +190,8 @@ int run_command(const Invocation& invocation) {
 }  // namespace mr::cli
 
 int main(int argc, char** argv) {
-  // Without SIG_IGN, a write beyond the system's limit of file sizes would end the program instead of failing.
+  // Ignores SIGXFSZ: without this, a write beyond the system's limit of file sizes would end the program instead of
+  // failing.
   std::signal(SIGXFSZ, SIG_IGN);
   mr::cli::watch_standard_streams();
   try {

@@ -15,7 +15,7 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "eval", "help", "kernel", "new", "results", "serve", "test"};
 
-/// True for commands that the standard library runs (moonrank.command), which also reads their words.
+/// Returns true for commands that the standard library runs (module moonrank.command), which also reads their words.
 bool is_of_library(const std::string& command) {
   return command == "eval" || command == "kernel" || command == "new" || command == "serve";
 }
@@ -71,7 +71,7 @@ const std::string& value_after(const std::vector<std::string>& words, size_t* i,
   return words[++*i];
 }
 
-/// Reads one option at words[*i] and moves *i to its last word.
+/// Reads one option at words[*i] and moves *i to the option's last word.
 void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
   const std::string& word = words[*i];
   const Command::Mode before = command->mode;

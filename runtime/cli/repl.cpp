@@ -29,8 +29,8 @@ std::string history_file() {
   }
 }
 
-/// The functions of moonrank.prompt.repl that the session calls, as references in the registry, so that a script cannot
-/// break the session by changing the module.
+/// The functions of the module moonrank.prompt.repl that the session calls, as references in the registry, so that a
+/// script cannot break the session by changing the module.
 struct Functions {
   int chunk, complete, is_leaving;
 };
@@ -110,7 +110,8 @@ class Session {
   }
 
  private:
-  /// Reads and runs one chunk; false at the end of the input. If memory runs out, the session continues with the next.
+  /// Reads and runs one chunk of code; returns false at the end of the input. If memory runs out, the session continues
+  /// with the next chunk.
   bool next() {
     try {
       std::string text;
@@ -125,7 +126,7 @@ class Session {
     return true;
   }
 
-  /// Completions at the cursor. Earlier lines of an unfinished chunk are part of the text.
+  /// Returns completions at the cursor. Earlier lines of an unfinished chunk are part of the text.
   Completions complete_line(const std::string& before) {
     Completions found = complete(L_, functions_.complete, pending_ + before);
     if (found.start < pending_.size()) return {before.size(), {}};
@@ -133,7 +134,7 @@ class Session {
     return found;
   }
 
-  /// Runs the chunk that begins with this line; reads more lines until it is complete.
+  /// Runs the chunk of code that begins with this line; reads more lines until it is complete.
   void one(std::string text) {
     int status = load_chunk(L_, functions_.chunk, text);
     while (is_incomplete(L_, status)) {
@@ -148,7 +149,7 @@ class Session {
       status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
-    // memory ran out while the text was compiled; the error is already printed
+    // Memory ran out while the text was compiled; the error is already printed.
     if (status == LUA_ERRRUN) return note(1);
     lua::watch_interrupts(L_, third_press);
     const int ended = call_loaded(L_, status, LUA_MULTRET);

@@ -15,7 +15,7 @@ namespace {
 // limit of a traceback: the first and last frames suffice, because an endless recursion has thousands
 constexpr int most_frames = 20;
 
-/// Appends one line about the frame; nothing for C functions and the program's startup code.
+/// Appends one line about the frame to a traceback; does nothing for C functions and the program's startup code.
 bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   lua_getinfo(L, "Slnt", frame);
   if (*frame->what == 'C') return false;
@@ -79,8 +79,8 @@ int advised(lua_State* L) {
   return 1;
 }
 
-/// Adds advice to the error on top of the stack if it is one of Lua's own errors. If that fails, as after a stack
-/// overflow, the error stays unchanged.
+/// Adds advice to the error on top of the stack if it is one of Lua's own errors. If that fails, for example after a
+/// stack overflow, the error stays unchanged.
 void add_advice(lua_State* L) {
   if (lua_type(L, -1) != LUA_TSTRING || lua_checkstack(L, 4) == 0) return;
   lua_pushcfunction(L, &advised);
@@ -92,14 +92,14 @@ void add_advice(lua_State* L) {
   }
 }
 
-/// Message handler: turns errors into text with a traceback; does not change an Exit object.
+/// Message handler: turns an error into text with a traceback; does not change an Exit object.
 int explain(lua_State* L) {
   if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
   lua::push_error_text(L, 1);
   add_advice(L);
   const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
-  // An error without a position that is raised while no script runs is about typed input. Its text suffices, without a
+  // An error without a position that is raised while no script runs is about typed input. It is shown without a
   // traceback.
   if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
     return 1;

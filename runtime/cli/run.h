@@ -14,22 +14,24 @@ namespace mr::cli {
 /// prints it and returns its exit status with nothing on the stack: 1; 130 after Ctrl-C; or the status of an Exit
 /// object.
 int call(lua_State* L, int arguments, int results);
-/// Like `call`, for a chunk that luaL_load* just pushed with this status. A syntax error is printed.
+/// Like `call`, for a chunk of code that luaL_load* just pushed with this status. A syntax error is printed.
 int call_loaded(lua_State* L, int load_status, int results);
 /// Pushes the function `name` of a module of the standard library. Returns 0, or prints an error and returns its exit
 /// status, as `call` does.
 int push_function(lua_State* L, const char* module, const char* name);
-/// Calls function `name` of a standard library module with one string (null: no argument). Leaves results as `call`.
+/// Calls function `name` of a standard library module with one string (null: no argument). Leaves results on the stack
+/// as `call` does.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);
 
 /// Prints "moonrank: " and the text on standard error, with control characters escaped.
 void print_error(std::string_view text) noexcept;
-/// The text of an error on top of the stack that no message handler has processed. Valid while it is on the stack.
+/// Returns the text of an error on top of the stack that no message handler has processed. Valid while it is on the
+/// stack.
 std::string_view error_at_top(lua_State* L) noexcept;
 
 /// Sets the global `arg` as the lua command does: the script is 0, and the words after it are 1, 2, ...
 void set_arguments(lua_State* L, const std::vector<std::string>& words, int script_at);
-/// Makes uses of undeclared globals errors, or allows them.
+/// Makes uses of undeclared global variables errors, or allows them.
 int set_strict(lua_State* L, bool on);
 
 }  // namespace mr::cli

@@ -9,7 +9,8 @@
 
 namespace mr::cli {
 
-/// A new folder that TMPDIR names until the end of the scope. It is then removed with its content, also after os.exit.
+/// Makes a new folder and sets TMPDIR to it until the end of the scope. The folder is then removed with its content,
+/// also after os.exit.
 class SpecFolder {
  public:
   SpecFolder();

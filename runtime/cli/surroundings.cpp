@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Runs at the very end of the program, also if a script calls os.exit.
+/// Checks at the very end of the program whether its output was written, also if a script calls os.exit.
 void check_output() {
   const bool failed = std::ferror(stdout) != 0;
   errno = 0;
@@ -79,7 +79,7 @@ bool check_default_output(lua_State* L) {
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // A closed standard stream is opened in the opposite mode, so that reading or writing it still fails.
+    // Opens a closed standard stream in the opposite mode, so that reading or writing it still fails.
     open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::atexit(&check_output);

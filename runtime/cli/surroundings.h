@@ -12,7 +12,8 @@ void watch_standard_streams();
 /// Prints an error and returns false if the script's default output (io.output) cannot be written.
 bool check_default_output(lua_State* L);
 
-/// Throws std::runtime_error that names the wrong variable. `computes`: also if the requested device is not available.
+/// Checks the variables MOONRANK_*. Throws std::runtime_error that names the wrong one. `computes`: also throws if the
+/// requested device is not available.
 void check_variables(bool computes);
 
 }  // namespace mr::cli

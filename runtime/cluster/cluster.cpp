@@ -1,4 +1,4 @@
-// Lua functions for the processes of one mpirun or srun.
+// Lua functions for the processes that one mpirun or srun started.
 #include "runtime/cluster/cluster.h"
 
 #include "runtime/lua/bind.h"

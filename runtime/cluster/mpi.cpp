@@ -45,7 +45,7 @@ const Mpi& mpi() {
 
 #ifdef OMPI_PREDEFINED_GLOBAL
 // In Open MPI, constants such as MPI_COMM_WORLD are addresses of objects in the library, which is loaded at run time.
-// So they are looked up by name. In other implementations they are numbers.
+// So the addresses are looked up by name. In other implementations the constants are numbers.
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, object) static_cast<type>(mpi().symbol(#object))
 #endif
@@ -71,7 +71,7 @@ State& state() {
   return state;
 }
 
-/// The state of a connected process. Throws if the process is not connected.
+/// Returns the state of a connected process. Throws if the process is not connected.
 State& connected() {
   if (!state().joined)
     throw std::runtime_error("this process is not connected to others: start it with mpirun or srun");
@@ -105,7 +105,8 @@ void clear_outbox() {
 
 void wait_a_moment() { usleep(1000); }
 
-/// Rank 0 announces its end, and other ranks wait for that, because a process that leaves earlier would end the job.
+/// Rank 0 announces its end, and other ranks wait for this message, because a process that leaves earlier would end the
+/// job.
 void part() {
   const int size = state().joined->size;
   if (state().joined->rank == 0) {
@@ -119,8 +120,8 @@ void part() {
 
 constexpr int interrupted = 130;  // exit status of a process that Ctrl-C ended
 
-/// A process that fails during training must end the other processes, which would otherwise wait for it forever; so
-/// must a process that has lost another one.
+/// A process that fails during training must end the other processes, which would otherwise wait for it forever. The
+/// same holds for a process that has lost another one.
 void leave(int status, void*) {
   const bool agreed = status == 0 || (status == interrupted && state().agreed_to_end);
   if (!agreed && state().purpose == Purpose::training) mpi().MPI_Abort(MPI_COMM_WORLD, status);
@@ -152,8 +153,8 @@ Joined connect() {
   return joined;
 }
 
-/// A launcher ends a job with SIGTERM, which then acts like Ctrl-C. Ranks that run trials for rank 0 ignore it, because
-/// rank 0 decides for them.
+/// Sets how signals act. A launcher ends a job with SIGTERM, which then acts like Ctrl-C. Ranks that run trials for
+/// rank 0 ignore it, because rank 0 decides for them.
 void take_signals(const Joined& joined) {
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);
@@ -164,7 +165,7 @@ void take_signals(const Joined& joined) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// Exclusive prefix sum of the sizes: where each piece begins.
+/// Returns prefix sums of the sizes without the own size: where each rank's part begins.
 std::vector<int> starts_of(const std::vector<int>& sizes) {
   if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) > INT_MAX) {
     throw std::runtime_error("the processes exchange more than 2 GiB at once, which MPI cannot send");

@@ -71,7 +71,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// True if the list sets this variable.
+/// Returns true if the list sets this environment variable.
 bool is_set(std::string_view variable, const std::vector<std::string>& added) {
   const std::string_view name = variable.substr(0, variable.find('=') + 1);
   return std::any_of(added.begin(), added.end(),

@@ -24,7 +24,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
 /// ends together with its parent, and its own child processes do not inherit the channel. Throws std::runtime_error if
 /// `start_worker` did not set the variable.
 void become_worker();
-/// In a worker, returns the channel to its parent, once. Nothing in other processes.
+/// In a worker, returns the channel to its parent, once. In other processes, returns nothing.
 std::optional<io::Channel> worker_end();
 
 }  // namespace mr::cluster

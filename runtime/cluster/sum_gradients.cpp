@@ -36,7 +36,7 @@ std::vector<T> gathered(const std::vector<T>& mine) {
   return values_of<T>(all);
 }
 
-/// The sum over ranks times a factor. Each rank sums one piece of the tensor, in double.
+/// Returns the sum over ranks times a factor. Each rank sums one part of the tensor, in double.
 template <class Real>
 std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ranks) {
   std::vector<std::string> pieces;
@@ -54,7 +54,8 @@ std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ra
   return gathered(share);
 }
 
-/// The form of a parameter's gradient. The sum over ranks has the largest form of all ranks.
+/// The form of a parameter's gradient: none, sparse by rows, or dense. The sum over ranks has the form of the rank with
+/// the largest of these values.
 enum Form : int64_t { none, rows, dense };
 Form form_of(const Gradient& gradient) { return !gradient.defined() ? none : gradient.sparse() ? rows : dense; }
 
@@ -100,7 +101,7 @@ auto with_all(const std::vector<Tensor>& parameters, Work work) {
   }
 }
 
-/// Sums the loss, the number of lists and the wish to stop over ranks, then the gradients.
+/// Sums the loss, the number of lists and the requests to stop over all ranks, then the gradients.
 std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& parameters, double loss, double counted,
                                                     bool stop, bool mean) {
   std::vector<double> mine{loss, counted, stop ? 1.0 : 0.0};

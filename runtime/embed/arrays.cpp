@@ -30,12 +30,14 @@ Dtype dtype_of_array(const moonrank_array& array) {
   }
 }
 
-/// Arrays that no tensor uses any more, and the number of calls that run on this thread.
+/// `waiting`: arrays that no tensor uses any more and that are not released yet. `running_calls`: the number of calls
+/// that run on this thread.
 std::mutex waiting_mutex;
 std::vector<std::pair<void (*)(void*), void*>> waiting;
 thread_local int running_calls = 0;
 
-/// Releases an array, at the end of the call if one runs: a caller's function may call the interface again.
+/// Releases an array; if a call of the C interface runs, at its end, because the caller's function may call the
+/// interface again.
 void release_later(void (*release)(void*), void* owner) noexcept {
   if (running_calls > 0) {
     try {
@@ -66,7 +68,7 @@ Call::~Call() {
 }
 
 Tensor tensor_on(const moonrank_array& array) {
-  // The owner exists before anything can fail, so that the array is released in any case.
+  // The owner is made before anything can fail, so that the array is released in any case.
   const std::shared_ptr<void> owner(array.data, [release = array.release, owner = array.owner](void*) {
     if (release != nullptr) release_later(release, owner);
   });

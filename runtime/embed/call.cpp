@@ -1,4 +1,4 @@
-// The lock of all calls, Ctrl-C during a call, and errors of Lua.
+// The C interface: the lock of all calls, Ctrl-C during a call, and errors of Lua.
 #include "runtime/embed/call.h"
 
 #include <csignal>
@@ -11,8 +11,8 @@
 namespace mr::embed {
 namespace {
 
-/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's. A Ctrl-C that stopped nothing,
-/// because the call ended first, goes to the caller's handler.
+/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's handler. If a Ctrl-C stopped
+/// nothing, because the call ended first, it is passed to the caller's handler.
 class InterruptWatch {
  public:
   explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {

@@ -22,17 +22,17 @@ namespace mr::embed {
 /// Locked during every call, because Lua's states share the memory pool, the GPU and the handling of Ctrl-C.
 std::mutex& calls();
 
-/// True in a process that was forked while another thread was in a call. The states and caches may be half changed, so
-/// that every later call is refused.
+/// true in a process that was forked while another thread was in a call: states and caches may be half changed, so
+/// every later call is refused
 extern std::atomic<bool> forked_in_call;
 extern const char* const forked_text;
 /// Called in a forked child: sets `forked_in_call`.
 void in_child();
 
-/// Notes the text of a failure, and returns MOONRANK_FAILED.
+/// Stores the text of a failure, and returns MOONRANK_FAILED.
 int fail(moonrank_state* state, const char* text) noexcept;
 
-/// Pushes a function of stdlib/moonrank/system/bridge.lua. May raise.
+/// Pushes a function of stdlib/moonrank/system/bridge.lua. May raise an error of Lua.
 void push_bridge_function(lua_State* L, const char* name);
 
 /// Calls the Lua function below the arguments on top of the stack, which has nothing else. Afterwards the results are

@@ -14,7 +14,7 @@
 namespace mr::embed {
 namespace {
 
-/// The results of a call. Each call has its own, because a program may call again before it has read them.
+/// The results of a call. Each call has results of its own, because a program may call again before it has read them.
 struct Reply {
   std::string values;
   std::vector<moonrank_array> arrays;
@@ -66,7 +66,7 @@ void read_reply(lua_State* L, Reply& reply) {
   }
 }
 
-/// Tensors on the caller's arrays. All are read, because each must be released, also after an error.
+/// Makes tensors on the caller's arrays. All arrays are read, because each must be released, also after an error.
 std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
   std::vector<Tensor> tensors;
   std::string problem;
@@ -81,7 +81,7 @@ std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
   return tensors;
 }
 
-/// Calls a function of the bridge.
+/// Calls a function of stdlib/moonrank/system/bridge.lua.
 int call(moonrank_state* state, const char* function, std::string_view values, const std::vector<Tensor>& tensors,
          Reply& reply) {
   Request request{function, values, &tensors};
@@ -95,7 +95,7 @@ int call(moonrank_state* state, const char* function, std::string_view values, c
   return status;
 }
 
-/// Like `guarded`, for work that fills a reply. The reply's arrays are released after an exception.
+/// Like `guarded`, for work that writes a reply. The reply's arrays are released after an exception.
 template <class Work>
 int with_reply(moonrank_state* state, const Work& work) noexcept {
   return guarded(state, [&] {
@@ -109,7 +109,7 @@ int with_reply(moonrank_state* state, const Work& work) noexcept {
   });
 }
 
-/// Bytes of strings in the format of stdlib/moonrank/sweep/frame.lua: a table with the keys 1, 2, ...
+/// Writes strings in the format of stdlib/moonrank/sweep/frame.lua: a table with the keys 1, 2, ...
 std::string packed(std::initializer_list<std::string_view> texts) {
   std::string out;
   const auto append = [&out](char kind, int64_t number) {

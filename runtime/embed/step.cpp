@@ -1,4 +1,4 @@
-// One call of a loss in a training loop. Its arguments go to Lua as they are, because packed ones would take longer
+// One call of a loss in a training loop. Its arguments go to Lua one by one, because packing them would take longer
 // than the loss of a small batch.
 #include <cmath>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* reductions[] = {"mean", "sum", "none"};
 constexpr int results = 5;
 
-/// Arguments as objects of the library. Absent ones are empty.
+/// The arguments of the call as objects of the library. Absent ones are empty.
 struct Arguments {
   std::optional<Lists> lists;
   Tensor scores, row_weights, list_weights, upstream, parameters;
@@ -38,8 +38,8 @@ void push_tensor(lua_State* L, const Tensor& tensor) {
   }
 }
 
-/// Lua: require("moonrank.system.bridge").step(...), which returns values, gradient, drawn, parameters, and their
-/// gradient.
+/// Lua: require("moonrank.system.bridge").step(...), which returns five tensors: values, their gradient, what a sampled
+/// loss drew, parameters, and the parameters' gradient.
 int call_step(lua_State* L) {
   const Request& request = *static_cast<const Request*>(lua_touserdata(L, 1));
   const moonrank_step& step = *request.step;
@@ -121,7 +121,7 @@ Arguments arguments_of(const moonrank_step& step, const Tensor& scores) {
   return found;
 }
 
-/// Copies a tensor on the stack to the caller's array, and frees it. Without a tensor, the array becomes 0.
+/// Copies a tensor on the stack to the caller's array, and frees it. Without a tensor, the array is set to 0.
 void copy_result(lua_State* L, int index, void* to, int64_t entries, Dtype dtype) {
   lua::Box<Tensor>* const box = lua::box_at<Tensor>(L, index);
   const auto bytes = static_cast<size_t>(entries * size_of(dtype));

@@ -58,7 +58,7 @@ std::vector<Repeated> repeated_in(const std::vector<uint32_t>& before) {
   return out;
 }
 
-/// True if the header has this key and its sizes match the file. Memory is allocated only after this check.
+/// Returns true if the header has this key and its sizes match the file. Memory is allocated only after this check.
 bool fits(const Header& h, int64_t size, const std::string& key) {
   if (std::memcmp(h.magic, magic, sizeof magic) != 0 || h.byte_order != byte_order) return false;
   if (h.header_checksum != checksum_of(h) || key.compare(0, key.npos, h.key, key_digits) != 0) return false;
@@ -87,7 +87,7 @@ bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& rep
     count = static_cast<uint32_t>(sum);
     sum += own;
   }
-  // one less than the sum, because `before` has an extra last entry, which counted as 1
+  // Returns one less than the sum, because `before` has an extra last entry, which counted as 1.
   return sum - 1 == static_cast<uint64_t>(h.total);
 }
 

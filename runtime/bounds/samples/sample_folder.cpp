@@ -21,12 +21,12 @@ constexpr const char* limit_variable = "MOONRANK_SAMPLES_GIB";
 /// Default limit in GiB. The MovieLens half of scripts/thesis/table_5_1.lua needs 2.9 (594 shapes, three metrics).
 constexpr double usual_gib = 8;
 constexpr const char* ending = ".samples";
-/// The folder's size is measured again whenever this fraction of the limit has been written.
+/// The size of the samples' folder is measured again whenever this fraction of its limit has been written.
 constexpr int64_t parts_of_limit = 32;
-/// Older temporary files belong to writers that were killed.
+/// Temporary files that are older than this belong to writers that were killed.
 constexpr std::chrono::hours oldest_temporary{1};
 
-/// The folder, or an empty path without a home folder: then nothing is kept.
+/// Returns the folder of sample files, or an empty path if there is no home folder: then no samples are kept.
 fs::path folder_of_user() {
   try {
     return io::user_cache_folder() / "samples";
@@ -91,7 +91,7 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
   if (bytes > most_bytes_) return;
   make_room(bytes);
   try {
-    // receives an error that is ignored: if the folder cannot be made, the write below fails, too
+    // receives an error, which is ignored: if the folder cannot be made, the write below fails, too
     std::error_code unmade;
     fs::create_directories(folder_, unmade);
     write_sample_file(path_of(key).string(), key, distribution);
@@ -104,7 +104,7 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
   end_write(bytes);
 }
 
-/// Counts files of other threads that are not in the folder yet.
+/// Makes room for `bytes` in the folder, which also counts files of other threads that are not in the folder yet.
 void SampleFolder::make_room(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const int64_t room = std::max(bytes, most_bytes_ / parts_of_limit);

@@ -13,22 +13,24 @@
 
 namespace mr {
 
-/// The limit from MOONRANK_SAMPLES_GIB; 8 GiB if it is not set. Throws if it is not a number, 0 or more.
+/// Returns the size limit from MOONRANK_SAMPLES_GIB in bytes; 8 GiB if it is not set. Throws if it is not a number, 0
+/// or more.
 int64_t most_sample_bytes();
 
 class SampleFolder {
  public:
   SampleFolder(std::filesystem::path folder, int64_t most_bytes);
-  /// $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read on first use.
+  /// Returns the folder $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read on first use.
   static SampleFolder& of_user();
 
   bool is_open() const { return most_bytes_ > 0; }
   bool has(const std::string& key) const;
-  /// Null if the file is missing or damaged. Otherwise it becomes the most recently used one.
+  /// Returns the distribution, or null if its file is missing or damaged. The file becomes the most recently used one.
   std::shared_ptr<const Distribution> find(const std::string& key) const;
   void keep(const std::string& key, const Distribution& distribution);
 
-  /// The right to draw some rankings. `mine`: no other process or thread holds it, or file locks are not available.
+  /// The right to draw the samples of some rankings. `mine`: true if no other process or thread holds it, or if file
+  /// locks are not available.
   struct Turn {
     bool mine = true;
     std::optional<io::FileLock> lock = {};

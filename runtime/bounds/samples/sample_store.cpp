@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// Drawing fewer rows than this takes no longer than reading a file.
+/// Drawing fewer rows than this takes no longer than reading a file of samples.
 constexpr int64_t least_rows = int64_t{1} << 22;
 /// After this time, samples that another process draws are drawn here as well: that process may be stopped.
 constexpr std::chrono::seconds patience{30};
@@ -24,8 +24,8 @@ Shared drawn(const MetricSampling& sampling, Device device) {
   return std::make_shared<const Distribution>(sampling.draw(device));
 }
 
-/// Draws `sampling` and the missing ones of `also`, and keeps all of them. The GPU draws each of them separately,
-/// because there drawing is faster than adding up on the host.
+/// Draws the samples of `sampling` and those of `also` that no file has, and keeps all of them in files. The GPU draws
+/// each of them separately, because there drawing is faster than adding up on the host.
 Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
                       Device device) {
   std::vector<MetricSampling> all{sampling};
@@ -44,7 +44,7 @@ Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, cons
   return out[0];
 }
 
-/// The folder's values for the key, or null if they cannot be those that `sampling` draws.
+/// Returns the samples in the folder for the key, or null if `sampling` cannot have drawn them.
 Shared kept(const SampleFolder& folder, const std::string& key, const MetricSampling& sampling) {
   Shared found = folder.find(key);
   return found && sampling.drew(*found) ? found : nullptr;
@@ -62,7 +62,7 @@ Shared sampled_distribution(const MetricSampling& sampling, const std::vector<Me
     if (Shared found = kept(folder, key, sampling)) return found;
     const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
     if (turn.mine || std::chrono::steady_clock::now() > until) {
-      // Another process may have kept the distribution since the first lookup.
+      // Looks into the folder again: another process may have kept the distribution since the first lookup.
       if (Shared found = kept(folder, key, sampling)) return found;
       return drawn_and_kept(folder, sampling, also, device);
     }

@@ -14,8 +14,8 @@ namespace mr {
 /// Whether to wait for a distribution that another process is drawing, or to do without it.
 enum class Busy : int8_t { wait, leave };
 
-/// Reads the distribution if it is kept. Otherwise draws and keeps it, together with those of `also` that use the same
-/// rankings and are not kept. Null if another process is drawing it and `busy` is `leave`.
+/// Reads the distribution if a file has it. Otherwise draws and keeps it, together with those of `also` that use the
+/// same rankings and are not kept. Returns null if another process is drawing it and `busy` is `leave`.
 std::shared_ptr<const Distribution> sampled_distribution(const MetricSampling& sampling,
                                                          const std::vector<MetricSampling>& also, Device device,
                                                          Busy busy);

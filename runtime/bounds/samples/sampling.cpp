@@ -1,4 +1,4 @@
-// Random rankings of a shape. Kernels draw them; for many distinct gains, whole orders are drawn instead.
+// Random rankings of a list shape. Kernels draw them; for many distinct gains, whole orders of rows are drawn instead.
 #include "runtime/bounds/samples/sampling.h"
 
 #include <algorithm>
@@ -24,14 +24,15 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
   return random_key(static_cast<uint64_t>(seed), stream.c_str());
 }
 
-/// Calls f(first, last) over pieces of the samples on all threads. Pieces are short, so that Ctrl-C is noticed.
+/// Calls f(first, last) over ranges of the samples on all threads. Ranges are short, so that Ctrl-C is noticed.
 template <class F>
 void for_samples(int64_t samples, int64_t n, const F& f) {
   constexpr int64_t rows = int64_t{1} << 20;
   cpu::parallel(samples, std::clamp<int64_t>(rows / std::max<int64_t>(n, 1), 1, 64) * cpu::sample_lanes, f);
 }
 
-/// Sets the sampling weights of relevant rows, or of each level's rows; rows without gain have weight 1.
+/// Sets the sampling weights of relevant rows, or of each level's rows (rows with the same gain); rows without gain
+/// have weight 1.
 void set_weights(const ListShape& shape, RankingSampler& sampler) {
   const Level nothing{0, 0, 0};
   sampler.weighted = shape.beta != 0;
@@ -41,7 +42,7 @@ void set_weights(const ListShape& shape, RankingSampler& sampler) {
   }
 }
 
-/// A sampler that draws every level of the gains. Its `levels` is 0 if there are too many levels.
+/// Returns a sampler that draws rows of every level of gain. Its `levels` is 0 if there are too many levels.
 RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& d, RandomKey key) {
   RankingSampler sampler{.n = shape.n, .increment = Increment::graded, .d = d.data(), .key = key};
   const std::vector<Level> levels = levels_of(shape);
@@ -55,7 +56,7 @@ RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& 
   return sampler;
 }
 
-/// Fills `values` on the GPU, with the same bits that `sampler` draws on the CPU.
+/// Writes the sampled values into `values` on the GPU, with the same bits that `sampler` draws on the CPU.
 void fill_there(RankingSampler sampler, std::vector<double>& values, Device device) {
   const Tensor d = Tensor::from(std::vector<double>(sampler.d, sampler.d + sampler.n), device);
   const Tensor out = Tensor::empty({static_cast<int64_t>(values.size())}, Dtype::float64, device);
@@ -64,7 +65,7 @@ void fill_there(RankingSampler sampler, std::vector<double>& values, Device devi
   out.copy_to_host(values.data());
 }
 
-/// Rounds up to whole vectors of lanes.
+/// Rounds the number of samples up to whole vectors of lanes.
 size_t whole_lanes(int64_t samples) {
   constexpr auto lanes = static_cast<size_t>(cpu::sample_lanes);
   return (static_cast<size_t>(samples) + lanes - 1) / lanes * lanes;
@@ -81,15 +82,15 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   values.resize(static_cast<size_t>(samples));
 }
 
-/// Sum of the rows' gains times the discounts of their ranks.
+/// Returns the sum of the rows' gains times the discounts of their ranks.
 double linear_sum(const std::vector<int64_t>& rows, const std::vector<double>& gains, const std::vector<double>& d) {
   double sum = 0;
   for (size_t r = 0; r < rows.size(); ++r) sum += gains[static_cast<size_t>(rows[r])] * d[r];
   return sum;
 }
 
-/// Number of wrongly ordered pairs. `level`: the level of each row, from the highest grade down. `placed`: scratch with
-/// one entry per level.
+/// Returns the number of wrongly ordered pairs. `level`: the level of each row, from the highest grade down. `placed`:
+/// scratch with one entry per level.
 double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& level, std::vector<double>& placed) {
   std::fill(placed.begin(), placed.end(), 0.0);
   double sum = 0;
@@ -101,7 +102,7 @@ double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& 
   return sum;
 }
 
-/// Draws whole orders, one per sample: for pairs, and for gains that are nearly all distinct.
+/// Draws whole orders of rows, one per sample: for metrics of pairs, and for gains that are nearly all distinct.
 void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, std::vector<double>& values) {
   const std::vector<double> gains = gains_of(shape);
   const std::vector<int64_t> rows_of = rows_of_grades(shape);
@@ -119,7 +120,7 @@ void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, 
   });
 }
 
-/// True if the mean and standard deviation in the file match its values.
+/// Returns true if the mean and standard deviation in the file match its values.
 bool has_own_moments(const Distribution& d) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < d.values().size(); ++i) mean += d.probability(i) * d.values()[i];
@@ -129,7 +130,7 @@ bool has_own_moments(const Distribution& d) {
   return std::fabs(d.mean() - mean) <= size && std::fabs(d.sd() - std::sqrt(square)) <= size;
 }
 
-/// Numbers as text, bit for bit.
+/// Appends numbers as text, bit for bit.
 template <class T>
 void add_bits(std::string& text, const T* numbers, size_t count) {
   text.append(reinterpret_cast<const char*>(numbers), count * sizeof(T));
@@ -199,7 +200,7 @@ std::vector<double> MetricSampling::draw(Device device) const {
 }
 
 bool MetricSampling::drew(const Distribution& found) const {
-  // largest accepted distance of the file's distribution function from that of 512 new draws; right files exceed it
+  // largest accepted distance of the file's distribution function from that of 512 new draws; a right file exceeds it
   // with probability 1e-8
   constexpr double farthest = 0.15;
   MetricSampling few = *this;

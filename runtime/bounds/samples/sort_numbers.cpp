@@ -10,7 +10,7 @@ namespace {
 
 /// For fewer numbers std::sort is as fast.
 constexpr size_t least = 256;
-/// Average number of values per bucket.
+/// average number of values per bucket of the sort
 constexpr size_t expected = 4;
 
 }  // namespace

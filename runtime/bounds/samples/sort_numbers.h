@@ -5,7 +5,8 @@
 
 namespace mr {
 
-/// Sorts ascending, without NaN. Numbers are put into short buckets of equal width, which std::sort sorts.
+/// Sorts numbers, which have no NaN, in ascending order. They are put into short buckets of equal width, which
+/// std::sort sorts.
 void sort_numbers(std::vector<double>& numbers);
 
 }  // namespace mr
