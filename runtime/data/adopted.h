@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// A one-dimensional tensor on the CPU with the vector's numbers.
+/// Returns a one-dimensional tensor on the CPU that takes over the vector's numbers.
 template <class T>
 Tensor adopted(std::vector<T>&& values) {
   if (values.empty()) return Tensor::from(values);
@@ -20,7 +20,7 @@ Tensor adopted(std::vector<T>&& values) {
                     dtype_of<T>);
 }
 
-/// The numbers of a tensor, on the CPU. They are copied only from a GPU.
+/// The numbers of a tensor, on the CPU. They are copied only if the tensor is on the GPU.
 template <class T>
 class Column {
  public:

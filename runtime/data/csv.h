@@ -7,7 +7,8 @@
 
 namespace mr {
 
-/// One record: its fields, the line on which it starts, and the column where each field starts (both from 1).
+/// One record: its fields, the line on which it starts, and the column where each field starts. Lines and columns count
+/// from 1.
 struct CsvRecord {
   std::vector<std::string> fields;
   std::vector<int64_t> columns;
@@ -38,16 +39,16 @@ class CsvReader {
 
 constexpr size_t no_column = static_cast<size_t>(-1);
 
-/// The column with this name in the header, or, without `header`, with this number from 1. no_column if there is none.
-/// Throws ParseError if the name occurs twice.
+/// Returns the index of the column with this name in the header, or, without `header`, with this number, counted from
+/// 1. Returns no_column if there is none. Throws ParseError if the name occurs twice.
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
 /// Like `find_column`, but throws ParseError with the existing columns if there is none.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// The column names of the first line and the delimiter as text, for messages.
+/// Returns the column names of the first line and the delimiter as text, for messages.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);
 /// Throws ParseError unless the record has as many fields as the first line.
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width);
-/// The id in a field. Throws ParseError that names `what` if the field is empty.
+/// Returns the id in a field. Throws ParseError that names `what` if the field is empty.
 const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t column, const char* what);
 
 }  // namespace mr

@@ -145,7 +145,8 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
-/// The weights of all parts; parts without weights have weight 1. Empty if no part has weights.
+/// Returns the weights of all parts (train, validation, test); parts without weights have weight 1. Empty if no part
+/// has weights.
 std::vector<double> joined_weights(const std::vector<Lists>& parts,
                                    const std::vector<double>& (Lists::*weights)() const,
                                    int64_t (Lists::*count)() const) {
@@ -332,7 +333,7 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
   return {table(0), table(1), table(2)};
 }
 
-/// Returns `kept` with negatives restricted to items that the user has not rated at all.
+/// Returns the fold `kept` with negatives restricted to items that the user has not rated at all.
 KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Tensor& item, int64_t users) {
   check_users(users);
   check::index("user", user, users);
@@ -381,7 +382,8 @@ Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t l
   int64_t* const order = numbers.span<int64_t>().data;
   std::iota(order, order + n, 1);
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
-  // The places to swap with are drawn in blocks, on all threads, so that an entry can be requested from memory early.
+  // The places to swap with are drawn in blocks, on all threads. So it is known early which entry to request from
+  // memory.
   constexpr int64_t block = 65536, ahead = 16;
   std::vector<int64_t> places(static_cast<size_t>(std::min(n, block)));
   for (int64_t end = n; end > 0; end -= block) {

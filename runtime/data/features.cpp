@@ -1,5 +1,5 @@
-// Feature preprocessing: scaling within each list, and by columns. NaN marks a missing value. It is ignored in all
-// statistics and stays missing.
+// Scales features within each list and by columns. NaN marks a missing value. It is ignored in all statistics and stays
+// missing.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ struct Column {
   Real& operator[](int64_t i) const { return first[i * stride]; }
 };
 
-/// Scales to the range 0 to 1; constant values become 0.
+/// Scales numbers to the range 0 to 1; constant values become 0.
 template <class Real>
 void to_range(const Column<Real>& x) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -34,7 +34,7 @@ void to_range(const Column<Real>& x) {
   }
 }
 
-/// Scales to mean 0 and standard deviation 1; constant values become 0.
+/// Scales numbers to mean 0 and standard deviation 1; constant values become 0.
 template <class Real>
 void to_standard(const Column<Real>& x) {
   double sum = 0, squares = 0;
@@ -53,7 +53,7 @@ void to_standard(const Column<Real>& x) {
   }
   const double deviation = std::sqrt(squares / static_cast<double>(count));
   for (int64_t i = 0; i < x.rows; ++i) {
-    // Compares the column's range, because rounding may give a constant column a small nonzero deviation.
+    // Tests the column's range, because rounding may give a constant column a small nonzero deviation.
     if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - mean) / deviation) : 0;
   }
 }
@@ -92,7 +92,7 @@ Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, c
   });
 }
 
-/// The mean or median of each of the given columns; 0 if all values are missing.
+/// Returns the mean or median of each of the given columns; 0 if all values are missing.
 Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string& what) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   if (what != "mean" && what != "median") throw ArgumentError("what", "'" + what + "', expected mean or median");
@@ -139,7 +139,8 @@ Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) 
   });
 }
 
-/// Row, column (from 1) and value of the first entry that is infinite, or that is NaN unless NaN is allowed.
+/// Returns row and column, counted from 1, and value of the first entry that is infinite, or that is NaN unless NaN is
+/// allowed.
 std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>> first_not_finite(const Tensor& x,
                                                                                                    bool may_miss) {
   if (x.dims() == 0 || x.entries() == 0 || x.dtype() == Dtype::int64) return {};
@@ -169,7 +170,7 @@ Tensor take_columns(const Tensor& x, const Tensor& columns) {
   });
 }
 
-/// The distinct values of a column, ascending, without NaN.
+/// Returns the distinct values of a column, ascending, without NaN.
 Tensor levels_of(const Tensor& x, int64_t column) {
   const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
   return with_real(x.dtype(), [&]<class Real>() {
@@ -181,8 +182,8 @@ Tensor levels_of(const Tensor& x, int64_t column) {
   });
 }
 
-/// For each of the given columns, the index of every value among the column's levels, from 1. Unknown values get the
-/// number of levels plus 1.
+/// Returns for each of the given columns the number of every value among the column's levels, counted from 1. Unknown
+/// values get the number of levels plus 1.
 Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t piece = 1 << 20;
 
-/// Concatenated digests of pieces of 1 MiB, which are computed in parallel.
+/// Returns the concatenated digests of parts of 1 MiB, which are computed in parallel.
 std::string digests(const void* bytes, int64_t count) {
   constexpr size_t digits = 64;
   const int64_t pieces = (count + piece - 1) / piece;
@@ -52,7 +52,7 @@ std::string of_names(const std::vector<std::string>& texts) { return io::sha256(
 std::string of_lists(const Lists& lists) {
   std::string all = of_vector(lists.sizes()) + "\n" + of_vector(lists.relevance()) + "\n" + of_texts(lists.ids()) +
                     "\n" + of_texts(lists.documents());
-  // Lists without weights keep the fingerprint that they had before there were weights.
+  // Lists without weights keep the fingerprint that they had before lists could have weights.
   if (!lists.row_weights().empty()) all += "\nweights " + of_vector(lists.row_weights());
   if (!lists.list_weights().empty()) all += "\nlist weights " + of_vector(lists.list_weights());
   return io::sha256(all);

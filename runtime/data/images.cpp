@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t largest_side = 4096;
 
-/// The overlap of pixels and boxes along one axis, in integer units: the axis has pixels * boxes units, a pixel has
-/// `boxes` units and a box has `pixels` units.
+/// The overlap of a picture's pixels and of boxes (pixels of the scaled picture) along one axis, in integer units: the
+/// axis has pixels * boxes units, a pixel has `boxes` units and a box has `pixels` units.
 struct Boxes {
   int64_t pixels, boxes;
 
@@ -29,7 +29,7 @@ struct Boxes {
   }
 };
 
-/// Area averages of a picture, [height, width, 3].
+/// Returns the area averages of a picture scaled to [height, width, 3].
 std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t width) {
   const Boxes across{picture.width(), width}, down{picture.height(), height}, up{height, picture.height()};
   std::vector<float> row(static_cast<size_t>(3 * picture.width()));
@@ -54,7 +54,7 @@ std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t wid
   return means;
 }
 
-/// Stores red, green and blue as planes, or their luma (Rec. 601).
+/// Stores red, green and blue as planes. If `grey`, stores their luma instead (Rec. 601).
 void store(const std::vector<double>& means, int64_t area, bool grey, float* out) {
   for (int64_t i = 0; i < area; ++i) {
     const double* const rgb = means.data() + 3 * i;
@@ -69,7 +69,7 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
 /// Keeps the error of the task with the lowest number, whichever thread fails first.
 class FirstError {
  public:
-  /// True if the task need not run, because an earlier one has failed.
+  /// Returns true if the task need not run, because an earlier one has failed.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);

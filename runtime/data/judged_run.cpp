@@ -20,7 +20,7 @@ namespace {
 
 using Numbers = std::unordered_map<std::string_view, int64_t>;
 
-/// Maps names to positions from 0. Throws if a name occurs twice.
+/// Maps names to positions, counted from 0. Throws if a name occurs twice.
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
   if (static_cast<int64_t>(ids.size()) != lists.count())
@@ -110,7 +110,7 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 
 namespace {
 
-/// A name as written in a run file. Throws if it needs an escape and `escape` is false.
+/// Returns a name as written in a run file. Throws if it needs an escape and `escape` is false.
 std::string written_word(const char* argument, const std::string& word, bool escape) {
   if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
   if (!needs_escape(word)) return word;

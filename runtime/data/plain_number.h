@@ -7,13 +7,13 @@
 
 namespace mr {
 
-/// The leading digits at an address, at most eight, and their value.
+/// The leading digits of a text, at most eight, and their value.
 struct Digits {
   uint64_t value;
   int count;
 };
 
-/// Reads 8 bytes at `at`, even if there are fewer digits.
+/// Counts and evaluates the digits at `at`. Reads 8 bytes, even if there are fewer digits.
 inline Digits leading_digits(const char* at) {
   uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
@@ -29,7 +29,7 @@ inline Digits leading_digits(const char* at) {
   return {(low + high) >> 32, count};
 }
 
-/// The number of bytes that plain_number may read.
+/// number of bytes that plain_number may read
 constexpr int plain_number_reach = 32;
 
 /// Parses digits, optionally with a point and more digits, and with or without '-'. The result is the decimal number

@@ -41,18 +41,19 @@ struct JudgedRun {
   Lists judgments;             // all judgments of the given queries, as lists of judged documents
   std::vector<int64_t> place;  // for each judgment: its row in `lists`, from 1; 0 if it is not in the run
 };
-/// `queries`: names that must be in the qrels. Queries that are not in the run become empty lists.
+/// Joins a run with its judgments. `queries`: names that must be in the qrels. Queries that are not in the run become
+/// empty lists.
 JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::string>& queries);
 
-/// The text of a run file. Documents are sorted by score; equal scores by descending document id, as in trec_eval.
-/// Names that need an escape are errors unless `escape`.
+/// Returns the text of a run file. Documents are sorted by score; equal scores by descending document id, as in
+/// trec_eval. Names that need an escape are errors unless `escape`.
 std::string trec_run_text(const Lists& run, const Tensor& scores, const std::string& tag, bool escape);
 
-/// True if a name cannot be written to a run file unchanged: it has blanks, or looks like an escaped name.
+/// Returns true if a name cannot be written to a run file unchanged: it has blanks, or looks like an escaped name.
 bool needs_escape(std::string_view name);
 /// Escapes a name: "%%", then the name with blanks and "%" in percent encoding, as in "%%New%20York".
 std::string escaped_word(std::string_view name);
-/// Reverses `escaped_word`. Other words stay unchanged.
+/// Reverses `escaped_word`. Words that are not escaped stay unchanged.
 std::string unescaped_word(std::string_view word);
 
 }  // namespace mr

@@ -5,7 +5,7 @@
 
 namespace mr::io {
 
-/// Calls `work` when the program ends by exit(), unless this object was destroyed before. A script that calls os.exit
+/// Calls `work` when the program ends by exit(), unless this object was destroyed before: a script that calls os.exit
 /// ends the program without collecting its objects. The newest objects are called first.
 class AtExit {
  public:

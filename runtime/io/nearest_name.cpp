@@ -25,7 +25,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// The name for comparison: lower case letters and digits, without a "loss" at its end.
+/// Returns the name in the form in which names are compared: lower case letters and digits, without a "loss" at its
+/// end.
 std::string folded(const std::string& name) {
   std::string out;
   for (const char c : name) {
@@ -47,8 +48,8 @@ std::string digits(const std::string& name) {
   return out;
 }
 
-/// True if `name` may be `candidate` mistyped, at the given distance. Two names of three letters that differ in one
-/// letter may both be words (map, max), so there only an extra, missing or swapped letter counts.
+/// Returns true if `name` may be `candidate` mistyped, at the given edit distance. Two names of three letters that
+/// differ in one letter may both be words (map, max), so there only an extra, missing or swapped letter counts.
 bool is_mistyped(const std::string& name, const std::string& candidate, size_t distance) {
   const size_t shorter = std::min(name.size(), candidate.size());
   // true if `name` is `candidate` without some letters, such as bnd for bound

@@ -8,13 +8,13 @@
 
 namespace mr::io {
 
-/// The edit distance of two words: insertions, deletions, changes, and swaps of neighbours, with each letter edited at
-/// most once (Damerau 1964).
+/// Returns the edit distance of two words: insertions, deletions, changes, and swaps of neighbours, with each letter
+/// edited at most once (Damerau 1964).
 size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name that `name`, which is unknown, probably means: one that differs in capitals, underscores or a final
-/// "_loss" only, else the first one with the smallest edit distance. Nothing if that would be a guess: a third or more
-/// of the letters differ, or digits differ, as in log2 and log.
+/// Returns the known name that `name`, which is unknown, probably means: one that differs in capitals, underscores or a
+/// final "_loss" only, else the first one with the smallest edit distance. Returns nothing if that would be a guess: a
+/// third or more of the letters differ, or digits differ, as in log2 and log.
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace mr::io

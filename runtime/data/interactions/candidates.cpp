@@ -1,4 +1,4 @@
-// Candidate lists: the items that a model ranks for each user, created block by block.
+// Candidate lists: the items that a model ranks for each user, created for one block of users after another.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -36,7 +36,7 @@ struct Items {
   int64_t at, end;
   Items(const UserItemTable& table, int64_t user)
       : table(table), at(table.offsets[user - 1]), end(table.offsets[user]) {}
-  /// True if the user has `item`. Successive calls must ask for ascending items.
+  /// Returns true if the user has `item`. Successive calls must ask for ascending items.
   bool has(int64_t item) {
     while (at < end && table.items[at] < item) ++at;
     return at < end && table.items[at] == item;
@@ -44,7 +44,7 @@ struct Items {
   float grade() const { return table.grades[at]; }
 };
 
-/// Items that are excluded and are not targets, ascending.
+/// Returns the user's items that are excluded and are not relevant (targets), ascending.
 std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable& excluded, int64_t user) {
   Items relevant(targets, user);
   std::vector<int64_t> out;
@@ -54,7 +54,8 @@ std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable&
   return out;
 }
 
-/// For each user, all items but the excluded ones, ascending, computed on `device`. A target is never excluded.
+/// Returns for each user all items but the excluded ones, ascending, computed on `device`. A relevant item (target) is
+/// never excluded.
 Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded,
                            const std::string& device) {
   check_tables(users, targets, excluded);
@@ -91,7 +92,7 @@ Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const 
   return {std::move(lists), users, items, Tensor::empty({0}, Dtype::int64)};
 }
 
-/// Draws items that are neither targets nor excluded, without replacement.
+/// Draws items that are neither relevant (targets) nor excluded, without replacement.
 class Negatives {
  public:
   Negatives(const UserItems& targets, const UserItems& excluded, const UserItems& counted, int64_t count, bool popular,
@@ -107,7 +108,7 @@ class Negatives {
     with_users_ = static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
   }
 
-  /// The user's targets and excluded items, ascending.
+  /// Returns the user's relevant items (targets) and excluded items, ascending.
   std::vector<int64_t> known_to(int64_t user) const {
     std::vector<int64_t> known(targets_.items.begin() + targets_.offsets[user - 1],
                                targets_.items.begin() + targets_.offsets[user]);
@@ -118,7 +119,7 @@ class Negatives {
     return known;
   }
 
-  /// Draws candidates for the user's `draw`-th list; fewer than asked if there are not enough items.
+  /// Draws candidates for the user's `draw`-th list; fewer than `count_` if there are not enough items.
   std::vector<int64_t> draw(int64_t user, const std::vector<int64_t>& known, int64_t draw) const {
     const Dice dice(key_, static_cast<uint64_t>(user) | static_cast<uint64_t>(draw) << 40);
     if (!cumulative_.empty()) return by_popularity(known, dice);
@@ -129,14 +130,14 @@ class Negatives {
   }
 
  private:
-  /// Draws items one by one with probability proportional to their users; rejects known and drawn items.
+  /// Draws items one by one with probability proportional to their number of users; rejects known and drawn items.
   std::vector<int64_t> by_popularity(std::vector<int64_t> known, Dice dice) const {
     int64_t there = with_users_;
     for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;
     std::vector<int64_t> drawn;
     const int64_t wanted = std::min(count_, there);
-    // The number of tries is limited: if known items have nearly all of the popularity, rejection would not end.
-    // Missing items are then taken in the order of their numbers.
+    // The number of tries is limited: if known items have nearly all of the popularity, rejection would not end. Items
+    // that are still lacking are then taken in ascending order of item number.
     for (int64_t tries = 0; static_cast<int64_t>(drawn.size()) < wanted && tries < 1000 * (wanted + 1); ++tries) {
       const int64_t ticket = dice.below(cumulative_.back());
       add(std::upper_bound(cumulative_.begin(), cumulative_.end(), ticket) - cumulative_.begin(), known, drawn);
@@ -161,8 +162,8 @@ class Negatives {
   int64_t with_users_ = 0;
 };
 
-/// Each user's targets with `count` sampled items. `each`: one list per target, with its own samples. The popularity of
-/// an item is its number of users in `counted`, by default in `excluded`.
+/// Returns each user's relevant items (targets) with `count` sampled items. `each`: one list per relevant item, with
+/// its own samples. The popularity of an item is its number of users in `counted`, by default in `excluded`.
 Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
                          bool popular, bool each, int64_t seed, const std::optional<UserItems>& counted) {
   check_tables(users, targets, excluded);

@@ -1,4 +1,4 @@
-// Random choices that depend only on the user (or list) and the purpose, not on other draws.
+// Random choices that depend only on the user (or list) and the purpose, not on other random choices.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mr {
 class Dice {
  public:
   Dice(RandomKey key, uint64_t lane) : key_(key), lane_(lane) {}
-  /// Uniform integer in [0, n).
+  /// Returns a uniform integer in [0, n).
   int64_t below(int64_t n) {
     return static_cast<int64_t>(bounded(philox(key_, next_++, lane_).low(), static_cast<uint64_t>(n)));
   }
@@ -45,7 +45,7 @@ inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   return drawn;
 }
 
-/// The item that has exactly `rank` smaller items outside of `known` (ascending, from 1).
+/// Returns the item that has exactly `rank` smaller items outside of `known` (ascending items, counted from 1).
 inline int64_t unseen_item(const std::vector<int64_t>& known, int64_t rank) {
   // Bisection, because known[i] - 1 - i unseen items are smaller than known[i].
   int64_t low = 0, high = static_cast<int64_t>(known.size());

@@ -1,5 +1,5 @@
-// Item neighbours: cosines of the columns of a binary matrix of users and items, from sparse counts, and scores from
-// them. Only each item's nearest neighbours are stored, not a matrix of items by items.
+// Item neighbours: cosines of the columns of a binary matrix of users and items, computed from counts of common users,
+// and scores from them. Only each item's nearest neighbours are stored, not a matrix of items by items.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -63,7 +63,8 @@ Sparse matrix_of(const UserItemTable& table) {
   return matrix;
 }
 
-/// For every item j: the items that have j as a near neighbour, ascending, with cosines. Also the items of each user.
+/// For every item j: the items that have j among their nearest neighbours, ascending, with cosines. Also the items of
+/// each user.
 struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;
@@ -100,8 +101,8 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
-/// For every item, the k other items with the largest c / (sqrt(n m) + shrink), where c users have both items, and n
-/// and m users have each one. Of equal values the lower item is first. Items without a common user are never
+/// Returns for every item the k other items with the largest c / (sqrt(n m) + shrink), where c users have both items,
+/// and n and m users have each one. Of equal values the lower item is first. Items without a common user are never
 /// neighbours.
 Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
   const Sparse users = matrix_of(table), items = users.transpose();
@@ -163,7 +164,8 @@ void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, in
   check::index("items", items, all_items);
 }
 
-/// The score of every row: the sum of the cosines of its item with those items of the user that are among its nearest.
+/// Returns the score of every row: the sum of the cosines of its item with those items of the user that are among its
+/// nearest.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
   check_rows(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
@@ -180,8 +182,8 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
-/// The state in a file: per user the number of items, and the items; per item the number of items whose neighbours
-/// include it, these items, and the cosines.
+/// What a file stores of the table: per user the number of items, and the items; per item the number of items whose
+/// neighbours include it, these items, and the cosines.
 struct NeighbourState {
   Tensor known_counts, known_items, counts, items, cosines;
   static constexpr auto fields =
@@ -204,7 +206,7 @@ NeighbourState state_of(const ItemNeighbours& table) {
   throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
 }
 
-/// Prefix sums of `counts`, whose sum must be `entries`.
+/// Returns prefix sums of `counts`, whose sum must be `entries`.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {
@@ -217,7 +219,7 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
   return offsets;
 }
 
-/// Reads items from 1 to `all` that must ascend within each piece.
+/// Reads items from 1 to `all`, which must ascend within each user's (or item's) part.
 std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
                                int64_t all) {
   std::vector<int64_t> out = items.to_vector<int64_t>();
@@ -233,7 +235,7 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
   return out;
 }
 
-/// Builds the table from a state, which may come from a file, so everything is checked.
+/// Builds the table from what a file stores. The file may be damaged, so everything is checked.
 ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_items, const Tensor& counts,
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),

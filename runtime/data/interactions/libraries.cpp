@@ -20,7 +20,7 @@ class Words {
     return line_.substr(begin_, end_ - begin_);
   }
 
-  /// Column where the word begins, from 1.
+  /// Returns the column where the word begins, counted from 1.
   int64_t column() const { return static_cast<int64_t>(begin_) + 1; }
 
  private:

@@ -26,7 +26,7 @@ class RowDraws {
   RowDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
       : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
 
-  /// Writes draws first to first + count - 1; first is a multiple of 4.
+  /// Writes the draws first to first + count - 1 of the row; first is a multiple of 4.
   void write(int64_t first, int64_t count, int32_t* out) const {
     for (int64_t d = 0; d < count; d += 4) {
       const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
@@ -50,12 +50,12 @@ class RowDraws {
   uint64_t step_, row_, n_, least_;
 };
 
-/// A block of draws, which fits the L1 cache. A loop over all of its entries is a loop over vectors.
+/// number of draws in a block, which fits the L1 cache; a loop over all of its entries is compiled to vectors
 constexpr int64_t block = 256;
 using Block = std::array<int32_t, block>;
 
-/// Adds to each rank the number of gaps that are not larger. For few gaps, the gaps are compared one by one with all
-/// ranks; else a bisection, which has no branch that depends on the ranks.
+/// Adds to each rank the number of gaps that are not larger than the rank. If there are few gaps, each is compared with
+/// all ranks; else a bisection is used, which has no branch that depends on the ranks.
 void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
   constexpr size_t few = 64;
   Block before{};
@@ -112,7 +112,7 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
-/// Pairs of a user and an item, and where their rows go: each the item, then `count` negatives.
+/// Pairs of a user and a relevant item, and where to write their rows. A row is the item, then `count` negatives.
 struct Pairs {
   const UserItemTable& table;
   std::vector<int64_t> users, items;
@@ -135,13 +135,13 @@ struct Pairs {
   }
 };
 
-/// The position in a user's items of the first with more than `rank` unknown items below it, if the items were spread
-/// evenly.
+/// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below
+/// it: the exact position if the items were spread evenly.
 int64_t guess_of(Span<const int64_t> known, int64_t rank, int64_t all_items) {
   return rank * known.size / (all_items - known.size);
 }
 
-/// The number of a user's items that have at most `rank` unknown items below them. The search goes up or down from
+/// Returns how many of a user's items have at most `rank` unknown items below them. The search goes up or down from
 /// `guess` by growing steps, then halves what is left: it reads few of the items.
 int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
   int64_t low = 0, high = known.size;
@@ -156,8 +156,8 @@ int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
   return low;
 }
 
-/// Writes rows with few negatives. First all ranks among unknown items are drawn, so that the items that are compared
-/// with them are in the cache when their turn comes.
+/// Writes rows with few negatives each. First it draws the rank, among unknown items, of every negative, so that the
+/// user's items that are compared with it are in the cache when its turn comes.
 void write_few_negatives(const Pairs& pairs, int64_t first, int64_t last) {
   const int64_t all_items = pairs.table.all_items;
   std::array<int32_t, most_of_few> ranks{};
@@ -180,7 +180,7 @@ void write_few_negatives(const Pairs& pairs, int64_t first, int64_t last) {
   }
 }
 
-/// Writes rows with many negatives.
+/// Writes rows with many negatives each.
 void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
   std::vector<int32_t> gaps;
   for (int64_t r = first; r < last; ++r) {
@@ -192,7 +192,7 @@ void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
   }
 }
 
-/// Writes rows with the same negatives in each batch, which are drawn from all items.
+/// Writes rows whose negatives all pairs of a batch share; they are drawn from all items.
 void write_shared_negatives(const Pairs& pairs) {
   const auto all = static_cast<int64_t>(pairs.users.size());
   std::vector<int64_t> same(static_cast<size_t>(pairs.count));
@@ -208,9 +208,9 @@ void write_shared_negatives(const Pairs& pairs) {
   }
 }
 
-/// For each pair of a user and an item, the item and `count` negatives: items that the user does not have. The pairs
-/// are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch before
-/// its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items.
+/// Returns for each pair of a user and an item the item and `count` negatives: items that the user does not have. The
+/// pairs are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch
+/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
                       int64_t seed, int64_t step, int64_t before, int64_t batch) {
   check_negatives(*self, users, items, count, batch);
@@ -243,7 +243,7 @@ struct Interactions {
       lua::fields("users", &Interactions::users, "items", &Interactions::items, "counts", &Interactions::counts);
 };
 
-/// The pairs of users and items. Users who have every item are left out, because there is no negative for them.
+/// Returns the pairs of users and items. Users who have every item are left out, because there is no negative for them.
 Interactions interactions(const UserItems& self) {
   const UserItemTable& table = *self;
   std::vector<int64_t> users, items, counts;

@@ -36,8 +36,8 @@ void check_sizes(size_t users, size_t items, size_t ratings, int64_t all_users) 
   }
 }
 
-/// The rows of the table sorted by user, with the position where each user begins. Throws for users and items out of
-/// range.
+/// Returns the row numbers of the table sorted by user; `starts` gets the position where each user begins. Throws for
+/// users and items out of range.
 template <class Row>
 std::vector<Row> by_user(const RatingRows& ratings, int64_t all_items, std::vector<size_t>& starts) {
   const auto& [user, item, value, time, file] = ratings;
@@ -58,7 +58,8 @@ std::vector<Row> by_user(const RatingRows& ratings, int64_t all_items, std::vect
   return rows;
 }
 
-/// Selects the entries of x (one per row of the table) that belong to these rows. Does nothing if x is empty.
+/// Appends to `into` the entries of x (one per row of the table) that belong to the rows `of`. Does nothing if x is
+/// empty.
 template <class T, class Row>
 void gather(std::span<const T> x, std::span<const Row> of, std::vector<T>& into) {
   if (x.empty()) return;
@@ -97,7 +98,7 @@ class Collecting {
   bool is_kept(Row row) const { return ratings_.value[row] >= threshold_; }
   std::span<Row> rows_of(size_t u) { return {rows_.data() + starts_[u], starts_[u + 1] - starts_[u]}; }
 
-  /// Reserves the exact memory: vectors that grow would need up to three times as much.
+  /// Reserves exactly the memory that is needed: vectors that grow would need up to three times as much.
   void reserve() {
     size_t users = 0, count = 0;
     for (size_t u = 0; u + 1 < starts_.size(); ++u) {

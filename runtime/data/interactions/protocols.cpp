@@ -43,7 +43,7 @@ void by_time(const Positives& p, const FoldOptions& o, Parts& part_of) {
     part_of[i] = p.times[i] >= cut ? test_part : p.times[i] >= valid_cut ? valid_part : train_part;
 }
 
-/// Calls f(user, numbers of the user's items).
+/// Calls f(user, indices of the user's interactions) for every user.
 template <class F>
 void each_user(const Positives& p, const F& f) {
   for (size_t u = 0; u < p.users.size(); ++u) {
@@ -54,17 +54,18 @@ void each_user(const Positives& p, const F& f) {
   }
 }
 
-/// The lane of the random numbers of a user in a fold.
+/// Returns the lane that makes the random numbers of a user in a fold differ from those of others.
 uint64_t lane_of(int64_t user, const FoldOptions& o) {
   return static_cast<uint64_t>(user) | static_cast<uint64_t>(o.fold) << 40;
 }
 
-/// Marks the first `test` items as test and the next `valid` items as validation.
+/// Assigns the first `test` items to the test part and the next `valid` items to validation.
 void mark(Parts& part_of, const std::vector<int64_t>& order, int64_t test, int64_t valid) {
   for (int64_t i = 0; i < test + valid; ++i) part_of[order[i]] = i < test ? test_part : valid_part;
 }
 
-/// Divides each user's items by `sort`: the first n are test, the next `valid` validation.
+/// Divides each user's items after `sort` has ordered them: the first n are test, the next n validation if a validation
+/// part is wanted.
 template <class Sort>
 void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sort& sort) {
   const int64_t valid = o.valid > 0 ? o.n : 0;
@@ -85,7 +86,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
                               ", but no user has more items: the largest number is " + std::to_string(most));
 }
 
-/// Sorts by time, latest first; of equal times the later row is first.
+/// Sorts items by time, latest first; of equal times the later row is first.
 void latest_first(const Positives& p, std::vector<int64_t>& own) {
   std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
     return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];

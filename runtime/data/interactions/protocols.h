@@ -13,7 +13,8 @@ constexpr int8_t train_part = 0, valid_part = 1, test_part = 2;
 
 struct Division {
   std::vector<int8_t> part_of;  // for every item of every user
-  /// Only for splits by cold items: the items of each part, ascending, from which its negatives are drawn.
+  /// Only for splits by cold items: for each part (train, validation, test) its items, ascending, from which its
+  /// negatives are drawn.
   std::array<std::vector<int64_t>, 3> pools;
   int64_t whole_users = 0;
 };
@@ -34,7 +35,7 @@ struct Division {
 /// Throws if times or files are needed and missing, and if train or test would be empty.
 Division divide(const Positives& positives, const FoldOptions& options);
 
-/// The number of items in a share of n: rounded, at least 1, and less than n if n is 2 or more.
+/// Returns the number of items in a share of n: rounded, at least 1, and less than n if n is 2 or more.
 int64_t rounded_share(double share, size_t n);
 
 }  // namespace mr

@@ -1,4 +1,5 @@
-// Finds the part of every rating, including ratings below the threshold, which are in no list.
+// Finds the part (train, validation, test) of every rating, including ratings below the threshold, which are in no
+// list.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -26,7 +27,7 @@ struct Cuts {
   int8_t part(Moment at) const { return at >= test ? test_part : at >= valid ? valid_part : train_part; }
 };
 
-/// Finds the parts of ratings that are not positives, by row.
+/// Finds, for each row, the part (train, validation, test) of ratings that are not positives.
 class Others {
  public:
   Others(const Positives& p, const FoldOptions& o, const std::vector<int8_t>& part_of) : by_(o.by) {

@@ -76,7 +76,7 @@ std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   return pairs;
 }
 
-/// Reads files one after the other. Ids are numbered in the order of appearance until the end.
+/// Reads files one after the other. Ids are numbered in the order of appearance until the last file is read.
 class RatingsReader {
  public:
   RatingsReader(const std::vector<std::string>& paths, const RatingColumns& columns)
@@ -100,14 +100,14 @@ class RatingsReader {
   }
 
  private:
-  /// The column with this name, or no_column if it is optional and missing.
+  /// Returns the index of the column with this name, or no_column if it is optional and missing.
   static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
                                 bool header) {
     if (name.empty()) return no_column;
     return required ? column_of(file, first, name, header) : find_column(file, first, name, header);
   }
 
-  /// Throws unless there are as many columns as the caller named.
+  /// Throws unless the file has as many columns as the caller named.
   void check_count(const CsvReader& file, const CsvRecord& first) const {
     const size_t width = first.fields.size();
     if (columns_.width == 0 || static_cast<int64_t>(width) == columns_.width) return;
@@ -183,8 +183,8 @@ class RatingsReader {
         "found ratings in some of the files, expected a column " + quoted(columns_.rating) + " in all or none");
   }
 
-  /// Throws if a pair occurs twice, or, if duplicates are merged, if it occurs in two files. Sorting packed numbers
-  /// takes a tenth of the time of a hash set. The line of a repeated pair is looked up only on error.
+  /// Throws if a pair of user and item occurs twice, or, if duplicates are merged, if it occurs in two files. Sorting
+  /// packed numbers takes a tenth of the time of a hash set. The line of a repeated pair is looked up only on error.
   void check_pairs() const {
     const bool within = columns_.duplicates == Duplicates::error;
     if (!within && paths_.size() == 1) return;

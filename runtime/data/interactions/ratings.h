@@ -53,7 +53,7 @@ Ratings read_rating_files(const std::vector<std::string>& paths, const RatingCol
 /// line, no items.
 Ratings read_libraries(const std::string& path);
 
-/// Pairs of fields from columns `key` and `value`, for example movie ids and titles.
+/// Returns pairs of fields from columns `key` and `value`, for example movie ids and titles.
 std::vector<std::pair<std::string, std::string>> read_pairs(const std::string& path, const std::string& key,
                                                             const std::string& value);
 

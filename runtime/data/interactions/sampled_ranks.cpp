@@ -26,7 +26,7 @@ constexpr int64_t most_sampled = 1000;
 /// If gamma is 0, degrees with a smaller q are left out, because their coefficients would be rounding errors.
 constexpr double least_q = 1e-10;
 
-/// The mean of f(K) given k, with weights relative to the weight of the most likely K.
+/// Returns the mean of f(K) given k, with weights relative to the weight of the most likely K.
 double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   const int64_t first = k, last = n - m + k;
   const auto ratio = [&](int64_t at) {  // weight of K = at + 1 divided by the weight of K = at
@@ -52,8 +52,8 @@ double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   return sum / total;
 }
 
-/// The normalized discrete Chebyshev polynomial of degree d on 0..m. Its difference equation is evaluated from the
-/// ends, where it is smallest, to the middle.
+/// Returns the normalized discrete Chebyshev polynomial of degree d on 0..m. Its difference equation is evaluated from
+/// the ends, where it is smallest, to the middle.
 std::vector<double> chebyshev(int64_t d, int64_t m) {
   std::vector<double> v(static_cast<size_t>(m) + 1, 1);
   const auto lambda = static_cast<double>(d * (d + 1));
@@ -75,7 +75,7 @@ std::vector<double> chebyshev(int64_t d, int64_t m) {
   return v;
 }
 
-/// Estimates for k = 0..m from `values`, which are f for K = 0..N.
+/// Returns the estimates for k = 0..m from `values`, which are f for K = 0..N.
 Tensor sampled_estimates(const Tensor& values, int64_t sampled, double gamma) {
   const int64_t n = values.entries() - 1, m = sampled;
   if (values.dtype() != Dtype::float64 || n < 0) throw ArgumentError("values", "expected float64, one for each rank");

@@ -41,8 +41,8 @@ void check_options(const FoldOptions& o) {
   if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
 }
 
-/// The number of negatives of each part. If there are too few unseen items, each part gets its proportional share by
-/// largest remainders (ties: train before valid before test), never more than it asked for.
+/// Returns the number of negatives of each part. If there are too few unseen items, each part gets its proportional
+/// share by largest remainders (ties: train before valid before test), never more than it asked for.
 std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t there) {
   const int64_t total = wanted[0] + wanted[1] + wanted[2];
   if (total <= there) return wanted;
@@ -70,14 +70,15 @@ struct Known {
 
 using Three = std::array<Rows, 3>;  // rows of the train, validation and test part
 
-/// The number of train, validation and test items of a user with `count` items, assigned to the folds in rotation.
+/// Returns the numbers of train, validation and test items of a user with `count` items, assigned to the folds in
+/// rotation.
 std::array<int64_t, 3> dealt_counts(const FoldOptions& o, int64_t count) {
   const int64_t test = (count - o.fold + o.folds) / o.folds;
   const int64_t valid = rounded_share(o.valid, static_cast<size_t>(count - test));
   return {count - valid - test, valid, test};
 }
 
-/// Shuffles 0 .. count - 1 and assigns them to the folds in rotation.
+/// Shuffles 0 .. count - 1, assigns them to the folds in rotation, and returns the train, validation and test part.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
   std::vector<size_t> rows(count);
   std::iota(rows.begin(), rows.end(), size_t{0});
@@ -92,7 +93,7 @@ std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t us
   return parts;
 }
 
-/// The user's items and grades by part, with items assigned to folds in rotation.
+/// Returns the user's items and grades by part (train, validation, test), with items assigned to folds in rotation.
 Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   const auto places = dealt_places(o, known.user, known.items.size());
   Three parts;
@@ -103,7 +104,7 @@ Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   return parts;
 }
 
-/// The user's items and grades by the parts of a protocol.
+/// Returns the user's items and grades by the parts into which a protocol (protocols.h) divided them.
 Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Known& known) {
   Three parts;
   for (size_t i = 0; i < known.items.size(); ++i) {
@@ -113,7 +114,7 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
   return parts;
 }
 
-/// The input of a fold: positives, options, and the protocol's division of items.
+/// The input of a fold: positives, options, and the part (train, validation, test) of each item.
 struct Making {
   const Positives& positives;
   const FoldOptions& options;
@@ -123,7 +124,7 @@ struct Making {
   const std::array<std::vector<int64_t>, 3> pools = {};
 };
 
-/// Negatives of train, then valid, then test, and the number of each.
+/// The negatives of the train part, then those of validation, then of test, and the number of each.
 struct NegativesOfParts {
   std::vector<int64_t> items;
   std::array<int64_t, 3> counts;

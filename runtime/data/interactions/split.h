@@ -8,7 +8,7 @@
 
 namespace mr {
 
-/// Row numbers of a table, from 0, in 4 bytes each if the table has at most 2^32 rows.
+/// Row numbers of a table, from 0. Each takes 4 bytes if the table has at most 2^32 rows, else 8.
 class RowNumbers {
  public:
   RowNumbers() = default;
@@ -35,7 +35,8 @@ struct Positives {
   std::vector<int64_t> users, offsets, items;
   int64_t all_items = 0;
   RowNumbers rows;  // one for each item, or empty
-  /// One entry per item, or empty: grades (empty: all 1), times, and parts of the file (from 0).
+  /// Each has one entry per item, or is empty: grades (empty: all 1), times, and numbers of the ratings' files (from
+  /// 0).
   std::vector<float> grades;
   std::vector<int64_t> times, files;
   /// For each user, ascending, the items that are never drawn as negatives. Empty: the relevant items.
@@ -75,11 +76,11 @@ struct FoldOptions {
   std::optional<int64_t> at = std::nullopt;  // split `time`: interactions from this time on are the test part
 };
 
-/// The part of each item of each user: 0 train, 1 validation, 2 test.
+/// Returns the part of each item of each user: 0 train, 1 validation, 2 test.
 std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& options);
 
-/// The part of each rating: 0 train, 1 validation, 2 test. Ratings that are not positives get the part that time,
-/// files, cold users or cold items determine. If parts are drawn at random, they are in train.
+/// Returns the part of each rating: 0 train, 1 validation, 2 test. Ratings that are not positives get the part that
+/// time, files, cold users or cold items determine. If parts are drawn at random, such ratings are in train.
 std::vector<int8_t> parts_of_ratings(const Positives& positives, const FoldOptions& options,
                                      std::span<const int64_t> user, std::span<const int64_t> item,
                                      const RatingDetails& details);

@@ -37,12 +37,12 @@ UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGr
 
 namespace {
 
-/// Passes the pairs of a user (from 1) to `take`.
+/// Calls `take` with each pair of a user (numbered from 1) and an item.
 void pairs_of(const UserItemTable& table, int64_t user, auto&& take) {
   for (int64_t i = table.offsets[user - 1]; i < table.offsets[user]; ++i) take(user, table.items[i], table.grades[i]);
 }
 
-/// Passes all pairs to `take`.
+/// Calls `take` with all pairs of a user and an item.
 void pairs_of(const UserItemTable& table, auto&& take) {
   for (int64_t user = 1; user <= table.all_users(); ++user) pairs_of(table, user, take);
 }
@@ -73,7 +73,7 @@ UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& item
   });
 }
 
-/// The items of ratings: all of them, or only ratings above 0.
+/// Returns the items of ratings: all of them, or only those rated above 0.
 UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor& value, bool all, int64_t all_users,
                            int64_t all_items) {
   check_totals(all_users, all_items);
@@ -104,7 +104,7 @@ UserItems together(const UserItems& a, const UserItems& b) {
   });
 }
 
-/// A table with the items of the given users only.
+/// Returns a table with the items of the given users only.
 UserItems only(const UserItems& table, const Tensor& users) {
   check::index("users", users, table->all_users());
   const Column<int64_t> chosen(users);
@@ -125,7 +125,7 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   return user_item_table(all_users, all_items, [&](auto&& take) { pairs_of(*table, take); });
 }
 
-/// Number of pairs of the given users that are in `table` but not in `other`.
+/// Returns the number of pairs of the given users that are in `table` but not in `other`.
 int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
   if (table->all_users() != other->all_users())
     throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +
@@ -141,7 +141,7 @@ int64_t count_without(const UserItems& table, const UserItems& other, const Tens
   return count;
 }
 
-/// Numbers of the users with at least one item, from 1.
+/// Returns the numbers of the users with at least one item, counted from 1.
 Tensor active_users(const UserItems& table) {
   std::vector<int64_t> users;
   for (int64_t u = 0; u < table->all_users(); ++u) {

@@ -14,7 +14,7 @@ namespace {
 
 using Pieces = std::vector<LetorRows>;
 
-/// Reads the pieces. Pieces after a bad line may be skipped.
+/// Reads the text in pieces, each by one thread. Pieces after a bad line may be skipped.
 Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOptions& options) {
   Pieces pieces(static_cast<size_t>(text.pieces()));
   std::atomic<size_t> first_bad{pieces.size()};

@@ -58,7 +58,8 @@ class Reader {
   }
 
  private:
-  /// Reads the cache; nothing if the text file has changed. The text is read only if its times do not decide that.
+  /// Reads the cache; returns nothing if the text file has changed. The text is read only if its times do not decide
+  /// that.
   std::optional<LetorFile> from_cache() const {
     const std::optional<LetorCacheFile> cache = LetorCacheFile::open(cache_, key_);
     if (!cache) return std::nullopt;

@@ -38,7 +38,7 @@ struct BadCache : std::runtime_error {
 
 class LetorCacheFile {
  public:
-  /// Opens a cache; nothing if there is no file. Throws BadCache unless version, key and sizes match.
+  /// Opens a cache; returns nothing if there is no file. Throws BadCache unless version, key and sizes match.
   static std::optional<LetorCacheFile> open(const std::string& path, const std::string& key);
 
   const LetorSource& source() const { return source_; }

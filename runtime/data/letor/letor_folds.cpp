@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path folder/name, plain, with .txt or with .txt.gz; empty if no such file exists.
+/// Returns the path folder/name, plain, with .txt or with .txt.gz; empty if no such file exists.
 std::string find_part(const fs::path& folder, const std::string& name) {
   for (const char* const ending : {"", ".txt", ".txt.gz", ".gz"}) {
     const fs::path path = folder / (name + ending);

@@ -55,7 +55,7 @@ class Parser {
     return std::move(out_);
   }
 
-  /// The rows that parse() had read before it threw, together with the bad line.
+  /// Returns the rows that parse() had read before it threw, together with the bad line.
   LetorRows before_bad_line() {
     out_.bad = true;
     out_.bad_line = whole_line_;

@@ -1,4 +1,4 @@
-// The parsed rows of a piece of a LETOR file, in the order of the file.
+// Parses the rows of a piece of a LETOR file: a range of lines that one thread reads.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ struct LetorRows {
   bool named = false, bad = false;
 };
 
-/// Parses the rows of a piece. Memory up to the end of `readable`, which starts with the piece, may be read.
+/// Parses the rows of a piece of the text. Memory up to the end of `readable`, which starts with the piece, may be
+/// read.
 LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options);
 

@@ -9,7 +9,7 @@
 namespace mr {
 namespace {
 
-// number of bytes that are read beyond a piece at first, to find the end of its last line
+// number of bytes that are read beyond a piece of the text at first, to find the end of its last line
 constexpr int64_t longest_tail = 4096;
 
 }  // namespace

@@ -13,20 +13,20 @@ namespace mr {
 
 class LetorText {
  public:
-  /// Throws like TextFile. A gzipped file is unpacked as a whole.
+  /// Opens the file; throws like TextFile. A gzipped file is unpacked as a whole.
   LetorText(const std::string& path, int64_t piece_bytes);
 
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }
 
-  /// Memory with a piece, followed by zeros that may be read.
+  /// Memory with a piece of the text, followed by zeros that may be read.
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;
     std::string_view readable;  // the lines and the zeros after them, into which the number parser may read ahead
   };
-  /// The lines that begin in the i-th `piece_bytes` of the text; the last line is always whole. Several threads may
-  /// read pieces at the same time.
+  /// Reads the lines that begin in the i-th `piece_bytes` of the text; the last line is always whole. Several threads
+  /// may read pieces at the same time.
   Piece piece(int64_t i) const;
 
  private:

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t most_terms = 1 << 20;
 
-/// A temporary folder inside another; deleted with all its content at the end.
+/// A temporary folder inside another folder; the destructor deletes it with all its content.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const fs::path& parent) {
@@ -46,7 +46,7 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// Describes the first difference between a folder's files and the data set; "" if there is none.
+/// Returns the first difference between a folder's files and the data set as a sentence; "" if there is none.
 std::string difference(const DataSet& set, const fs::path& folder) {
   for (const DataSet::File& file : set.files) {
     const fs::path plain = folder / file.path, packed = plain.string() + ".gz";
@@ -58,7 +58,8 @@ std::string difference(const DataSet& set, const fs::path& folder) {
   return "";
 }
 
-/// Copies the sections with the given headings, which are underlined with `=`, each up to the next such heading.
+/// Copies to `out` the sections of `text` with the given headings, which are underlined with `=`, each up to the next
+/// such heading.
 void write_sections(std::istream& text, const std::vector<std::string>& headings, std::ostream& out) {
   std::string line, next;
   bool wanted = false;
@@ -134,7 +135,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   out << "Fetching " << set.url << std::endl;
   fetch(set.url, archive, set.max_bytes);
   fs::create_directory(unpacked);
-  // Names of the files to unpack: only files whose checksums are known.
+  // Returns the names of the files to unpack: only files whose checksums are known.
   std::set<std::string> wanted;
   for (const DataSet::File& file : set.files) wanted.insert(set.folder + "/" + file.path);
   unpack_zip(archive, unpacked, wanted, set.max_bytes);
@@ -152,7 +153,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
 void data_list(const std::vector<DataSet>& sets, const std::vector<fs::path>& folders, std::ostream& out) {
   for (const DataSet& set : sets) {
     out << set.name << "  " << set.summary << "\n    ";
-    // The first folder that has the data set: a script would read it, even if its data is damaged.
+    // Finds the first folder that has the data set: a script would read it, even if its data is damaged.
     const auto at = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
       std::error_code ignored;
       return fs::exists(folder / set.folder, ignored);

@@ -29,11 +29,11 @@ struct DataSet {
 
 const std::vector<DataSet>& catalogue();
 
-/// The data set with this name. Throws std::runtime_error that lists the known names.
+/// Returns the data set with this name. Throws std::runtime_error that lists the known names.
 const DataSet& catalogue_entry(const std::string& name);
 
-/// The state of a data set in `data_folder`: "" if its files, plain or .gz, have the right content; "not there"; or the
-/// difference.
+/// Returns the state of a data set in `data_folder`: "" if its files, plain or .gz, have the right content; "not
+/// there"; or the first difference as a sentence.
 std::string data_set_state(const DataSet& set, const std::filesystem::path& data_folder);
 
 /// Downloads the set into `data_folder` unless it is complete there: unpacks the files that have a checksum, verifies

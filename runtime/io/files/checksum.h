@@ -7,10 +7,10 @@
 
 namespace mr::io {
 
-/// XXH64 of Yann Collet's xxHash: faster than zlib's crc32, with twice the bits.
+/// Returns the XXH64 of Yann Collet's xxHash: faster than zlib's crc32, with twice the bits.
 uint64_t xxh64(std::string_view bytes, uint64_t seed = 0);
 
-/// XXH64 over the XXH64s of all blocks, so that threads can hash blocks in parallel.
+/// size of the blocks whose XXH64s the checksum of long data hashes, so that threads can hash blocks in parallel
 constexpr int64_t checksum_block = int64_t{1} << 20;
 uint64_t checksum(std::string_view bytes);
 uint64_t checksum_of_blocks(const std::vector<uint64_t>& blocks);

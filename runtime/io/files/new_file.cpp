@@ -39,7 +39,8 @@ std::string random_name() {
   return text.data();
 }
 
-/// True if no process writes the file: it is old and not locked (locks do not work on some network folders).
+/// Returns true if no process writes the temporary file: it is old and not locked (locks do not work on some network
+/// folders).
 bool is_abandoned(const std::string& path, int file) {
   constexpr std::chrono::seconds oldest{60};
   std::error_code unknown;
@@ -49,7 +50,8 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Removes abandoned temporary files among the first `most_names` names: listing huge folders is slow.
+/// Removes abandoned temporary files of killed writers among a folder's first `most_names` names: listing huge folders
+/// is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }
@@ -67,7 +69,7 @@ void remove_abandoned(const std::string& folder) {
   }
 }
 
-/// True if this process has not written into the folder before.
+/// Returns true if this process has not written into the folder before.
 bool is_first_in(const std::string& folder) {
   static std::mutex guard;
   static std::set<std::string> known;

@@ -11,7 +11,7 @@ namespace mr::io {
 /// A function that returns why an existing, non-empty file must not be replaced, or "" if it may be replaced.
 using Objection = std::function<std::string(const std::string& path)>;
 
-/// For exports to a path that a script names: any regular file may be replaced.
+/// An Objection for exports to a path that a script names: returns "", because any regular file may be replaced.
 std::string replace_any(const std::string& path);
 
 /// Writes a temporary file that becomes the named file when it is complete. The temporary file is in the same folder,
@@ -28,9 +28,9 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   void write(std::string_view bytes);
-  /// Syncs the file to the disk and renames it to its final name.
+  /// Syncs the temporary file to the disk and renames it to its final name.
   void keep();
-  /// The temporary path, for external programs that write the file.
+  /// Returns the path of the temporary file, for external programs that write it.
   const std::string& temporary() const { return temporary_; }
 
  private:
@@ -45,7 +45,7 @@ class NewFile {
   unsigned mode_ = 0666;
 };
 
-/// True if a name has the form of a temporary file.
+/// Returns true if a name has the form of a temporary file.
 bool is_temporary(std::string_view path);
 /// Makes the file's folder and its parents. Throws std::runtime_error.
 void make_folder_of(const std::string& path);

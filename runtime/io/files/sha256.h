@@ -7,10 +7,10 @@
 
 namespace mr::io {
 
-/// SHA-256 of these bytes, as 64 lower-case hexadecimal digits.
+/// Returns the SHA-256 of these bytes, as 64 lower-case hexadecimal digits.
 std::string sha256(std::string_view bytes);
 
-/// SHA-256 of a file's content. Throws std::runtime_error that names the file if it cannot be read.
+/// Returns the SHA-256 of a file's content. Throws std::runtime_error that names the file if it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace mr::io

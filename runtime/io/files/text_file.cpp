@@ -20,7 +20,7 @@ namespace {
 struct Inflater {
   z_stream stream{};
   Inflater() {
-    // 16 + MAX_WBITS accepts gzip headers only.
+    // The window size 16 + MAX_WBITS makes zlib accept gzip headers only.
     if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream); }
@@ -84,7 +84,7 @@ std::string quoted(std::string_view word) {
 bool read_number(const char* begin, const char* end, float& value, const char*& stop) {
   const auto [after, status] = fast_float::from_chars(begin, end, value);
   stop = after;
-  // A value that is out of range but finite has underflowed, which is not an error.
+  // A finite value that is out of range has underflowed, which is not an error.
   return (status == std::errc() || status == std::errc::result_out_of_range) && std::isfinite(value);
 }
 

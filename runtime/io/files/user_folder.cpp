@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> data_folders() {
   try {
     folders.push_back(user_data_folder());
   } catch (const std::runtime_error&) {
-    // without a home folder there is no data folder of the user to search
+    // There is no home folder, so no data folder of the user is searched.
   }
   return folders;
 }

@@ -6,18 +6,19 @@
 
 namespace mr::io {
 
-/// Data sets from `moonrank data get`: $XDG_DATA_HOME/moonrank, or ~/.local/share/moonrank. Throws std::runtime_error
-/// if neither the variable nor HOME is set. The folder need not exist.
+/// Returns the folder of data sets from `moonrank data get`: $XDG_DATA_HOME/moonrank, or ~/.local/share/moonrank.
+/// Throws std::runtime_error if neither the variable nor HOME is set. The folder need not exist.
 std::filesystem::path user_data_folder();
 
-/// The folders that are searched for data sets, in order: the working folder, $MOONRANK_DATA, ../shared/data, and the
-/// user's data folder if there is one.
+/// Returns the folders that are searched for data sets, in order: the working folder, $MOONRANK_DATA, ../shared/data,
+/// and the user's data folder if there is one.
 std::vector<std::filesystem::path> data_folders();
 
-/// The REPL's history: $XDG_STATE_HOME/moonrank, or ~/.local/state/moonrank. Throws if neither variable is set.
+/// Returns the folder of the REPL's history: $XDG_STATE_HOME/moonrank, or ~/.local/state/moonrank. Throws like
+/// user_data_folder.
 std::filesystem::path user_state_folder();
 
-/// Caches: $XDG_CACHE_HOME/moonrank, or ~/.cache/moonrank. Throws if neither variable is set.
+/// Returns the folder of caches: $XDG_CACHE_HOME/moonrank, or ~/.cache/moonrank. Throws like user_data_folder.
 std::filesystem::path user_cache_folder();
 
 }  // namespace mr::io

@@ -99,7 +99,7 @@ class Zip {
   /// Calls f with each entry and its name, without entries for folders.
   template <class F>
   void each_file(const F& f) const {
-    // names of files stay UTF-8, because libarchive converts them to the locale's encoding
+    // Names of files stay UTF-8, because libarchive converts them to the locale's encoding.
     const CharacterSet of_names("C.UTF-8");
     for (int64_t entries = 0;; ++entries) {
       archive_entry* entry = nullptr;
@@ -116,7 +116,7 @@ class Zip {
     }
   }
 
-  /// Reads at most `most` bytes of the current entry; 0 at its end.
+  /// Reads at most `most` bytes of the zip file's current entry. Returns the number of bytes, 0 at the entry's end.
   int64_t read(const std::string& name, void* target, int64_t most) const {
     cpu::check_interrupt();
     const la_ssize_t count = libarchive().archive_read_data(reader_.get(), target, static_cast<size_t>(most));
@@ -139,7 +139,7 @@ class Zip {
   Reader reader_;
 };
 
-/// Writes the current entry of a zip file to a new file.
+/// Writes the current entry of a zip file to a new file on the disk.
 class Unpacking {
  public:
   Unpacking(const Zip& zip, int64_t max_bytes) : zip_(zip), limit_(zip.packed_bytes(), max_bytes) {}
@@ -195,7 +195,7 @@ void read_zip(const std::string& path,
     };
     try {
       visit(name, bytes, read);
-      // the checksum is compared at the end of the entry
+      // libarchive compares the checksum only at the end of the entry, so one more byte is asked for
       char none = 0;
       if (zip.read(name, &none, 1) != 0) throw std::runtime_error("has more bytes than it says");
     } catch (const std::bad_alloc&) {

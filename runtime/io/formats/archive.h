@@ -15,7 +15,7 @@
 namespace mr::io {
 
 /// Unpacks the files of a zip file whose paths are in `wanted` into `folder`, which must exist. Existing files are not
-/// overwritten. Other entries are checked but not unpacked. Throws std::runtime_error naming archive and entry: an
+/// overwritten. Other entries are checked but not unpacked. Throws std::runtime_error naming archive and entry for an
 /// incomplete zip file, a damaged entry, a path that leads out of the folder, an entry that is neither file nor folder,
 /// more unpacked bytes than `max_bytes` or UnpackLimit allow. After an error, unpacked files remain, so callers unpack
 /// into a temporary folder.
@@ -25,7 +25,7 @@ void unpack_zip(const std::filesystem::path& archive, const std::filesystem::pat
 /// Reads the next bytes of a zip file's entry into `target`. Throws if the entry is damaged or ends.
 using ReadEntry = std::function<void(void* target, int64_t bytes)>;
 /// Calls `visit` with the name and the number of bytes of each file in a zip file. The sizes are within UnpackLimit.
-/// Throws std::runtime_error naming archive and entry, also for exceptions of `visit`.
+/// Throws std::runtime_error naming archive and entry, also for exceptions that `visit` throws.
 void read_zip(const std::string& path,
               const std::function<void(const std::string& name, int64_t bytes, const ReadEntry& read)>& visit);
 
@@ -33,7 +33,7 @@ struct ZipEntry {
   std::string name;
   std::vector<std::string_view> parts;  // the content, in pieces
 };
-/// Writes a zip file without compression. The bytes do not depend on the time.
+/// Writes a zip file without compression. The file's bytes do not depend on the time of writing.
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries, const Objection& objection);
 
 }  // namespace mr::io

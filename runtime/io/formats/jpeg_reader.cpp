@@ -6,7 +6,7 @@
 #include <cstring>
 #include <jpeglib.h>
 #include <stdexcept>
-// after jpeglib.h, which it depends on
+// jpeglib.h must be included before this header, which depends on it
 #include <jerror.h>
 
 #include "kernels/core/shared_library.h"
@@ -34,7 +34,8 @@ const Libjpeg& libjpeg() {
   return library;
 }
 
-/// Normal progressive files have about ten scans. Each scan decodes the whole picture, so many take very long.
+/// largest number of scans (decodings of the whole picture) of a progressive file; normal files have about ten, and
+/// many would take very long
 constexpr int most_scans = 500;
 
 struct JpegState {
@@ -54,7 +55,7 @@ JpegState& state_of(j_common_ptr info) { return *static_cast<JpegState*>(info->c
   std::longjmp(state.jump, 1);
 }
 
-/// Counts warnings that say that pixels were made up.
+/// Counts libjpeg's warnings which say that pixels were made up, because data is missing.
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {

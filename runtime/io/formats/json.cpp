@@ -7,7 +7,7 @@
 namespace mr::io {
 namespace {
 
-/// True if brackets outside of strings are nested too deeply. The scan stops at the first syntax error.
+/// Returns true if brackets outside of strings are nested too deeply. The scan stops at the first syntax error.
 bool is_too_deep(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -27,7 +27,7 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-/// Frees the children first. The recursion is bounded by the limit on nesting.
+/// Frees the children of the value first. The recursion is bounded by the limit on nesting.
 void take_apart(nlohmann::json& value) noexcept {
   if (value.is_structured()) {
     for (nlohmann::json& each : value) take_apart(each);

@@ -10,7 +10,7 @@
 
 namespace mr::io {
 
-/// Largest nesting depth of arrays and objects.
+/// largest nesting depth of arrays and objects in a JSON text that is parsed
 constexpr int deepest_json = 64;
 
 /// A JSON value whose destructor allocates nothing, because memory may have run out. The library's own destructor
@@ -28,11 +28,11 @@ class Json : public nlohmann::json {
 /// std::runtime_error with the position if the text is too deep or is not JSON; the message shows little of the text.
 Json parse_json(std::string_view text);
 
-/// A string as JSON text. JSON is written as text, not as nested values of the library, because freeing those allocates
-/// (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
+/// Returns a string as JSON text. JSON is written as text, not as nested values of the library, because freeing those
+/// allocates (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
 std::string json_text(const std::string& text);
 std::string json_text(double value);
-/// A JSON object from members whose values are JSON texts.
+/// Returns a JSON object as text, from members whose values are JSON texts.
 std::string json_object(const std::map<std::string, std::string>& members);
 
 }  // namespace mr::io

@@ -166,7 +166,7 @@ Shape reversed(const Shape& shape) {
   return out;
 }
 
-/// The entries of a tensor, with the order of its dimensions reversed.
+/// Returns the entries of a tensor, with the order of its dimensions reversed.
 Tensor transposed(const Tensor& tensor) {
   Tensor out = Tensor::empty(reversed(tensor.shape()), tensor.dtype());
   const Shape& shape = out.shape();
@@ -184,7 +184,8 @@ Tensor transposed(const Tensor& tensor) {
   return out;
 }
 
-/// Reads one array. `left` is the number of bytes that follow, if it is known: checked before memory is taken.
+/// Reads one array. `left` is the number of bytes that follow in the file, if it is known: it is checked before memory
+/// is allocated.
 Tensor array_of(const Read& read, const std::function<int64_t()>& left) {
   const Header header = header_of(read);
   const int64_t bytes = header.shape.entries() * bytes_of(header.type);
@@ -211,7 +212,7 @@ std::string header_text(const Tensor& tensor) {
   return out + text;
 }
 
-/// Why a file must not be replaced: it does not begin as files of this format do.
+/// Returns an Objection to replacing a file that does not begin as files of this format do.
 Objection only_replaces(std::string_view start, const char* what) {
   return [=](const std::string& path) -> std::string {
     const RegularFile file(path);

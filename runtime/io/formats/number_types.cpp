@@ -11,7 +11,7 @@ namespace {
 
 float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
 
-/// A number of IEEE 754's binary16.
+/// Returns the value of a number of IEEE 754's type binary16.
 float of_half(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000U) << 16, exponent = (half >> 10) & 0x1FU;
   const uint32_t fraction = half & 0x3FFU;
@@ -23,7 +23,7 @@ float of_half(uint16_t half) {
   return from_bits(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
-/// The number of type T in the file's bytes.
+/// Returns the number of type T that these bytes of a file hold.
 template <class T>
 T number_at(const unsigned char* bytes, bool swapped) {
   unsigned char ordered[sizeof(T)];
@@ -40,7 +40,7 @@ int64_t checked(uint64_t value) {
   return static_cast<int64_t>(value);
 }
 
-/// Calls f with the function that converts one number.
+/// Calls f with a function that converts one number of this type.
 template <class F>
 void with_conversion(NumberType type, bool swapped, const F& f) {
   const auto as_is = [&]<class T>() { f([=](const unsigned char* b) { return number_at<T>(b, swapped); }); };

@@ -1,4 +1,4 @@
-// Types of numbers in array files of other programs, and tensors from such numbers.
+// Types of numbers in array files of other programs, and conversion of such numbers to tensors.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,8 @@ enum class NumberType : uint8_t {
 };
 
 int64_t bytes_of(NumberType type);
-/// The tensor's type for such numbers: all integers and booleans become int64, short floating-point numbers float32.
+/// Returns the tensor's type for such numbers: int64 for all integers and booleans, float32 for short floating-point
+/// numbers.
 Dtype dtype_for(NumberType type);
 
 /// Makes a tensor of this shape from numbers that `read(target, bytes)` delivers in order. `swapped`: their bytes are

@@ -32,15 +32,15 @@ std::unique_ptr<Picture> open_picture(const std::string& path);
 
 constexpr int64_t most_pixels = int64_t{1} << 26, longest_side = 65'536;
 
-/// For the readers: `bytes` is the content of the file.
+/// Open a PNG or JPEG file whose content is `bytes`; open_picture calls them.
 std::unique_ptr<Picture> open_png(const std::string& path, std::vector<unsigned char> bytes);
 std::unique_ptr<Picture> open_jpeg(const std::string& path, std::vector<unsigned char> bytes);
 /// Throws "PATH: found ..., expected ...".
 [[noreturn]] void refuse_picture(const std::string& path, const std::string& found, const std::string& expected);
 void check_picture_size(const std::string& path, int64_t width, int64_t height);
 
-/// The bytes of a PNG file with 8 bits per channel. `samples` are rows of pixels with `channels` values (1: grey, 3:
-/// red, green and blue).
+/// Returns the bytes of a PNG file with 8 bits per channel. `samples` are rows of pixels with `channels` values (1:
+/// grey, 3: red, green and blue).
 std::string encode_png(int64_t width, int64_t height, int channels, const std::vector<unsigned char>& samples);
 
 }  // namespace mr::io

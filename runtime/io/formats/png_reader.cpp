@@ -72,7 +72,7 @@ void read_bytes(png_structp png, png_bytep target, size_t wanted) {
 }
 
 /// Reads the header and sets the conversion of rows: 3 channels or 4 (with alpha), with 8 or 16 bits. Returns the
-/// number of passes, or 0 on error.
+/// number of interlacing passes, or 0 on error.
 int begin(PngState& state) noexcept {
   if (setjmp(state.jump) != 0) return 0;
   const Libpng& lib = libpng();

@@ -25,7 +25,8 @@ constexpr int64_t largest_header = int64_t{100} << 20;
 
 constexpr size_t checksum_digits = 16;
 
-/// Position of the checksum's digits in a header. It is unambiguous, because quotes in JSON strings are escaped.
+/// Returns the position of the checksum's digits in a header. It is unambiguous, because quotes in JSON strings are
+/// escaped.
 std::optional<size_t> checksum_place(const std::string& header) {
   const std::string before = "\"" + std::string(checksum_key) + "\":\"";
   const size_t found = header.find(before), at = found + before.size();
@@ -33,7 +34,8 @@ std::optional<size_t> checksum_place(const std::string& header) {
   return at;
 }
 
-/// Checksum of the header, with the digits at `place` replaced by 0, and of the tensors in the order of their bytes.
+/// Returns the checksum of the header, with the digits at `place` replaced by 0, and of the tensors in the order of
+/// their bytes.
 std::string checksum_of(std::string header, size_t place, const std::vector<const Tensor*>& tensors) {
   header.replace(place, checksum_digits, checksum_digits, '0');
   std::vector<uint64_t> parts{io::checksum(header)};
@@ -104,7 +106,7 @@ HeaderText header_text(const io::RegularFile& file) {
   }
 }
 
-/// Describes the type of a JSON value, for error messages; for arrays with the number of entries.
+/// Describes the type of a JSON value, for error messages; for an array, also its number of entries.
 std::string kind_of(const Json& value) {
   if (value.is_array()) return "an array of " + std::to_string(value.size());
   if (value.is_null()) return "null";
@@ -126,7 +128,7 @@ Texts metadata_of(const std::string& path, const Json& header) {
   return texts;
 }
 
-/// The parsed header of a file. It is checked against the size of the file before data is read.
+/// The parsed header of a file. It is checked against the size of the file before tensors are read.
 class Header {
  public:
   Header(const io::RegularFile& file, const HeaderText& text)
@@ -156,7 +158,7 @@ class Header {
                     what + ", expected an integer of 64 bits");
   }
 
-  /// A tensor's member; `fits` checks its type.
+  /// Returns member `key` of a tensor in the header. Throws unless it is there and `fits` accepts its type.
   template <class Fits>
   const Json& member(const std::string& name, const Json& tensor, const char* key, const char* expected,
                      Fits fits) const {
@@ -254,10 +256,11 @@ void check_sum(const std::string& path, const HeaderText& text, const Header& he
   file.metadata.erase(marked);
 }
 
-/// The format without its version: "moonrank model" for "moonrank model 1". Files of other versions may be replaced.
+/// Returns the format without its version: "moonrank model" for "moonrank model 1". Files of other versions may be
+/// replaced.
 std::string writer_of(const std::string& format) { return format.substr(0, format.rfind(' ')); }
 
-/// The format of a file, damaged or not; "" if it is unknown.
+/// Returns the format of a file, damaged or not; "" if it is unknown.
 std::string format_of_file(const std::string& path) {
   const io::RegularFile file(path);
   try {
@@ -271,7 +274,7 @@ std::string format_of_file(const std::string& path) {
   }
 }
 
-/// Why the writer of `format` may not replace the file of this name; "" if it may, in any version.
+/// Returns why a file of `format` may not replace the file at `path`; "" if the formats differ in the version at most.
 std::string foreign_to(const std::string& format, const std::string& path) {
   const std::string found = format_of_file(path);
   if (writer_of(found) == writer_of(format)) return "";

@@ -16,15 +16,15 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// The metadata entry with a file's format and version, such as "moonrank model 1".
+/// the key of the metadata entry with a file's format and version, such as "moonrank model 1"
 constexpr const char* format_key = "format";
 
-/// The metadata entries with a checksum of header and tensors. Files without them, from other programs, are not
-/// checked.
+/// the keys of the metadata entries with a checksum of header and tensors; files without them, from other programs, are
+/// not checked
 constexpr const char *checksum_key = "checksum xxh64", *checked_key = "checksum of";
 
 /// Writes a file whose metadata has the format, with a checksum. An existing file of the same format is replaced
-/// (io::NewFile). Throws with the path.
+/// (io::NewFile). Throws with the path if the file cannot be written.
 void write_safetensors(const std::string& path, const TensorFile& file);
 /// Reads a file. The header is checked against the file's size before anything is allocated, and the data against the
 /// checksum, which is removed from the returned metadata. Throws with the path and the reason.

@@ -79,7 +79,7 @@ std::string_view take_line(std::string_view* text) {
   return line;
 }
 
-/// Reads "METHOD TARGET HTTP/1.x". Returns false if the line is not that.
+/// Reads a request's first line, "METHOD TARGET HTTP/1.x". Returns false if it has another form.
 bool read_request_line(std::string_view line, HttpRequest* out) {
   const size_t first = line.find(' '), last = line.rfind(' ');
   if (first == std::string_view::npos || first == last) return false;
@@ -94,7 +94,7 @@ bool read_request_line(std::string_view line, HttpRequest* out) {
   return true;
 }
 
-/// Reads a request up to its empty line. Returns 0, or the status of the error.
+/// Parses a request up to its empty line. Returns 0, or the HTTP status of the error.
 int read_request(std::string_view text, HttpRequest* out) {
   if (!read_request_line(take_line(&text), out)) return bad_request;
   bool has_host = false;
@@ -113,14 +113,14 @@ int read_request(std::string_view text, HttpRequest* out) {
       if (!out->cookie.empty()) out->cookie += "; ";
       out->cookie += value;
     } else if (same_name(name, "transfer-encoding") || (same_name(name, "content-length") && value != "0")) {
-      // other methods than GET have bodies, and their error is the method
+      // Requests by other methods than GET and HEAD may have bodies: their error is the method, not the body.
       if (out->method == "GET" || out->method == "HEAD") return too_large;
     }
   }
   return has_host ? 0 : bad_request;
 }
 
-/// The end of a request's header in what was received, or npos.
+/// Returns the position after a request's header in what was received, or npos if the header is incomplete.
 size_t end_of_header(const std::string& in) {
   const size_t end = in.find("\r\n\r\n");
   return end == std::string::npos ? end : end + 2;
@@ -190,7 +190,8 @@ void HttpServer::Open::listen_on(const std::string& address, int64_t port) {
 void HttpServer::Open::accept_one() {
   const int descriptor = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (descriptor < 0) {
-    // without a free descriptor the connection would stay, and be reported again at once
+    // Closes a connection if no file descriptor is free: otherwise the new connection would stay, and be
+    // reported again at once.
     if ((errno == EMFILE || errno == ENFILE) && !connections.empty()) remove(connections.begin());
     return;
   }
@@ -244,14 +245,14 @@ void HttpServer::Open::send_some(Connection* c) {
     c->sent += static_cast<size_t>(count);
     c->deadline = now() + write_seconds;
   }
-  // Closing at once would discard the response if the client still sends.
+  // Closes only the sending side: closing at once would discard the response if the client still sends.
   shutdown(c->descriptor, SHUT_WR);
   c->out.clear();
   c->state = Connection::draining;
   c->deadline = now() + drain_seconds;
 }
 
-/// True if the connection is to be closed. A request that is late gets an answer first.
+/// Returns true if the connection is to be closed. If its request is late, an error response is sent first.
 bool HttpServer::Open::late(Connection* c) const {
   if (c->state == Connection::answering) return false;
   if (c->deadline > now()) return false;
@@ -279,7 +280,7 @@ void HttpServer::Open::move_bytes(int milliseconds) {
   if (ready > 0 && watched[0].revents != 0) accept_one();
 }
 
-/// A complete request that was received, or nothing. An invalid request is answered here.
+/// Returns a complete request that was received, or nothing. An invalid request is answered here.
 std::optional<HttpRequest> HttpServer::Open::next() {
   for (Connection& each : connections) {
     if (each.state != Connection::reading) continue;

@@ -1,8 +1,8 @@
 // A small HTTP/1.1 server for one thread: `wait` moves bytes of all connections until a request is complete, and
 // `answer` sends a response to it. A slow client holds up nobody, because no read or write blocks.
 //
-// It takes requests without a body only, and closes a connection after its response. It knows no files and no methods:
-// the caller decides about each request. The limits below bound memory and time that clients can take.
+// It takes requests without a body only, and closes a connection after its response. It reads no files and accepts
+// every method: the caller decides about each request. The limits below bound memory and time that clients can take.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ class HttpServer {
   HttpServer& operator=(HttpServer&&) = delete;
 
   int64_t port() const;
-  /// The next request, or nothing after `seconds`. Throws cpu::Interrupted after Ctrl-C.
+  /// Returns the next request, or nothing after `seconds`. Throws cpu::Interrupted after Ctrl-C.
   std::optional<HttpRequest> wait(double seconds);
-  /// Sends a response. `headers` are lines that end with CR LF; Content-Length and Connection are added. A client that
-  /// is gone meanwhile is no error.
+  /// Sends a response. `headers` are lines that end with CR LF; Content-Length and Connection are added. If the client
+  /// is gone by then, that is not an error.
   void answer(int64_t id, int64_t status, const std::string& headers, std::string body);
   void close();
 

@@ -33,8 +33,8 @@ struct Header {
   uint64_t size = 0;
 };
 
-/// Removes a lock's file while the lock is held, unless another file has its name now, and the two folders around it if
-/// they are empty. It shortens `path` in place, because a copy would allocate.
+/// Removes a lock's file while the lock is held, unless another file has its name now. Also removes its folder and that
+/// folder's parent if they are empty. It shortens `path` in place, because a copy would allocate.
 void remove_lock(int descriptor, std::string& path) noexcept {
   struct stat held {
   }, named{};
@@ -49,7 +49,7 @@ void remove_lock(int descriptor, std::string& path) noexcept {
   rmdir(path.c_str());
 }
 
-/// True if a file can be a lock: it is empty or contains a process number.
+/// Returns true if a file can be a lock: it is empty or contains a process number.
 bool is_lock(int descriptor) {
   std::array<char, most_lock_bytes + 1> held{};
   const ssize_t bytes = pread(descriptor, held.data(), held.size(), 0);
@@ -107,13 +107,14 @@ bool Channel::send_rest(int milliseconds) {
     if (count > 0) {
       sent_ += static_cast<size_t>(count);
     } else if (errno == EAGAIN) {
-      // The other process may be stopped, so this process must not wait for it without a limit.
+      // Waits only for a limited time: the other process may be stopped.
       if (!wait_until(descriptor_, POLLOUT, milliseconds)) break;
     } else {
       reachable = errno == EINTR;
     }
   }
-  // Drops sent bytes only when they are more than half of the message, because dropping moves the unsent bytes.
+  // Drops the bytes that were sent only when they are more than half of the message, because dropping moves the unsent
+  // bytes.
   if (!reachable || 2 * sent_ > unsent_.size()) unsent_.erase(0, reachable ? std::exchange(sent_, 0) : unsent_.size());
   if (unsent_.empty()) sent_ = 0;
   return reachable;
@@ -183,7 +184,7 @@ std::optional<FileLock> FileLock::take(const std::string& path, End end) {
   if (!is_lock(descriptor))
     throw std::runtime_error(path + " is not a lock file: it holds more than a number. It is not changed; move it");
   if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-  // the previous holder of the lock removed the file after this process had opened it
+  // The previous holder of the lock removed the file after this process had opened it.
   if (!lock.holds()) return std::nullopt;
   const std::string id = std::to_string(getpid()) + "\n";
   // The process number in the lock file is for people to read, so a full disk is not an error here.

@@ -14,7 +14,7 @@ namespace mr::io {
 
 class Channel {
  public:
-  /// Takes ownership of a socket.
+  /// Takes ownership of a socket, which is this process's end of the channel.
   explicit Channel(int descriptor) : descriptor_(descriptor) {}
   ~Channel();
   Channel(Channel&& other) noexcept;
@@ -22,15 +22,16 @@ class Channel {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  /// Writes as much as fits into the socket; `receive` writes the rest. Returns false if the other end is closed.
+  /// Sends a message: writes as much as fits into the socket; `receive` writes the rest. Returns false if the other end
+  /// is closed.
   bool send(std::string_view message);
-  /// True if a part of a message is unsent. `wait_for` can wait for room for it.
+  /// Returns true if a part of a message is unsent. `wait_for` can wait for room for it.
   bool unsent() const { return !unsent_.empty(); }
-  /// The next complete message, or nothing. It does not wait.
+  /// Returns the next complete message, or nothing. It does not wait.
   std::optional<std::string> receive();
-  /// True if the other end is closed and all its messages were received, or if the channel is broken.
+  /// Returns true if the other end is closed and all its messages were received, or if the channel is broken.
   bool ended() const { return ended_; }
-  /// True if invalid data was received. Nothing more can be read.
+  /// Returns true if invalid data was received. Nothing more can be read.
   bool broken() const { return broken_; }
   int descriptor() const { return descriptor_; }
 
@@ -47,18 +48,18 @@ class Channel {
 /// or Ctrl-C is pressed.
 void wait_for(const std::vector<int>& descriptors, double seconds, const std::vector<int>& full = {});
 
-/// How a process ended ("exit status 1", "signal 9 (Killed)"); nothing while it runs.
+/// Returns how a process ended ("exit status 1", "signal 9 (Killed)"), or nothing while it runs.
 std::optional<std::string> how_it_ended(pid_t id, bool wait);
 
 /// A file lock, which one process at a time can hold. The system releases it when the process ends in any way.
 class FileLock {
  public:
   enum class End { keep, remove };
-  /// Takes the lock; nothing if another process holds it. The file is created with this process's number in it. With
-  /// `remove`, releasing the lock, also by os.exit, removes the file, its folder and that folder's parent, if they are
-  /// then empty.
+  /// Takes the lock; returns nothing if another process holds it. The file is created with this process's number in it.
+  /// With `remove`, releasing the lock, also by os.exit, removes the file, its folder and that folder's parent, if they
+  /// are then empty.
   static std::optional<FileLock> take(const std::string& path, End end = End::keep);
-  /// True if its file still exists. If it was removed, another process can lock a new file.
+  /// Returns true if the lock's file still exists. If it was removed, another process can lock a new file.
   bool holds() const;
   ~FileLock();
   FileLock(FileLock&& other) noexcept;

@@ -36,8 +36,8 @@ class SpawnActions {
 
 enum class Carries { input, output };
 
-/// A connection to a child program: our end, which never blocks, and its end. Input goes through a socket, because
-/// writing to a program that has ended is then an error of `send` instead of SIGPIPE.
+/// A connection to a child program: this program's end ("our end"), which never blocks, and the child's end. Input goes
+/// through a socket, because writing to a program that has ended is then an error of `send` instead of SIGPIPE.
 class Pipe {
  public:
   explicit Pipe(Carries carries) {
@@ -102,7 +102,7 @@ void drain(Pipe& out, std::string& text) {
   if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) out.close_ours();
 }
 
-/// Alternates writing and reading as each is possible, which avoids a deadlock of the two processes.
+/// Writes input and reads output in turn, as each is possible, so that the two programs do not deadlock.
 void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& result) {
   while (out.ours() >= 0 || err.ours() >= 0) {
     // A closed pipe has a negative descriptor, which poll ignores.
@@ -118,7 +118,7 @@ void exchange(Pipe& in, std::string_view input, Pipe& out, Pipe& err, Finished& 
   }
 }
 
-/// This process's environment with the locale "C": gnuplot must write numbers with a decimal point.
+/// Returns this process's environment with the locale "C": gnuplot must write numbers with a decimal point.
 std::vector<char*> environment() {
   static std::string locale = "LC_ALL=C.UTF-8";
   std::vector<char*> out;

@@ -16,8 +16,8 @@ struct Finished {
 enum class Errors { captured, shared };
 
 /// Runs a command (found in PATH) with `input` as its standard input and waits for its end. With Errors::shared it
-/// writes to our own standard error. Ctrl-C kills it and throws cpu::Interrupted. A command that cannot be started
-/// throws std::runtime_error; if it is missing: `"NAME is not installed (on Debian: apt install PACKAGE)"`.
+/// writes to this program's standard error. Ctrl-C kills it and throws cpu::Interrupted. A command that cannot be
+/// started throws std::runtime_error; if it is missing: `"NAME is not installed (on Debian: apt install PACKAGE)"`.
 Finished run_process(const std::vector<std::string>& command, std::string_view input, Errors errors,
                      const std::string& package);
 

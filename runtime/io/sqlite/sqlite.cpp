@@ -72,15 +72,15 @@ const char* system_name() {
   return name != nullptr && *name != '\0' ? name : nullptr;
 }
 
-/// Runs clean-up statements without waiting for other programs' locks, and ignores errors.
+/// Runs statements that clean up, without waiting for other programs' locks, and ignores errors.
 void tidy(sqlite3* database, const char* statements) {
   sqlite3_progress_handler(database, 0, nullptr, nullptr);
   sqlite3_busy_handler(database, nullptr, nullptr);
   sqlite3_exec(database, statements, nullptr, nullptr, nullptr);
 }
 
-/// A reader leaves an empty log and its index beside the database, because SQLite does not let readers remove them.
-/// This removes them if the log is empty.
+/// Removes the empty write-ahead log and its index, which a reader leaves beside the database, because SQLite does not
+/// let readers remove them.
 void remove_empty_log(const std::string& path) {
   std::error_code unknown;
   if (!is_there(path + "-shm") || std::filesystem::file_size(path + "-wal", unknown) != 0 || unknown) return;
@@ -128,7 +128,7 @@ struct Database::Open {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   std::string path, place;  // path of the database as given, and with links resolved
-  // writes: opened for writing; logs: uses the write-ahead log; fixed: opened as immutable
+  // writes: the file is opened for writing; logs: it uses the write-ahead log; fixed: it is opened as immutable
   bool writes = false, logs = false, fixed = false;
   bool interrupted = false;  // true if Ctrl-C ended a running statement
   std::string note;
@@ -138,7 +138,7 @@ struct Database::Open {
   AtExit at_exit{[this] { close(); }};
 };
 
-/// Throws if another process has begun to write exclusively: what this reader read may have changed.
+/// Throws if another process has begun to write exclusively: what this process read may have changed.
 void Database::Open::check_writer() const {
   if (!writes && note.empty() && is_there(place + ".writer"))
     throw std::runtime_error(path +
@@ -172,7 +172,8 @@ void Database::Open::connect(const std::string& name) {
   run("PRAGMA cell_size_check = ON", {});
 }
 
-/// If a process writes the database exclusively, reads its copy, which is renamed into place and never changed.
+/// Opens a database to read. If a process writes it exclusively, opens its copy, which is renamed into place and never
+/// changed.
 void Database::Open::open_to_read() {
   const std::string view = place + ".view";
   const auto read_copy = [&](const std::string& why) {
@@ -195,11 +196,11 @@ void Database::Open::open_to_read() {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
     if (is_there(place + ".writer")) return open_to_read();  // another process became the exclusive writer meanwhile
-    // In a read-only folder SQLite cannot create the index of the write-ahead log. A database without a log needs no
-    // index and is then opened as immutable.
+    // In a read-only folder SQLite cannot create the index of the write-ahead log. If the database has no log, no index
+    // is needed, and it is then opened as immutable.
     const int code = sqlite3_errcode(database.get());
-    // The database is locked or cannot be opened. A process that takes over from a dead writer first removes the old
-    // NAME.writer, and may be killed before it creates its own.
+    // true if the database is locked or cannot be opened: a process that takes over from a dead writer first removes
+    // the old NAME.writer, and may be killed before it creates its own
     const bool is_shut = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (is_shut && is_there(view)) return read_copy("its writer was killed");
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
@@ -234,12 +235,12 @@ void Database::Open::write_exclusively() {
   connect(uri_of(path));
   if (sqlite3_db_readonly(database.get(), "main") == 1)
     throw std::runtime_error(path + " cannot be written: it is read-only");
-  // These statements must precede the first read of the file: only then the write-ahead log needs no shared memory.
+  // Runs these statements before the first read of the file: only then the write-ahead log needs no shared memory.
   for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
     run(statement, {});
 }
 
-/// SQLite returns the journal mode in force, which is not "wal" if it cannot use the write-ahead log.
+/// Turns the write-ahead log on. Returns false if SQLite cannot use it: the journal mode in force is then not "wal".
 bool Database::Open::takes_log() {
   const Rows answer = run("PRAGMA journal_mode = WAL", {});
   return std::get<std::string>(answer.columns.at(0).at(0).value) == "wal";
@@ -336,7 +337,7 @@ Rows Database::Open::run(const std::string& sql, const std::vector<Cell>& parame
   return rows;
 }
 
-/// The last connection turns the database into one plain file again, without a log beside it.
+/// Closes the database. The last connection turns it into one plain file again, without a log beside it.
 void Database::Open::close() noexcept {
   if (database == nullptr) return;
   statements.clear();

@@ -31,7 +31,8 @@ struct Rows {
 
 class Database {
  public:
-  /// `claim` opens for writing and takes the locks without changing the file; `write_ahead` turns it into `write`.
+  /// How to open: `claim` opens for writing and takes the locks without changing the file; `write_ahead` turns it into
+  /// `write`.
   enum Mode { read, write, claim };
   /// Opens a database with a write-ahead log, foreign keys, and some seconds of waiting for other programs' locks.
   /// Reading never creates a file. Throws std::runtime_error that names the file if it is not regular, not a database,
@@ -49,12 +50,13 @@ class Database {
   Rows run(const std::string& sql, const std::vector<Cell>& parameters);
   /// Closes the file; using the database later is an error. The last process to close leaves only the database file.
   void close();
-  /// True if the file was renamed, removed or replaced since it was opened, so that writes are lost.
+  /// Returns true if the file was renamed, removed or replaced since it was opened, so that writes are lost.
   bool moved() const;
   int64_t changed() const;
-  /// True if this process writes the database exclusively, so that other processes need a copy to read.
+  /// Returns true if this process writes the database exclusively, so that other processes need a copy to read.
   bool exclusive() const;
-  /// If a copy was read instead of the database: a sentence that says so and why.
+  /// Returns a sentence that says that a copy was read instead of the database and why; nothing if the database was
+  /// read.
   std::optional<std::string> note() const;
 
  private:

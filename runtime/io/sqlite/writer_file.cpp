@@ -42,7 +42,7 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-/// Identifies this boot of the machine and its PID namespace; "" if the system does not tell.
+/// Returns a text that identifies this boot of the machine and its PID namespace; "" if the system does not tell.
 std::string machine() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id") >> std::ws, boot);
@@ -51,7 +51,8 @@ std::string machine() {
   return boot.empty() || length <= 0 ? "" : boot + " " + space.data();
 }
 
-/// The start time of a process on this machine, in kernel ticks, because process numbers are reused. 0: unknown.
+/// Returns the start time of a process on this machine, in kernel ticks, because process numbers are reused. 0:
+/// unknown.
 int64_t began(int64_t process) {
   std::string text;
   std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), text);
@@ -72,7 +73,7 @@ std::string random_id() {
   return text.data();
 }
 
-/// The content of a writer's file. It is untrusted, so every field has a default.
+/// The content of the file NAME.writer. It is untrusted, so every field has a default.
 struct Writer {
   bool readable = false;  // true if the file could be read and has the expected content
   std::string host, machine, id, start;
@@ -103,7 +104,7 @@ void parse(const std::string& text, Writer& writer) try {
   writer.readable = false;
 }
 
-/// Reads a writer's file; nothing if it does not exist.
+/// Reads the file NAME.writer; returns nothing if it does not exist.
 std::optional<Writer> read_writer(const std::string& path) {
   Writer writer;
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);  // NOLINT: open is variadic
@@ -127,7 +128,7 @@ bool is_gone(const Writer& writer) {
   return writer.ticks != 0 && ticks != 0 && writer.ticks != ticks;
 }
 
-/// Seconds from a file's last change to the creation of a claim beside it, both by the file server's clock.
+/// Returns the seconds from a file's last change to the creation of a claim beside it, both by the file server's clock.
 int64_t age_of(const Writer& writer, const struct stat& claim) { return claim.st_mtime - writer.there.st_mtime; }
 
 bool is_here(const Writer& writer) { return writer.readable && !writer.machine.empty() && writer.machine == machine(); }
@@ -143,7 +144,7 @@ bool is_stale(const Writer& writer, const struct stat& claim) {
   return is_here(writer) ? is_gone(writer) : age_of(writer, claim) >= stale_after;
 }
 
-/// The right to change a writer's file, held until the end of the scope.
+/// The right to change a file NAME.writer, held until the end of the scope.
 class Claim {
  public:
   explicit Claim(std::string path) : path_(std::move(path)) {

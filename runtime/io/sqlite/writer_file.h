@@ -22,25 +22,26 @@ namespace mr::io {
 
 std::string utc_text(std::time_t time);
 
-/// True if a file system (`f_type` of statfs) is shared by several machines, or may be, such as FUSE.
+/// Returns true if a file system (`f_type` of statfs) is shared by several machines, or may be, such as FUSE.
 bool is_shared_file_system(uint64_t type);
-/// True if a file of this name is, or would be, on a shared file system.
+/// Returns true if a file of this name is, or would be, on a file system that several machines share.
 bool on_shared_file_system(const std::string& path);
 
-/// A sentence about the writer of a database, safe to print: "process 12 on host 'a' has been writing it since
-/// 2026-11-24 02:00:00 UTC". Nothing if the database has no writer's file.
+/// Returns a sentence about the writer of a database, safe to print: "process 12 on host 'a' has been writing it since
+/// 2026-11-24 02:00:00 UTC". Returns nothing if the database has no file NAME.writer.
 std::optional<std::string> writer_of(const std::string& database);
 
 class WriterFile {
  public:
-  /// Creates the file, or replaces a stale one. Throws std::runtime_error that names the writer if it is alive.
+  /// Creates the file NAME.writer, or replaces a stale one. Throws std::runtime_error that names the writer if it is
+  /// alive.
   explicit WriterFile(const std::string& database);
-  /// Removes the file, unless another process has replaced it.
+  /// Removes the file NAME.writer, unless another process has replaced it.
   ~WriterFile();
   WriterFile(const WriterFile&) = delete;
   WriterFile& operator=(const WriterFile&) = delete;
 
-  /// True if the file was removed, or replaced by another process.
+  /// Returns true if the file NAME.writer was removed, or replaced by another process.
   bool lost() const;
 
  private:
