@@ -33,7 +33,7 @@ Tensor curvature_of(const Tensor& scores, const PairLoss<Swaps, Form>& pairs) {
   return out;
 }
 
-/// The scores as float64 on the CPU.
+/// Returns the scores as float64 on the CPU. Throws unless there is one per row.
 Tensor taken(const Tensor& scores, const Lists& lists) {
   check_scores("curvature", scores, lists);
   return scores.data().to(Device::cpu).to(Dtype::float64);

@@ -83,7 +83,7 @@ struct EqualPairs {
   auto operator<=>(const EqualPairs&) const = default;
 };
 
-/// The number of unordered pairs of rows with equal grades.
+/// Returns the number of unordered pairs of rows with equal grades.
 double equal_pairs_of(const float* grades, int64_t n) {
   std::vector<float> sorted(grades, grades + n);
   std::sort(sorted.begin(), sorted.end());

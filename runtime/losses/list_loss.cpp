@@ -57,7 +57,7 @@ Tensor times_slope(const Tensor& value, const Tensor& slope) {
       [slope = slope.data()](const Tensor& upstream) -> Gradients { return {product_with_slope(upstream, slope)}; });
 }
 
-/// Returns `values`, the values of lists by a loss of `scores`, unless one of them is NaN.
+/// Returns `values`, the values of lists by a loss of `scores`. Throws if one of them is NaN.
 Tensor checked_values(const Tensor& values, const Tensor& scores) {
   check::floating("values", values);
   check::floating("scores", scores);

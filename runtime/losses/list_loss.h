@@ -9,11 +9,11 @@ namespace mr {
 /// Raises unless there is one score per row and none is NaN.
 void check_scores(const char* operation, const Tensor& scores, const Lists& lists);
 
-/// The value of a loss, and its derivative by the scores if that is asked for.
+/// The value of a loss, and its derivative by the scores if that was requested.
 struct LossAndSlope {
   Tensor value, derivative;
 
-  /// Allocates both with the type and device of the scores.
+  /// Allocates value and derivative with the type and device of the scores.
   LossAndSlope(const Tensor& scores, const Lists& lists, bool with_derivative);
 
   template <class Real>

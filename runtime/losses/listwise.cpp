@@ -9,7 +9,7 @@
 namespace mr {
 namespace {
 
-/// Runs the kernel that `kernel` picks from the table, on scores and grades alone.
+/// Runs the kernel that `kernel` picks from the table, for losses that need only scores and grades.
 template <class Pick>
 Tensor of_targets(const char* name, const Tensor& scores, const Lists& lists, Pick kernel) {
   check_scores(name, scores, lists);
@@ -43,7 +43,7 @@ struct ByGradeOn {
   auto operator<=>(const ByGradeOn&) const = default;
 };
 
-/// The rows of a list by descending grade. Among rows with equal grades, the lower row comes first.
+/// Returns the rows of a list by descending grade. Among rows with equal grades, the lower row comes first.
 std::vector<int32_t> rows_by_grade(const float* grades, int64_t n) {
   std::vector<int32_t> rows(static_cast<size_t>(n));
   std::iota(rows.begin(), rows.end(), 0);
@@ -51,7 +51,7 @@ std::vector<int32_t> rows_by_grade(const float* grades, int64_t n) {
   return rows;
 }
 
-/// The rows of every list by descending grade, list after list, on a device. Cached in `lists`.
+/// Returns the rows of every list by descending grade, list after list, on a device. Cached in `lists`.
 const DeviceArray<int32_t>& by_grade(const Lists& lists, Device device) {
   return lists.cached<DeviceArray<int32_t>>(ByGradeOn{device}, [&] {
     std::vector<int32_t> all;

@@ -10,7 +10,7 @@ struct Discounts {
   auto operator<=>(const Discounts&) const = default;
 };
 
-/// 1 / D of the ranks from 1 to one more than the longest list has rows.
+/// Returns 1 / D, where D is DCG's divisor, for the ranks from 1 to one more than the longest list has rows.
 const Tensor& discounts_of(const Lists& lists, Device device) {
   return lists.cached<Tensor>(Discounts{device}, [&] {
     std::vector<double> d;

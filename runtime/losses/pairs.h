@@ -1,5 +1,5 @@
-// Parts of pairwise losses, shared by their values (lambda.cpp) and their curvatures
-// (curvature.cpp).
+// What the values (lambda.cpp) and the curvatures (curvature.cpp) of pairwise losses
+// share.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 namespace mr {
 
 /// The ranking of the rows without ties, and the weight (Swaps) and cost (Form) of a pair. `better` has the rows that
-/// can be the better row of a pair; without it, these are the rows that reach the ranking's threshold.
+/// can be the better row of a pair; if it is not given, these are the rows that reach the ranking's threshold.
 template <class Swaps, class Form = LogisticPair>
 struct PairLoss {
   Ranking ranking;
@@ -47,13 +47,13 @@ PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
           std::move(pairs.better),  std::move(pairs.tables)};
 }
 
-/// The ranking and the pair weights of a metric. Only at run time it is known which type `swaps` has.
+/// The ranking and the pair weights of a metric. The type of `swaps` is known only at run time.
 struct MetricPairs {
   Ranking ranking;
   OwnedSwaps swaps;
   double steepness;
 
-  /// Calls use(pairs) with the pairs as a PairLoss.
+  /// Calls use(pairs), where `pairs` is a PairLoss of the type of these swaps.
   template <class Use>
   auto visit(Use use) && {
     return std::visit(
@@ -69,8 +69,8 @@ struct MetricPairs {
 
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness);
 
-/// All pairs of rows with unequal grades, each with the weight 1. `parameter` is the member of Form, or the factor of
-/// score differences if Form has no member.
+/// Returns all pairs of rows with unequal grades, each with the weight 1. `parameter` is the member of Form, or the
+/// factor of score differences if Form has no member.
 template <class Form>
 PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double parameter) {
   check::positive(PairNames<Form>::parameter, parameter);
@@ -82,8 +82,8 @@ PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists
 }
 PairLoss<TargetPairs> all_pairs(const Tensor& scores, const Lists& lists, double steepness, double upsample,
                                 const std::optional<Tensor>& upsample_of);
-/// Pairs weighted by a metric that is given by a gain per row, a discount for the ranks 1, 3/2, 2,
-/// ... and a norm per list, all float64.
+/// Returns pairs weighted by a metric that is given by a gain per row, a discount for the ranks 1, 3/2, 2, ... and a
+/// norm per list, all float64.
 PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, const Tensor& gains,
                                     const Tensor& discounts, const Tensor& norms, double steepness);
 PairLoss<GainPairs> ndcg_1_pairs(const Tensor& scores, const Lists& lists, double steepness);

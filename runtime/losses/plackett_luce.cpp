@@ -24,7 +24,7 @@ int64_t checked_copies(const Lists& lists, int64_t count) {
   return count;
 }
 
-/// `count` copies of the lists, laid end to end.
+/// Returns `count` copies of the lists, laid end to end.
 Lists repeated(const Lists& lists, int64_t count) {
   checked_copies(lists, count);
   std::vector<int64_t> numbers(static_cast<size_t>(lists.count() * count));
@@ -52,7 +52,7 @@ Tensor random_keys(const Tensor& scores, const Lists& lists, int64_t first, int6
   return out;
 }
 
-/// A ranking without places: enough for the terms of a sum.
+/// Returns a ranking without the rows' places, which suffices to read what a metric adds up.
 Ranking unranked(const Tensor& scores, const Lists& lists, const Metric& metric) {
   return {.lists = lists,
           .ties = Ties::stable,
@@ -62,7 +62,8 @@ Ranking unranked(const Tensor& scores, const Lists& lists, const Metric& metric)
           .places = {}};
 }
 
-/// The metric's changes by swaps of two rows, if it is a sum over rows of a gain times a discount of the rank.
+/// Returns the metric's changes if two rows swap ranks, if it is a sum over rows of a gain times a discount of the
+/// rank. Returns nothing for other metrics.
 std::optional<OwnedSwaps> swaps_of_sum(const Ranking& ranking, const Metric& metric) {
   if (metric.definition->swaps == nullptr || (metric.definition->loss_needs_top && !metric.top)) return std::nullopt;
   OwnedSwaps owned = metric.definition->swaps(ranking, metric);
@@ -76,27 +77,28 @@ bool sums_over_rows(const Metric& metric) {
   return swaps_of_sum(rank_rows(scores, lists, Ties::stable, metric.threshold()), metric).has_value();
 }
 
-/// As `swaps_of_sum`; throws if the metric is no such sum.
+/// Like `swaps_of_sum`, but throws if the metric is not a sum over rows of a gain times a discount.
 OwnedSwaps need_sum(const Ranking& ranking, const Metric& metric) {
   if (auto owned = swaps_of_sum(ranking, metric)) return *std::move(owned);
   throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
 }
 
-/// The number of first ranks of each list on which the metric depends.
+/// Returns the number of first ranks of each list on which the metric depends.
 Tensor counted_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
   std::vector<int64_t> ranks;
   for (const int64_t n : lists.sizes()) ranks.push_back(std::min(n, metric.k));
   return Tensor::from(ranks, scores.device());
 }
 
-/// The sign of a sum's terms: -1 if rows far down add more although more is better, as for AUC.
+/// Returns the factor 1 or -1 of the sum that a metric is: -1 if later ranks have larger discounts although a larger
+/// metric is better, as for AUC.
 double sign_of(const Metric& metric, const std::vector<double>& discounts) {
   const bool grow = discounts.size() > 1 && discounts[1] > discounts[0];
   return grow && !metric.minimize() ? -1 : 1;
 }
 
-/// Gains of rows, discounts of ranks and factors of lists, float64: the metric is factor * sum of gain * discount, plus
-/// a number that is the same for all rankings of a list.
+/// Returns the gains of rows, discounts of ranks and factors of lists, float64: the metric is factor * sum of gain *
+/// discount, plus a number that is the same for all rankings of a list.
 Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) {
   const Ranking of = unranked(scores, lists, metric);
   const OwnedSwaps owned = need_sum(of, metric);
@@ -121,14 +123,15 @@ Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) 
           Tensor::from(factors, scores.device())};
 }
 
-/// The number of first ranks that a sum's terms count.
+/// Returns the number of first ranks of each list whose rows the metric's sum includes.
 Tensor summed_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
   const OwnedSwaps owned = need_sum(unranked(scores, lists, metric), metric);
   if (!std::get<SumSwaps>(owned.views).first_relevant_only) return counted_ranks(scores, lists, metric);
   return Tensor::from(lists.relevant(metric.threshold()), scores.device());
 }
 
-/// Sums over rankings: the values per list; the estimates per row; values times estimates per row if `weighted`.
+/// Returns zeros, to which sums over rankings are added: the values per list; the estimates per row; values times
+/// estimates per row.
 Three no_rankings(const Tensor& scores, const Lists& lists) {
   const auto zeros = [&](int64_t n) { return Tensor::zeros({n}, Dtype::float64, scores.device()); };
   return {zeros(lists.count()), zeros(lists.rows()), zeros(lists.rows())};
@@ -138,7 +141,7 @@ struct Terms {
   Tensor gains, discounts, weights;
 };
 
-/// Throws unless x has this type, this number of entries (or any, if it is negative) and the device of the scores.
+/// Throws unless x has this type, this number of entries (any number if it is negative) and the device of the scores.
 void need(const char* name, const Tensor& x, Dtype type, int64_t entries, const Tensor& scores) {
   check::type(name, x, type);
   if (entries >= 0 && x.entries() != entries)
@@ -217,7 +220,7 @@ Three add_pl_rank(const Tensor& scores, const Lists& lists, const Tensor& order,
   return added(scores, lists, order, ranks, values, {value, plain, plain}, Terms{gains, discounts, weights});
 }
 
-/// The values, with the derivative by the scores that the backward pass multiplies.
+/// Returns the values, with a node for the backward pass, which multiplies the derivative by the scores.
 Tensor with_slopes(const Tensor& scores, const Lists& lists, const Tensor& value, const Tensor& derivative) {
   check::per_list("value", value, lists);
   check::per_row("derivative", derivative, lists);

@@ -1,4 +1,4 @@
-// Losses over pairs of a relevant row and a drawn one, one value per list.
+// Losses over pairs of a relevant row and a row that is drawn, one value per list.
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"
@@ -8,8 +8,8 @@
 namespace mr {
 namespace {
 
-/// How rows are drawn: `each` draws for every row whose grade is at least `relevant`, with random
-/// numbers from `seed` and `stream`.
+/// How rows are drawn: `each` draws for every row whose grade is at least `relevant`, with random numbers of the
+/// sequence `seed` and `stream`.
 struct Draws {
   double relevant;
   int64_t each;
@@ -78,7 +78,7 @@ struct Harmonic {
   auto operator<=>(const Harmonic&) const = default;
 };
 
-/// 1 + 1/2 + ... + 1/n for n from 0 to the rows of the longest list.
+/// Returns 1 + 1/2 + ... + 1/n for n from 0 to the number of rows of the longest list.
 const Tensor& harmonic_numbers(const Lists& lists, Device device) {
   return lists.cached<Tensor>(Harmonic{device}, [&] {
     std::vector<double> sums{0};

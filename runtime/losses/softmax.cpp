@@ -1,4 +1,5 @@
-// Losses of each relevant row among the other rows of its list, and log sums over a whole catalogue.
+// Losses of each relevant row among the other rows of its list, and logarithms of sums of exponentials over a whole
+// catalogue.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -57,7 +58,7 @@ Tensor part_log_sum(const Tensor& scores, const Lists& lists, const std::string&
                 });
 }
 
-/// Options of PSL. `weights` has a number per row, or is not defined.
+/// Options of the loss PSL. `weights` has a number per row, or is not defined.
 struct PslOptions {
   Surrogate surrogate;
   double tau, tau_star;
@@ -149,8 +150,8 @@ Tensor llpauc_terms(const Tensor& scores, const Lists& lists, const Tensor& para
                 });
 }
 
-/// The relevant rows of lists: their numbers from 1, the lists of these rows, and the numbers of relevant and of other
-/// rows per list.
+/// The relevant rows of lists: their numbers, counted from 1 over all lists; the lists of these rows; and the numbers
+/// of relevant and of other rows per list.
 struct RelevantRows {
   Tensor rows;
   Lists lists;
@@ -175,7 +176,7 @@ RelevantRows relevant_rows_of(const Lists& lists, const RelevantRowsOn& key) {
   return {rows.to(key.device), part.with_weights({}, {}), numbers(positives), numbers(negatives)};
 }
 
-/// The relevant rows of lists, for scores of the type and device of `like`. Cached in `lists`.
+/// Returns the relevant rows of lists, with numbers of the type and on the device of `like`. Cached in `lists`.
 std::tuple<Tensor, Lists, Tensor, Tensor> relevant_rows(const Lists& lists, const Tensor& like) {
   check::floating("like", like);
   const RelevantRowsOn key{like.device(), like.dtype()};
@@ -183,7 +184,7 @@ std::tuple<Tensor, Lists, Tensor, Tensor> relevant_rows(const Lists& lists, cons
   return {found.rows, found.lists, found.positives, found.negatives};
 }
 
-/// The catalogue in blocks of items: all users' scores of one block are at most `most` entries.
+/// Divides the catalogue into blocks of items, so that all users' scores of a block have at most `most` entries.
 struct CatalogueBlocks {
   static constexpr int64_t most = int64_t{1} << 21;
   const Tensor& users;
@@ -192,7 +193,7 @@ struct CatalogueBlocks {
   int64_t width() const {
     return std::min(items.size(0), std::max<int64_t>(16, most / std::max<int64_t>(1, users.size(0))));
   }
-  /// Calls f(items of a block, their scores, number of the first item) for every block.
+  /// Calls f(items of a block, their scores, number of the block's first item, counted from 0) for every block.
   template <class F>
   void each(F f) const {
     for (int64_t first = 0, step = width(); first < items.size(0); first += step) {
@@ -203,7 +204,7 @@ struct CatalogueBlocks {
   }
 };
 
-/// The derivatives by users and items. Scores are computed again, block by block.
+/// Returns the derivatives by users and items. Scores are computed again, one block of items after another.
 Gradients back_to_catalogue(const Tensor& users, const Tensor& items, double tau, const Tensor& tops,
                             const Tensor& totals, const Tensor& g, bool need_users, bool need_items) {
   Tensor by_users = Tensor::zeros(users.shape(), users.dtype(), users.device());

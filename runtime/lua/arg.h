@@ -109,8 +109,8 @@ struct Arg<std::variant<T, double>> {
   }
 };
 
-/// The text of a table key that is not an integer from 1 to n, or nothing. Reading a sequence would ignore such a
-/// field.
+/// Returns the text of a table key that is not an integer from 1 to n, or nothing. Reading a sequence would ignore such
+/// a field.
 std::optional<std::string> key_beside(lua_State* L, int i, lua_Integer n);
 
 template <class T>

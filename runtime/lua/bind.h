@@ -17,16 +17,16 @@
 
 namespace mr::lua {
 
-/// Rows with one target: the core module (null), or the methods, getters or metamethods of a class.
+/// Rows that are added to one target: the core module (null), or the methods, getters or metamethods of a class.
 struct OpTable {
   enum Kind { functions, methods, getters, metamethods };
   Kind kind;
-  /// Pushes the metatable of the rows' class; null for functions of the core.
+  /// Pushes the metatable of the rows' class; null for functions of the core module.
   void (*metatable)(lua_State*);
   std::vector<OpRow> rows;
 };
 
-/// All op tables, from runtime/lua/op_tables.cpp.
+/// Returns all op tables, from runtime/lua/op_tables.cpp.
 const std::vector<const OpTable*>& op_tables();
 
 template <class F>
@@ -86,8 +86,8 @@ bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
   return false;
 }
 
-/// The Lua function of the C++ function F; its row is upvalue 1. If memory runs out, garbage is collected, and a
-/// function without side effects is called again.
+/// The Lua function that calls the C++ function F; its row is upvalue 1. If memory runs out, garbage is collected, and
+/// a function without side effects is called again.
 template <auto F, bool again>
 int call(lua_State* L) {
   using Sig = Signature<decltype(F)>;
@@ -113,7 +113,7 @@ int call(lua_State* L) {
   return Out::count;
 }
 
-/// A row of an op table for a function without side effects.
+/// Returns a row of an op table for a function without side effects.
 template <auto F>
 constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, true>, arguments, doc, &SignatureNames<decltype(F)>::get};

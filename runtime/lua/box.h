@@ -38,7 +38,7 @@ inline char class_key = 0;
 template <class T>
 constexpr const char* class_name = "internal value";
 
-/// The box at a stack index, dead or alive, or null if the value is not a box of T. Never raises.
+/// Returns the box at a stack index, dead or alive, or null if the value is not a box of T. Never raises.
 template <class T>
 Box<T>* box_at(lua_State* L, int index) noexcept {
   if (lua_type(L, index) != LUA_TUSERDATA || lua_getmetatable(L, index) == 0) return nullptr;

@@ -27,7 +27,7 @@ int index(lua_State* L) {
   }
   push_script_position(L);
   lua_pushfstring(L, "%s has no field '", lua_tostring(L, lua_upvalueindex(3)));
-  // adds the field's name by luaL_tolstring, because a zero byte would end a format string
+  // The field's name is added to the message by luaL_tolstring, because a zero byte would end a format string.
   luaL_tolstring(L, 2, nullptr);
   lua_pushliteral(L, "'");
   lua_concat(L, 3);
@@ -78,8 +78,8 @@ void add_to_class(lua_State* L, const OpTable& table) {
   if (field != nullptr) lua_getfield(L, -1, field);
   add_rows(L, table.rows);
   if (field != nullptr) lua_pop(L, 1);
-  // classes[name] = {methods =, getters =, meta =}: the standard library may extend the class there. Scripts cannot
-  // reach the metatable.
+  // Sets classes[name] = {methods =, getters =, meta =}: the standard library may extend the class there. Scripts
+  // cannot reach the metatable.
   lua_getfield(L, -1, "__name");
   lua_createtable(L, 0, 3);
   lua_getfield(L, -3, "methods");

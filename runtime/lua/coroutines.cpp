@@ -7,7 +7,7 @@
 namespace mr::lua {
 namespace {
 
-/// Its address is the registry key of a table from coroutines to the names of their open scopes.
+/// The address of this variable is the registry key of a table from coroutines to the names of their open scopes.
 constexpr char scopes_key = 0;
 
 /// Pushes the names of a coroutine's open scopes, or nil. If `make`, creates the table.
@@ -34,8 +34,8 @@ bool has_scope(lua_State* L, lua_State* coroutine) {
   return open;
 }
 
-/// Resumes a coroutine with the arguments on top of the stack and replaces them by its results. Returns their number,
-/// or -1 for an error, which is then on top.
+/// Resumes a coroutine with the arguments on top of the stack and replaces them by its results. Returns the number of
+/// results, or -1 for an error, which is then on top.
 int run(lua_State* L, lua_State* coroutine, int arguments) {
   if (lua_checkstack(coroutine, arguments) == 0) {
     lua_pushliteral(L, "too many arguments to resume");
@@ -85,7 +85,7 @@ int resume(lua_State* L) {
   return given + 1;
 }
 
-/// The function that `wrap` returns; upvalue 1 is the coroutine.
+/// The function that coroutine.wrap returns: resumes the coroutine, which is upvalue 1.
 int call_wrapped(lua_State* L) {
   lua_State* const coroutine = lua_tothread(L, lua_upvalueindex(1));
   const int results = run(L, coroutine, lua_gettop(L));
@@ -113,7 +113,7 @@ int wrap(lua_State* L) {
   return 1;
 }
 
-/// True if the coroutine has started and has resumed another one ("normal" in Lua's terms).
+/// Returns true if the coroutine has started and has resumed another one ("normal" in Lua's terms).
 bool is_normal(lua_State* coroutine) {
   lua_Debug frame;
   return lua_status(coroutine) == LUA_OK && lua_getstack(coroutine, 0, &frame) != 0;

@@ -11,7 +11,8 @@ namespace {
 
 bool in_stdlib(const lua_Debug& frame) { return std::strncmp(frame.source, "@stdlib/", 8) == 0; }
 
-/// The frame through which a script entered the standard library or the core, and whether it called the core directly.
+/// The stack frame through which a script entered the standard library or the core module, and whether it called the
+/// core directly.
 struct Entry {
   lua_Debug frame;
   bool direct;
@@ -34,7 +35,7 @@ Entry entry_of(lua_State* L) {
   return entry;
 }
 
-/// Name of the n-th argument in "a, b?, c", without the question mark.
+/// Returns the name of the n-th argument in "a, b?, c", without the question mark.
 std::string_view argument_name(const char* names, int n) {
   std::string_view rest = names;
   for (int i = 1; i < n; ++i) {

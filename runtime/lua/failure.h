@@ -11,19 +11,19 @@
 
 namespace mr::lua {
 
-/// An argument of the wrong type. `argument` counts from 1.
+/// Thrown for an argument of the wrong type. `argument` counts from 1.
 struct TypeError {
   int argument;
   const char* expected;
 };
 
-/// An argument that was closed before, such as a database.
+/// Thrown for an argument that was closed before, such as a database.
 struct ClosedError {
   int argument;
   const char* what;
 };
 
-/// A sequence that also has a field with a name.
+/// Thrown for a sequence that also has a field with a name.
 struct KeyBesideError {
   int argument;
   std::string key;
@@ -57,8 +57,8 @@ void push_script_position(lua_State* L);
 
 namespace mr {
 
-/// A wrong value of an argument, given by name; the binder adds the argument's number. Other std::exceptions are raised
-/// with their text.
+/// Thrown for a wrong value of an argument, given by name; the binder adds the argument's number. Other std::exceptions
+/// are raised with their text.
 class ArgumentError : public std::invalid_argument {
  public:
   ArgumentError(std::string argument, const std::string& text)

@@ -9,11 +9,11 @@ namespace mr::lua {
 namespace {
 constexpr int64_t least_limit = int64_t{256} << 20;
 /// Bytes that may be allocated between minor collections. `cached_limit` applies if many calls shared them and a
-/// collection is cheap in comparison: so little memory is still in a core's cache when it is reused.
+/// collection is cheap in comparison: memory of this size is still in a core's cache when it is reused.
 constexpr int64_t minor_limit = int64_t{16} << 20, cached_limit = int64_t{1} << 20;
 constexpr int many_calls = 32;
-/// Also collects after this number of calls. The memory in use then does not depend on the other garbage of scripts,
-/// and new tensors find freed memory of their sizes.
+/// Also collects after this number of calls. So the memory in use does not depend on the other garbage of scripts, and
+/// new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
 // bytes that tensors held at the last call; bytes allocated since the last minor collection
@@ -22,8 +22,8 @@ int calls = 0;  // number of calls since the last minor collection
 
 int64_t held() { return Storage::held(Device::cpu) + Storage::held(Device::cuda); }
 
-/// Runs a minor collection, which is fast, whenever some megabytes were allocated. Lua itself counts only a few bytes
-/// per tensor.
+/// Runs a minor collection, which is fast, if some megabytes were allocated. Lua itself counts only a few bytes per
+/// tensor.
 void collect_recent(lua_State* L) {
   grown += std::max<int64_t>(0, held() - seen);
   ++calls;

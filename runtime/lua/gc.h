@@ -8,7 +8,8 @@
 
 namespace mr::lua {
 
-/// Runs a minor or a full collection if one is due. May raise an error of a finalizer. No C++ object may be alive.
+/// Runs a minor or a full collection if one is due. May raise an error of a finalizer. No C++ object may be alive at
+/// the call.
 void collect_if_due(lua_State* L);
 int raise_extra_arguments(lua_State* L, const OpRow& row, int expected, int got);
 

@@ -33,8 +33,8 @@ void hook(lua_State* L, lua_Debug*) {
   lua_sethook(L, nullptr, 0, 0);
 }
 
-/// True if the host's hook is the one that a signal handler sets: it is called at the very next instruction or call.
-/// Debuggers and profilers set other hooks.
+/// Returns true if the host's hook is the one that a signal handler sets: it is called at the very next instruction or
+/// call. Debuggers and profilers set other hooks.
 bool host_was_interrupted() {
   lua_State* const L = host;
   constexpr int all = LUA_MASKCALL | LUA_MASKRET | LUA_MASKLINE | LUA_MASKCOUNT;
@@ -49,8 +49,8 @@ void set_hook(lua_State* L) {
 void on_sigint(int signal) {
   lua_State* const L = watched;
   if (L != nullptr && pthread_equal(pthread_self(), owner) == 0) {
-    // Forwards the signal to the thread that runs Lua. Only that thread may use coroutines, because they may be
-    // collected.
+    // Forwards the signal to the thread that runs Lua. Only that thread may use coroutines, because Lua may collect
+    // them.
     pthread_kill(owner, signal);
     return;
   }

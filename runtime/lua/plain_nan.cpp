@@ -18,7 +18,7 @@ int without_sign(lua_State* L) {
 }
 
 /// Wraps the named function of the table on top of the stack. A function that another program has put there instead of
-/// Lua's own, written in Lua or with upvalues, stays.
+/// Lua's own, which is recognized by being written in Lua or having upvalues, stays.
 void wrap(lua_State* L, const char* name) {
   const int table = lua_gettop(L);
   lua_getfield(L, -1, name);

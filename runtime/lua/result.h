@@ -29,7 +29,7 @@ struct PlainResult {
   static void finish(lua_State*, int) {}
 };
 
-/// NaN without its sign bit, which Lua would print as "-nan".
+/// Returns the value; for NaN without its sign bit, which Lua would print as "-nan".
 inline double plain_nan(double value) { return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value; }
 
 template <>
@@ -60,7 +60,7 @@ inline void push_value(lua_State* L, double value) { lua_pushnumber(L, plain_nan
 inline void push_value(lua_State* L, int64_t value) { lua_pushinteger(L, value); }
 inline void push_value(lua_State* L, bool value) { lua_pushboolean(L, value ? 1 : 0); }
 inline void push_value(lua_State* L, const std::string& value) { lua_pushlstring(L, value.data(), value.size()); }
-/// A result of a bound class: a copy of the handle in its own box.
+/// Pushes a result of a bound class: a copy of the handle in its own box (Lua userdata).
 template <class T>
 void push_value(lua_State* L, const T& value) {
   reserve_box<T>(L);

@@ -15,7 +15,7 @@
 namespace mr::lua {
 namespace {
 
-/// Lua: find(name) -> text and chunk name of a file of the embedded standard library, or nil.
+/// Lua: find(name) -> text and chunk name of a file of the embedded standard library, or nil if there is none.
 int find_embedded(lua_State* L) {
   const char* const name = luaL_checkstring(L, 1);
   int count = 0;
@@ -28,7 +28,7 @@ int find_embedded(lua_State* L) {
   return 0;
 }
 
-/// Lua: names of all embedded files, as a sequence.
+/// Lua: returns the names of all embedded files, as a sequence.
 int list_embedded(lua_State* L) {
   int count = 0;
   const EmbeddedFile* const files = embedded_files(&count);
@@ -40,7 +40,8 @@ int list_embedded(lua_State* L) {
   return 1;
 }
 
-/// The module moonrank.core: functions, and `classes`, where the standard library adds methods that are written in Lua.
+/// Opens the module moonrank.core: functions, and `classes`, where the standard library adds methods that are written
+/// in Lua.
 int open_core(lua_State* L) {
   lua_createtable(L, 0, 64);
   for (const OpTable* const table : op_tables()) {
@@ -88,14 +89,14 @@ void call_at_end(lua_State* L, lua_CFunction stop) {
   luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/// Adds the core to a state with Lua's libraries.
+/// Adds the core module to a state that has Lua's libraries.
 void open_library(lua_State* L, bool hosted) {
-  // Generational mode collects a batch's tensors soon, so that their memory is reused.
+  // Generational mode frees the tensors of a batch soon, so that their memory is reused.
   lua_gc(L, LUA_GCGEN, 0, 0);
   print_plain_nan(L);
   watch_coroutines(L);
   luaL_requiref(L, "moonrank.core", &open_core, 0);
-  // Runs boot.lua, which gets the core and installs the functions by which `require` finds modules.
+  // Runs boot.lua, which gets the core module and installs the functions by which `require` finds modules.
   lua_pushcfunction(L, &find_embedded);
   lua_pushliteral(L, "stdlib/boot.lua");
   lua_call(L, 1, 1);

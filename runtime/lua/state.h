@@ -12,7 +12,7 @@ struct EmbeddedFile {
   const char* name;  // path of the file, for example "stdlib/moonrank/init.lua"
   std::string_view text;
 };
-/// All embedded files; the build generates this function's definition.
+/// Returns all embedded files; the build generates this function's definition.
 const EmbeddedFile* embedded_files(int* count);
 
 /// Opens Lua's libraries and Moonrank's core in a new state, and makes `require "moonrank"` work in any folder. The

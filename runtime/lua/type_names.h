@@ -65,7 +65,7 @@ struct TypeName<T> {
   }
 };
 
-/// Types of the arguments, "->", types of the results.
+/// Writes the types of the arguments, "->", and the types of the results.
 template <class F>
 struct SignatureNames;
 template <class R, class... A>

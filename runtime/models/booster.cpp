@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-/// The booster's handle, after waiting for a round that is still being grown.
+/// Returns the booster's handle, after waiting for a round that is still being grown.
 void* settled(const Booster& booster) {
   booster->growing.settle();
   return booster->handle;
@@ -111,7 +111,7 @@ void boost(const Booster& booster, const TreeData& data, const Tensor& gradient,
   });
 }
 
-/// Scores by the first `rounds` rounds (0: all).
+/// Computes scores by the first `rounds` boosting rounds (0: all).
 Tensor scores_of(const Booster& booster, const TreeData& data, int64_t rounds, bool transformed) {
   const std::string config = R"({"type": )" + std::string(transformed ? "0" : "1") +
                              R"(, "training": false, "iteration_begin": 0, "iteration_end": )" +
@@ -135,14 +135,14 @@ std::string text_of(const TreeBooster& booster) {
   return {bytes, static_cast<size_t>(size)};
 }
 
-/// A booster with the first rounds only, or all.
+/// Returns a booster with the first boosting rounds only, or with all.
 std::shared_ptr<TreeBooster> first_rounds(const Booster& booster, int64_t rounds) {
   auto part = std::make_shared<TreeBooster>();
   xgboost().check(xgboost().slice(settled(booster), 0, static_cast<int>(rounds), 1, &part->handle));
   return part;
 }
 
-/// The first rounds as an int64 tensor: number of bytes, checksum, and the bytes of XGBoost's JSON.
+/// Returns the first boosting rounds as an int64 tensor: number of bytes, checksum, and the bytes of XGBoost's JSON.
 Tensor to_tensor(const Booster& booster, int64_t rounds) {
   const std::string text = text_of(rounds < rounds_of(booster) ? *first_rounds(booster, rounds) : *booster);
   std::vector<int64_t> words(2 + (text.size() + 7) / 8, 0);
@@ -173,7 +173,7 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   return booster;
 }
 
-/// The features that the first rounds use, from 1, and their importances.
+/// Returns the features that the first boosting rounds use, counted from 1, and their importances.
 std::tuple<std::vector<int64_t>, std::vector<double>> importance_of(const Booster& booster, const std::string& kind,
                                                                     int64_t rounds) {
   const Booster part = rounds < rounds_of(booster) ? first_rounds(booster, rounds) : booster;

@@ -37,7 +37,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Restores a state; `off` has passed `check`.
+  /// Restores a state of deferred updates; `off` has passed `check`.
   DeferredOf(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int32_t now)
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
         shape_(parameter.shape()),
@@ -77,7 +77,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if (gone_ || all_shown_ == log_.now()) return;
     show(count(), [](int64_t row) { return row; });
     all_shown_ = log_.now();
-    // If neither an optimizer nor a snapshot owns this object any more, nothing needs its stored rows.
+    // If neither an optimizer nor a snapshot owns this object any more, its stored rows are not needed.
     if (this->weak_from_this().use_count() == 1) end();
   }
 
@@ -157,7 +157,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return tensor;
   }
 
-  // The log of the optimizer's steps, which snapshots read.
+  // Returns the log of the optimizer's steps, which snapshots read.
   const StepLog& log() const override { return log_; }
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
@@ -176,7 +176,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
  private:
   struct Times {
-    // last step that the stored row, and the row in the parameter itself, include; 0: initial values
+    // the last step that is included in the stored row, and in the row in the parameter itself; 0: initial values
     int32_t stored, shown;
   };
 
@@ -197,8 +197,8 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return glides_.of(log_, stored);
   }
 
-  /// Updates the rows row(0) to row(n - 1) of the parameter's visible bytes. Rows that are not finished because of lack
-  /// of memory or Ctrl-C are not marked as shown.
+  /// Updates the rows row(0) to row(n - 1) of the parameter's bytes that readers see. Rows that are not finished
+  /// because of lack of memory or Ctrl-C are not marked as up to date.
   template <class Row>
   void show(int64_t n, Row row) {
     batch_.make_room(n);
@@ -222,7 +222,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Applies deferred updates to the stored rows whose step is chosen.
+  /// Applies deferred updates to the stored rows for which choose(last step that the row includes) is true.
   template <class Choose>
   void store(Choose choose) {
     std::vector<int64_t> rows;

@@ -9,7 +9,8 @@
 
 namespace mr {
 
-/// Means of a parameter's gradients and of their squares, with its shape. Undefined: all zero, or unused.
+/// The means of a parameter's gradients and of their squares, with the parameter's shape. Undefined: all zero, or
+/// unused.
 struct Moments {
   Tensor mean, square;
 };
@@ -40,16 +41,16 @@ class Deferred : public Deferral, public std::enable_shared_from_this<Deferred> 
   static std::shared_ptr<Deferred> resume(const Tensor& parameter, const PutOff& off, int64_t now);
   virtual PutOff put_off() const = 0;
 
-  /// Allocates all memory that the next step needs. `once`: a gradient without repeated rows.
+  /// Allocates all memory that the next step needs. `once` is a gradient without repeated rows.
   virtual void prepare(const Gradient& once) = 0;
-  /// Takes a step with rate `lr` and the settings of `start`.
+  /// Takes a step with the learning rate `lr` and the settings of `start`.
   virtual void step(double lr) = 0;
-  /// A copy of the parameter's current numbers, in a new tensor or in the earlier snapshot `into`. Rows are copied when
-  /// they change, and the rest when the snapshot is read.
+  /// Returns a copy of the parameter's current numbers, in a new tensor or in the earlier snapshot `into`. Rows are
+  /// copied when they change, and the rest when the snapshot is read.
   virtual Tensor snapshot(const Tensor& parameter, const Tensor& into) = 0;
-  /// True if this tensor is the parameter, in the same layout, and its updates are still deferred.
+  /// Returns true if this tensor is the parameter, in the same layout, and its updates are still deferred.
   virtual bool is_of(const Tensor& tensor) const = 0;
-  /// True if other code wrote to the parameter. Then all updates are applied, and no more are deferred.
+  /// Returns true if other code wrote to the parameter. Then all updates are applied, and no more are deferred.
   virtual bool gone() const = 0;
   virtual const Moments& moments() const = 0;
   virtual const GlideMethod& method() const = 0;

@@ -13,11 +13,12 @@
 
 namespace mr {
 
-/// Rows, counted from 0, and the numbers of their glides; -1: no deferred updates.
+/// Rows of a parameter, counted from 0, and for each the number of its Glide (closed form of its deferred updates); -1:
+/// no deferred updates.
 struct RowBatch {
   std::vector<int64_t> rows;
   std::vector<int32_t> glide;
-  /// Reserves room for up to `most` rows. Existing content is kept or undefined.
+  /// Makes room for at least `most` rows. It does not clear the content.
   void make_room(int64_t most) {
     if (static_cast<int64_t>(rows.size()) >= most) return;
     rows.resize(static_cast<size_t>(most));
@@ -50,7 +51,7 @@ class DeferredSnapshot final : public Deferral {
 
   /// Starts a snapshot of the parameter as it is now, and discards the previous one.
   void begin(std::shared_ptr<const DeferredSource<Real>> source, const Tensor& parameter);
-  /// Copies the given rows that were not copied yet, before `source` changes them.
+  /// Copies the given rows that the snapshot has not copied yet, before `source` changes them.
   void keep(const DeferredSource<Real>& source, const std::vector<int64_t>& rows);
 
   void settle() override;
@@ -70,7 +71,7 @@ class DeferredSnapshot final : public Deferral {
   RowBatch batch_;
 };
 
-/// A tensor like the parameter whose bytes a snapshot fills, `into` or a new one.
+/// Returns a tensor like the parameter whose bytes a snapshot fills, `into` or a new one.
 template <class Real>
 std::pair<Tensor, std::shared_ptr<DeferredSnapshot<Real>>> snapshot_in(const Tensor& parameter, const Tensor& into);
 

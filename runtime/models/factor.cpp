@@ -37,7 +37,7 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
   }
 }
 
-/// The rows of a batch grouped by item, in host memory.
+/// The rows of a batch, grouped by item, in host memory.
 struct ByItem {
   Tensor items;    // numbers of the items that occur, ascending, from 1
   Tensor starts;   // where the rows of each item begin in `order`, and the end of the last item's rows
@@ -68,8 +68,8 @@ struct ItemNumbers {
   int64_t item(int64_t number) const { return known.empty() ? number + 1 : known[number]; }
 };
 
-/// Zeroed counters, one per place. The caller must reset them to 0, so that a batch costs time proportional to its
-/// rows, not to the catalogue.
+/// Returns counters that are 0, one per item. The caller must reset them to 0, so that a batch costs time proportional
+/// to its rows, not to the catalogue.
 int64_t* counts_of(int64_t places) {
   static constinit thread_local cpu::OfThread<std::vector<int64_t>> the_counts;
   std::vector<int64_t>& counts = the_counts.get();
@@ -85,7 +85,7 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
   std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit set of the items that occur
   const Ragged ragged = lists.view(Device::cpu);
-  // No exceptions from here on, because the counters must be reset at the end.
+  // No exceptions may be thrown from here on, because the counters must be reset at the end.
   int64_t* const next = counts_of(number.count);
   for (int64_t r = 0; r < rows; ++r) {
     const int64_t at = number(item[r]);
@@ -117,7 +117,7 @@ ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists,
   return grouped;
 }
 
-/// Processes the rows in order, if there are few enough items for a bit set.
+/// Computes the items' gradients row by row, if there are few enough items for a bit set.
 Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                             int64_t items, const Tensor& g) {
   const int64_t width = users.size(1);

@@ -1,5 +1,5 @@
-// The glides of deferred rows, for each step in which a row was last updated, computed on first use. A glide is the sum
-// of the updates that were deferred since that step (kernels/models/glide.h).
+// Closed forms (glides) of the updates that rows of a parameter have deferred, one for each step in which a row was
+// last updated, computed on first use. A glide is the sum of the updates since that step (kernels/models/glide.h).
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Glides {
   }
   int32_t until() const { return until_; }
 
-  /// The number of the glide of rows whose last update was in step t0 < until.
+  /// Returns the number of the glide (closed form) for rows whose last update was in step t0 < until.
   int32_t of(const StepLog& log, int32_t t0) {
     Entry& entry = entries_[static_cast<size_t>(t0 % StepLog::kept)];
     if (entry.version == version_) return entry.number;
@@ -49,7 +49,7 @@ class Glides {
     int64_t version = 0;
     int32_t number = 0;
   };
-  /// Relative error allowed in the sum that a glide subtracts from a row: a few rounding errors.
+  /// relative error that is allowed in the sum that is subtracted from a row: a few rounding errors
   static constexpr double tolerance = sizeof(Real) == 4 ? 2e-7 : 1e-12;
 
   const GlideSums& sums(const StepLog& log, int32_t t0) const {

@@ -34,7 +34,7 @@ void check_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-/// dz and the bias gradient, from the derivative by the layer's result.
+/// Returns the derivative by z = x weight + bias, and the bias gradient, from the derivative by the layer's result.
 std::pair<Tensor, Tensor> by_inner(const Tensor& y, const Tensor& g, const Shape& bias, Activation activation) {
   const int64_t rows = y.size(0), width = y.size(1);
   Tensor dz = Tensor::empty(y.shape(), y.dtype(), y.device()), by_bias = Tensor::empty(bias, y.dtype(), y.device());

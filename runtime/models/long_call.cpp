@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<int> running = 0;
 
-/// Runs at program exit. While a thread still uses the library's objects, it ends the process without destroying them.
+/// Waits at program exit: while a thread still uses the library's objects, it ends the process without destroying them.
 void leave(int status, void*) {
   if (running == 0) return;
   std::fflush(nullptr);

@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// The metadata entry with the numerics version.
+/// the key of the metadata entry with the numerics version
 constexpr const char* numerics_key = "numerics";
 
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,

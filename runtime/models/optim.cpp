@@ -71,8 +71,8 @@ struct Adam {
 
 using Moving = std::vector<std::pair<int32_t, Prepared>>;  // pairs of a parameter's index and its prepared gradient
 
-/// How many parameters, from this one on, are updated in one launch. A parameter that shares its bytes with another one
-/// is updated alone, because a launch has no order.
+/// Returns how many parameters, from this one on, are updated in one launch. A parameter that shares its bytes with
+/// another one is updated alone, because a launch has no order.
 int together(const OptimizerState& all, const Moving& moving, size_t from, size_t most) {
   const auto alone = [&](size_t k) { return all.parameters[static_cast<size_t>(moving[k].first)].alone; };
   size_t count = 1;
@@ -80,7 +80,8 @@ int together(const OptimizerState& all, const Moving& moving, size_t from, size_
   return static_cast<int>(count);
 }
 
-/// One Adam step of these parameters, all of one type and device. On the GPU the step counters are incremented first.
+/// Takes one Adam step of these parameters, all of one type and device. On the GPU the step counters are incremented
+/// first.
 template <class Real>
 void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device device) {
   const auto& table = kernels<TrainingKernels<Real>>(device);
@@ -139,7 +140,7 @@ void check_adam(const Adam& adam) {
     throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a finite number, 0 or more");
 }
 
-/// The parameters that have a gradient: those with deferred updates, and the others by type and device.
+/// The parameters that have a gradient: first those with deferred updates, then the others by type and device.
 struct AdamWork {
   std::vector<ParameterState*> deferred;
   std::map<std::pair<Device, Dtype>, Moving> moving;
@@ -198,7 +199,7 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
                   .decoupled = decoupled.value_or(false)};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
-  // No allocations from here on, so that a step that ran out of memory before this line can be repeated.
+  // Allocates nothing from here on, so that a step that ran out of memory before this line can be repeated.
   for (ParameterState* const state : work.deferred) {
     ++state->steps;
     state->deferred->step(lr);

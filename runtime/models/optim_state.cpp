@@ -12,7 +12,7 @@ namespace {
 
 using Named = std::map<std::string, Tensor>;
 
-/// `steps`: the number of steps taken.
+/// Returns the state of one parameter as named tensors. `steps`: the number of steps taken.
 Named numbers_of(const ParameterState& state, int64_t steps) {
   Named named{{"counts", Tensor::from(std::vector<int64_t>{steps, state.all_touched ? 1 : 0})}};
   if (state.replay != nullptr) state.replay->settle();
@@ -40,7 +40,8 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     const bool there = all.parameters[i].parameter.device() == Device::cuda;
-    // The GPU's own count of steps, because the host does not count replayed launches; 0 if the GPU does not count.
+    // Reads the GPU's own count of steps, because the host does not count launches that run again; 0 if the GPU does
+    // not count.
     const int64_t count_there = counted.empty() ? 0 : counted[i];
     const int64_t steps = there ? count_there : all.parameters[i].steps;
     for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
@@ -51,19 +52,19 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   return {std::move(names), std::move(tensors)};
 }
 
-/// The tensors of a file, by name; each is taken once.
+/// Holds the tensors of a file, by name. A tensor can be taken once.
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
     if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
     for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
   }
-  /// Undefined if there is no such tensor.
+  /// Takes the tensor `name`. Returns an undefined tensor if the file has no such tensor.
   Tensor take(const std::string& name) {
     const auto found = named_.extract(name);
     return found.empty() ? Tensor() : found.mapped();
   }
-  /// Nonnegative integers, at most `most`. An empty list if there is no such tensor.
+  /// Takes a vector of integers, each from 0 to `most`. Returns an empty vector if the file has no such tensor.
   std::vector<int64_t> integers(const std::string& name, int64_t most) {
     const Tensor x = take(name);
     if (!x.defined()) return {};
@@ -76,7 +77,8 @@ class Source {
     }
     return values;
   }
-  /// A tensor with the shape and type of the parameter.
+  /// Takes the tensor `name` from the file, copied to the parameter's device. Throws if its shape or dtype differs from
+  /// the parameter's. Returns an undefined tensor if the file has no such tensor.
   Tensor like(const std::string& name, const Tensor& parameter) {
     const Tensor x = take(name);
     if (!x.defined()) return x;
@@ -118,7 +120,7 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   return state;
 }
 
-/// True if the file has deferred updates. Throws if they cannot belong to this parameter.
+/// Returns true if the file has deferred updates. Throws if they cannot belong to this parameter.
 bool check_put_off(const ParameterState& state, const PutOff& off) {
   const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
   if (none) return false;
@@ -162,7 +164,8 @@ void restore_optimizer(OptimizerState& all, const std::vector<std::string>& name
   if (any_there) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
-    // Copies the counts directly. With Tensor::from, the host would read its own copy while the GPU counts in another.
+    // Copies the counts directly on the GPU. With Tensor::from, the host would read its own copy while the GPU counts
+    // in another one.
     restored.steps = Tensor::empty({static_cast<int64_t>(steps.size())}, Dtype::int64, Device::cuda);
     copy_bytes(restored.steps.raw(), Device::cuda, steps.data(), Device::cpu, restored.steps.bytes());
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);

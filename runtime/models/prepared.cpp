@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Sets the slots of the rows that have a gradient in this step.
+/// Sets, for each row that has a gradient in this step, the row's place in the gradient (`slot`).
 void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
@@ -51,8 +51,8 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
   const Span<int64_t> slots = state.slot.span<int64_t>();
-  // Resets the slots of all rows, not only of the last gradient's rows: an abandoned recording of GPU work never set
-  // the slots of its rows.
+  // Resets the places of all rows, not only of the last gradient's rows: an abandoned recording of GPU work never set
+  // the places of its rows.
   if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
   ready.in_slots = once.rows;
@@ -68,8 +68,8 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
 /// than it saves, because the parameter fits into the cache or many rows are updated in every step.
 std::atomic<int64_t> least_put_off{1 << 21};
 
-/// True if deferring updates saves time. A parameter whose updates are deferred stays so, however many rows have a
-/// gradient later.
+/// Returns true if deferring updates saves time. It stays true for a parameter whose updates are deferred, however many
+/// rows have a gradient later.
 bool worth_deferring(const ParameterState& state, const Gradient& once) {
   if (state.deferred != nullptr || state.replay != nullptr) return true;
   const double rows_of_one =
@@ -77,7 +77,7 @@ bool worth_deferring(const ParameterState& state, const Gradient& once) {
   return static_cast<double>(state.parameter.entries()) * rows_of_one >= static_cast<double>(least_put_off);
 }
 
-/// True if the updates of rows without a gradient can wait and are worth it.
+/// Returns true if the updates of rows without a gradient can wait and waiting saves time.
 bool can_wait(const ParameterState& state, const Gradient& gradient) {
   const Tensor& parameter = state.parameter;
   return gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
@@ -105,7 +105,7 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
     state.all_touched = true;
   }
   if (!possible) {
-    // applies the updates that another optimizer has deferred for this parameter
+    // applies the updates that another optimizer has deferred for this parameter, because this step does not defer
     if (state.parameter.storage().deferral() != state.replay) state.parameter.storage().put_off(nullptr);
     return false;
   }
@@ -127,7 +127,7 @@ void end_replay(ParameterState& state, bool replays, const Motion& motion) {
   state.replay = nullptr;
 }
 
-/// Replays the rows of the gradient, and makes the step leave out the others.
+/// Replays the updates that the rows of the gradient have missed, and makes the step leave out all other rows.
 void replay(ParameterState& state, const Tensor& rows, const StepRule& rule, Prepared& ready) {
   if (state.replay == nullptr) {
     if (rule.has_mean() && !state.mean.defined()) state.mean = zeros_like(state.parameter);
@@ -140,7 +140,7 @@ void replay(ParameterState& state, const Tensor& rows, const StepRule& rule, Pre
   ready.replay = state.replay.get();
 }
 
-/// The rows that ever had a gradient.
+/// Returns the rows that ever had a gradient.
 const Tensor& touched(ParameterState& state) {
   if (!state.touched.defined()) state.touched = Tensor::from(touched_rows(state));
   return state.touched;

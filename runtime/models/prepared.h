@@ -25,12 +25,12 @@ struct Prepared {
             .width = width};
   }
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
-  /// The parameter's numbers, for the step.
+  /// Returns the parameter's numbers, which the step changes.
   template <class Real>
   Real* numbers(const Tensor& parameter) const {
     return replay != nullptr ? static_cast<Real*>(replay->numbers()) : parameter.span_to_write<Real>().data;
   }
-  /// To be called before the step changes numbers.
+  /// Call it before the step changes numbers.
   void begin_step(double rate, double correction = 1, double factor = 1) const {
     if (replay != nullptr) replay->begin_step(rate, correction, factor);
   }
@@ -58,16 +58,16 @@ struct Motion {
 Prepared prepare(ParameterState& state, const Motion& motion);
 void clear_slots(ParameterState& state, const Prepared& ready);
 /// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
-/// than it saves, because the parameter fits into the cache or many rows are updated in every step. Sets it, if given,
-/// and returns the previous one.
+/// than it saves, because the parameter fits into the cache or many rows are updated in every step. Sets the threshold
+/// to `entries`, if given, and returns the previous one.
 int64_t put_off_from(std::optional<int64_t> entries);
-/// Numbers of the rows that ever had a gradient, ascending, from 0.
+/// Returns the numbers of the rows that ever had a gradient, ascending, from 0.
 std::vector<int64_t> touched_rows(const ParameterState& state);
 
 bool has_gradient(const ParameterState& state);
 int64_t width_of(const Tensor& parameter);
 Tensor zeros_like(const Tensor& x);
-/// Throws if lr is not positive or decay is negative.
+/// Throws if the learning rate is not positive or the weight decay is negative.
 void check_rates(double lr, double decay);
 
 }  // namespace mr

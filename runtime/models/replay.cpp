@@ -31,7 +31,7 @@ class ReplayOf final : public Replay {
     if (gone_ || settled_ == now()) return;
     replay(static_cast<int64_t>(since_.size()), [](int64_t i) { return i; });
     settled_ = now();
-    // If the optimizer does not own this object any more, nothing needs its means and squares.
+    // If the optimizer does not own this object any more, its means and squares are not needed.
     if (weak_from_this().use_count() == 1) end();
   }
   void settle_rows(const int64_t* rows, int64_t count, int64_t row_bytes) override {
@@ -66,16 +66,17 @@ class ReplayOf final : public Replay {
   }
 
  private:
-  // The most steps that a row may miss. The log of steps then starts anew, which visits all rows.
+  // largest number of steps that a row may miss; then the log of steps starts anew, for which all rows are updated
   static constexpr size_t most = 4096;
-  // `since_` of a row that never had a gradient and that no step without one moves
+  // `since_` of a row that never had a gradient and that does not change in steps without one
   static constexpr int32_t resting = -1;
 
   int32_t now() const { return static_cast<int32_t>(steps_.size()); }
-  // marks a row that is to be replayed, so that it is not found twice; marking again undoes it
+  // marks a row that is to be replayed, so that it is not found twice; marking it again removes the mark
   static int32_t marked(int32_t since) { return -2 - since; }
 
-  /// Replays the rows row(0) to row(n - 1). After Ctrl-C, rows that were not replayed are as before.
+  /// Replays the updates that the rows row(0) to row(n - 1) have missed. After Ctrl-C, rows that were not replayed are
+  /// as before.
   template <class Row>
   void replay(int64_t n, Row row) {
     if (static_cast<int64_t>(rows_.size()) < n) {

@@ -21,16 +21,18 @@ class Replay : public Deferral, public std::enable_shared_from_this<Replay> {
   /// it; empty: all rows are moved.
   static std::shared_ptr<Replay> start(const Tensor& parameter, const Tensor& mean, const Tensor& square,
                                        const StepRule& rule, const std::vector<uint8_t>& moved);
-  /// True if the rule gives rows without a gradient the same bits when it is replayed: if no step divides by zero.
+  /// Returns true if replayed steps of a row without a gradient give the same bits as immediate ones: if no step
+  /// divides by zero.
   static bool possible(const StepRule& rule, Dtype dtype);
 
-  /// Replays the given rows, counted from 1, which have a gradient in the next step, and reserves the memory for it.
+  /// Replays the updates of the given rows, counted from 1, which have a gradient in the next step, and reserves the
+  /// memory for that step.
   virtual void prepare(const Tensor& rows) = 0;
-  /// Counts a step that is about to update the rows of `prepare`. The numbers are those of MissedStep.
+  /// Counts a step that is about to update the rows of `prepare`. The arguments are the members of MissedStep.
   virtual void begin_step(double rate, double correction, double factor) = 0;
-  /// The parameter's bytes, for the step.
+  /// Returns the parameter's bytes, which the step changes.
   virtual void* numbers() const = 0;
-  /// True if other code wrote to the parameter. Then all updates are applied, and no more are delayed.
+  /// Returns true if other code wrote to the parameter. Then all updates are applied, and no more are delayed.
   virtual bool gone() const = 0;
   virtual const StepRule& rule() const = 0;
 };

@@ -16,7 +16,7 @@ double StepLog::ratio_of(const GlideMethod& method) {
   return method.adam() ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
 }
 
-/// The number of steps after which all later updates of a row are negligible compared with the first one.
+/// Returns the number of steps after which all later updates of a row are negligible compared with the first one.
 int32_t StepLog::rest_of(const GlideMethod& method) {
   constexpr double nothing = 1e-14;
   if (!method.has_mean()) return 0;

@@ -45,8 +45,8 @@ class StepLog {
   /// True if `products` has the missed steps, but for squares. Otherwise it has the weight decay only.
   bool linear() const { return linear_; }
   void append(double lr);
-  /// The learning rates of the last steps, as many as rows may need. A log that starts before them and appends them
-  /// equals this one.
+  /// Returns the learning rates of the last steps, as many as rows may need. A log that starts before these steps and
+  /// appends the rates equals this one.
   std::vector<double> rates() const;
 
   /// The sums over the steps from t0 + 1 until now, at most rest(), for rows that were stored in step t0. Weight decay
@@ -56,14 +56,14 @@ class StepLog {
   /// The weight in the j-th step after t0, j <= rest().
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
-  /// Decay over k steps: beta1^k of the means, beta2^k of the squares.
+  /// Return the decay over k steps: beta1^k of the means, beta2^k of the squares.
   double mean_left(int32_t k) const { return mean_powers_.of(k); }
   double square_left(int32_t k) const { return square_powers_.of(k); }
 
  private:
   struct Step {
     GlideSums sums;
-    // factor: common factor of the step's weights; root: common factor of its places (`weight` and `place` above)
+    // factor: common factor of the step's weights; root: common factor of its places (what `weight` and `place` return)
     double factor, root;
     double lr;
   };

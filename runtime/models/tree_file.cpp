@@ -1,5 +1,5 @@
 // Reads XGBoost trees from an untrusted file. XGBoost does not check the indices of a saved tree, so this file checks
-// all of them. Everything around the trees is written again instead of copied.
+// all of them. Only the trees are copied; everything around them is written anew.
 #include <charconv>
 #include <climits>
 #include <cmath>
@@ -27,7 +27,7 @@ const json& part(const json& of, const char* name) {
   return of[name];
 }
 
-/// A parameter, which XGBoost writes as a string.
+/// Returns a parameter as a number; XGBoost writes it as a string.
 template <class T>
 T number(const json& of, const char* name) {
   const json& text = part(of, name);
@@ -52,7 +52,7 @@ const json& array(const json& of, const char* name, size_t size) {
   return found;
 }
 
-/// Integers from `least` to `most`.
+/// Reads an array of integers from `least` to `most`.
 std::vector<int64_t> integers(const json& of, const char* name, size_t size, int64_t least, int64_t most) {
   std::vector<int64_t> values;
   values.reserve(size);
@@ -78,7 +78,8 @@ std::string array_of(const std::vector<T>& values) {
 
 std::string quoted(int64_t value) { return json_text(std::to_string(value)); }
 
-/// The nodes of a tree that are reachable from its root, in breadth-first order. Pruning leaves unreachable nodes.
+/// Finds the nodes of a tree that are reachable from its root, in breadth-first order. Pruning leaves unreachable
+/// nodes.
 class ReachedNodes {
  public:
   ReachedNodes(const json& tree, size_t size) : size_(size) {
@@ -104,7 +105,7 @@ class ReachedNodes {
     made["parents"] = array_of(parents_);
   }
   bool splits(size_t i) const { return left_[i] >= 0; }
-  /// Integers of the nodes that split, checked to be in a range; 0 for leaves.
+  /// Reads an integer of each node that splits, checked to be in a range; 0 for leaves.
   std::string of_splits(const json& tree, const char* name, int64_t most) const {
     const auto all = integers(tree, name, size_, INT_MIN, UINT_MAX);
     std::vector<int64_t> values;
@@ -117,7 +118,7 @@ class ReachedNodes {
     }
     return array_of(values);
   }
-  /// float32 numbers, written so that XGBoost reads the same values.
+  /// Reads float32 numbers, and writes them so that XGBoost reads the same values.
   std::string floats(const json& tree, const char* name) const {
     const json& all = array(tree, name, size_);
     std::vector<double> values;
@@ -211,7 +212,7 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   const auto base = number<double>(parameters, "base_score");
   if (!(std::abs(base) <= 1e30)) fail("'base_score' is not a finite number");
   if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is not a probability");
-  // Compares strings only: for other types the JSON library would construct a value, which may throw.
+  // Compares strings only: for other types the JSON library would make a value, which may throw.
   const json& name = part(booster, "name");
   if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");
   const std::string boosted =

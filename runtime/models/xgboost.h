@@ -22,9 +22,9 @@ class Xgboost : SharedLibrary {
 
  public:
   Xgboost();
-  /// for example "1.7.4"
+  /// Returns the version, for example "1.7.4".
   std::string version() const;
-  /// Throws the library's error message if its last call failed.
+  /// Throws the library's error message if `result`, which a call returned, says that the call failed.
   void check(int result) const;
 
   using Size = uint64_t;
@@ -58,8 +58,8 @@ class Xgboost : SharedLibrary {
   void (*version_)(int*, int*, int*) = found<void(int*, int*, int*)>("XGBoostVersion");
 };
 
-/// The loaded library. Throws std::runtime_error that names the Debian package if the library is missing or has another
-/// version.
+/// Returns the loaded library. Throws std::runtime_error that names the Debian package if the library is missing or has
+/// another version.
 const Xgboost& xgboost();
 
 /// Rows of features, with grades and list sizes if trees are grown on them.
@@ -74,7 +74,7 @@ struct TreeMatrix {
 
 struct TreeBooster {
   void* handle = nullptr;
-  /// the round that is being grown
+  /// the boosting round that is being grown
   mutable LongCall growing;
   TreeBooster() = default;
   TreeBooster(const TreeBooster&) = delete;

@@ -77,7 +77,7 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 
 namespace {
 
-/// True if a check that runs on the GPU finds an entry. Only one word is copied to the host, not the tensor.
+/// Returns true if a check that runs on the GPU finds an entry. Only one word is copied to the host, not the tensor.
 template <class Launch>
 bool notes(Device device, Launch launch) {
   const Tensor word = Tensor::zeros({1}, Dtype::int64, device);

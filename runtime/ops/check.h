@@ -18,7 +18,7 @@ void per_row(const char* name, const Tensor& x, const Lists& lists);
 /// Throws unless x is floating and has one entry per list.
 void per_list(const char* name, const Tensor& x, const Lists& lists);
 void same_shape(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
-/// Throws unless both have the same type and device. The message suggests :double(), :float() or :to().
+/// Throws unless both tensors have the same type and device. The message suggests :double(), :float() or :to().
 void same_kind(const char* name, const Tensor& x, const char* other_name, const Tensor& other);
 /// Throws if x has a NaN; the message has its position. Waits for the GPU, except while a tally is open (ops/tally.h):
 /// then a NaN is reported when the tally is read.

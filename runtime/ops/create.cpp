@@ -27,7 +27,7 @@ Dtype floating_dtype(const std::string& name) {
 
 Device device_or_default(const std::optional<std::string>& name) { return name ? to_device(*name) : default_device(); }
 
-/// The shortest decimal text that parses to this number.
+/// Returns the shortest decimal text that parses to this number.
 std::string number_text(double x) {
   if (std::isnan(x)) return "NaN";
   std::array<char, 32> text{};
@@ -40,8 +40,8 @@ std::string number_text(double x) {
                       number + " does not fit dtype int64, expected an integer with an absolute value below 2^53");
 }
 
-/// Throws if a number does not fit. int64 accepts integers below 2^53 in size, because larger ones may have been
-/// rounded: 2^53 + 1 becomes 2^53 in float64.
+/// Throws if a number does not fit into the tensor's type. int64 accepts integers below 2^53 in size, because larger
+/// ones may have been rounded: 2^53 + 1 becomes 2^53 in float64.
 void fits(const char* name, double x, Dtype type) {
   if (type == Dtype::int64 && !(x == std::floor(x) && std::abs(x) < 0x1p53)) {
     refuse_number(name, number_text(x));
@@ -66,12 +66,12 @@ class NestedReader {
 
   const Shape& shape() const { return shape_; }
   const std::vector<double>& numbers() const { return numbers_; }
-  /// The text of the first number that int64 does not represent exactly, or nothing.
+  /// Returns the text of the first number that int64 does not represent exactly, or nothing.
   const std::optional<std::string>& not_an_integer() const { return not_an_integer_; }
 
  private:
-  /// The text of the number on top of the stack if it is not exactly an integer in float64; else nothing. 2^53 is
-  /// accepted as a Lua integer, but not as a Lua float, which may have been rounded from 2^53 + 1.
+  /// Returns the text of the number on top of the stack if it is not exactly an integer in float64; else nothing. 2^53
+  /// is accepted as a Lua integer, but not as a Lua float, which may have been rounded from 2^53 + 1.
   std::optional<std::string> refused() const {
     if (lua_isinteger(L_, -1) != 0) {
       constexpr int64_t limit = int64_t{1} << 53;

@@ -50,7 +50,7 @@ Tensor unary(const Tensor& x) {
   });
 }
 
-/// Both operands as tensors of the same type and device. A number gets the type of the other operand.
+/// Returns both operands as tensors of the same type and device. A number gets the type of the other operand.
 std::pair<Tensor, Tensor> both(const Operand& a, const Operand& b) {
   if (std::holds_alternative<double>(a)) {
     if (std::holds_alternative<double>(b))
@@ -81,7 +81,7 @@ Tensor forward_of(const Tensor& x, const Tensor& y) {
   return out;
 }
 
-/// The derivative of a function of two broadcast operands.
+/// Computes the derivative of a function of two broadcast operands.
 template <class Row>
 struct BinaryDerivative {
   Tensor x, y;
@@ -163,7 +163,7 @@ Tensor where_of(const Tensor& condition, const Operand& a, const Operand& b) {
       });
 }
 
-/// 1 for NaN, which is the only value that differs from itself.
+/// Returns 1 for NaN entries, else 0. NaN is the only value that differs from itself.
 Tensor isnan_of(const Tensor& x) {
   check::floating("self", x);
   return forward_of<sub_row>(Tensor::full({}, 1, x.dtype(), x.device()), forward_of<eq_row>(x, x));

@@ -17,14 +17,14 @@ Tensor sub(const Operand& a, const Operand& b);
 Tensor mul(const Operand& a, const Operand& b);
 Tensor div(const Operand& a, const Operand& b);
 Tensor sqrt(const Tensor& x);
-/// Entries of a where the condition is not 0, of b elsewhere.
+/// Returns the entries of a where the condition is not 0, and those of b elsewhere.
 Tensor where(const Tensor& condition, const Operand& a, const Operand& b);
-/// Sum over all entries, or along a dimension counted from 1.
+/// Returns the sum over all entries, or along a dimension counted from 1.
 Tensor sum(const Tensor& x, std::optional<int64_t> dim);
 Tensor mean(const Tensor& x, std::optional<int64_t> dim);
 Tensor reshape(const Tensor& x, const Shape& shape);
 Tensor transpose(const Tensor& x, int d, int e);
-/// Takes `count` indices of dimension d from `first`, both counted from 0.
+/// Takes `count` indices of dimension d from index `first` on; d and `first` count from 0.
 Tensor narrow(const Tensor& x, int d, int64_t first, int64_t count);
 Tensor rows(const Tensor& x, const Tensor& index);
 

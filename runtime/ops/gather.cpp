@@ -13,14 +13,15 @@
 namespace mr {
 namespace {
 
-/// The offset of each index entry in a tensor of the given shape, without dimension d.
+/// Returns the offset of each entry of `index` in a tensor of the given shape, without dimension d.
 Broadcast base_of(const Shape& index, const Shape& shape, int d) {
   std::vector<int64_t> strides;
   for (int e = 0; e < shape.dims(); ++e) strides.push_back(e == d ? 0 : shape.stride(e));
   return strided(index, strides);
 }
 
-/// The values that are added at each place: place p gets order[starts[p]] .. order[starts[p + 1] - 1], in this order.
+/// The values that are added at each entry (place) of a result: place p gets order[starts[p]] .. order[starts[p + 1] -
+/// 1], in this order.
 struct Groups {
   std::vector<int64_t> order, starts;
 };
@@ -34,7 +35,7 @@ Groups grouped(const std::vector<int64_t>& places, int64_t count) {
   return groups;
 }
 
-/// On the GPU: each place sums its own values.
+/// Adds values on the GPU: each entry of the result sums the values that belong to it.
 template <class Real>
 void add_by_places(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
   std::vector<int64_t> places = index.to_vector<int64_t>();
@@ -52,7 +53,7 @@ void add_by_places(const Tensor& values, const Tensor& index, int d, const Tenso
                                 .width = 1});
 }
 
-/// On the CPU: sums run by run along the dimension, in the same order as on the GPU. `out` must be 0.
+/// Adds values on the CPU along the dimension, in the same order as on the GPU. `out` must be 0.
 template <class Real>
 void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
   const Runs from = runs_along(index.shape(), d);
@@ -76,8 +77,8 @@ void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor&
   });
 }
 
-/// A tensor of the given shape to which each value is added at its index. Values are added in order, so the result is
-/// the same on both devices.
+/// Returns a tensor of the given shape to which each value is added at its index. Values are added in order, so the
+/// result is the same on both devices.
 Tensor added_along(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
   Tensor out = Tensor::zeros(shape, values.dtype(), values.device());
   with_real(out.dtype(), [&]<class Real>() {

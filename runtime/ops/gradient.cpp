@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-/// Makes this handle a leaf. Other handles that share its bytes do not change.
+/// Makes this handle of a tensor a leaf. Other handles that share its bytes do not change.
 void track_of(Tensor& x) { x = requires_grad(x); }
 
 void backward_of(const Tensor& loss, std::optional<Tensor> seed, std::optional<bool> keep) {

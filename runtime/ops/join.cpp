@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// A tensor as `outer` rows of `width` entries: the dimensions before the joined one make the rows.
+/// A tensor to be joined, as `outer` rows of `width` entries: the dimensions before the joined one make the rows.
 struct Part {
   Shape shape;
   int64_t outer, width, row, shift;
@@ -74,7 +74,7 @@ Gradients taken_apart(const Tensor& g, const std::vector<Part>& parts) {
   return gradients;
 }
 
-/// Joins tensors, viewed with these shapes, along dimension d counted from 0.
+/// Joins tensors, viewed with the given shapes, along dimension d counted from 0.
 Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::vector<Shape>& shapes, int d) {
   Shape shape = shapes[0];
   shape.set(d, 0);
@@ -90,7 +90,7 @@ Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::v
     shift += width;
     indices_here = indices_here && tensors[i].host_bytes() != nullptr;
   }
-  // joins indices on the host and copies the result to the GPU, so that the host has a copy of it, too
+  // joins indices on the host and copies the result to the GPU, so that the host has a copy of the result, too
   if (indices_here) {
     std::vector<Tensor> here;
     for (const Tensor& each : tensors) here.push_back(each.to(Device::cpu));

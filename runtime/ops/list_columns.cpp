@@ -14,7 +14,7 @@ struct ListOfRowKey {
   auto operator<=>(const ListOfRowKey&) const = default;
 };
 
-/// The number of each row's list, counted from 1.
+/// Returns the number of each row's list, counted from 1.
 const Tensor& list_of_row(const Lists& lists, Device device) {
   return lists.cached<Tensor>(ListOfRowKey{device}, [&] {
     std::vector<int64_t> numbers;
@@ -30,7 +30,7 @@ struct InverseSizeKey {
   auto operator<=>(const InverseSizeKey&) const = default;
 };
 
-/// 1 / size of each list; 0 for an empty list.
+/// Returns 1 / size of each list; 0 for an empty list.
 const Tensor& inverse_sizes(const Lists& lists, Device device, Dtype dtype) {
   return lists.cached<Tensor>(InverseSizeKey{device, dtype}, [&] {
     std::vector<double> inverse;
@@ -57,7 +57,7 @@ Tensor summed(const Tensor& x, const Lists& lists) {
   return out;
 }
 
-/// The largest entry of each column, and its position among all entries, counted from 0.
+/// Returns the largest entry of each column per list, and its position among all entries, counted from 0.
 std::pair<Tensor, Tensor> largest(const Tensor& x, const Lists& lists) {
   Tensor out = Tensor::empty(per_list(x, lists), x.dtype(), x.device());
   Tensor at = Tensor::empty(out.shape(), Dtype::int64, x.device());

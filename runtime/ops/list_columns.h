@@ -5,7 +5,7 @@
 
 namespace mr {
 
-/// True if x is a matrix with one row for each row of the lists and other than one column.
+/// Returns true if x is a matrix with one row for each row of the lists, and does not have exactly one column.
 bool has_columns(const Tensor& x, const Lists& lists);
 // Reductions of each column of x over the rows of each list, recorded for the backward pass. x has one row for each row
 // of the lists.

@@ -11,20 +11,22 @@
 namespace mr {
 namespace {
 
-/// Lists of pairs, which have no grades.
+/// Returns lists of pairs, all with grade 0, because pairs have no grades.
 Lists pairs_of_sizes(std::vector<int64_t> sizes) {
   std::vector<float> none(static_cast<size_t>(std::accumulate(sizes.begin(), sizes.end(), int64_t{0})));
   return {std::move(sizes), std::move(none)};
 }
 
-/// Rows of a list whose grades are below `above`: they stand among the worse rows of pairs from `at` on.
+/// The rows of a list whose grades are below `above`: they are `count` entries of the pairs' worse rows, from entry
+/// `at` on.
 struct WorseRows {
   float above;
   int64_t at, count;
 };
 
-/// The pairs of rows (i, j) of one list in which the grade of i is larger. With a threshold: in which the grade of i,
-/// but not that of j, is at least the threshold. The pairs of a list stand together, in the order of i, then of j.
+/// Returns the pairs of rows (i, j) of one list in which the grade of i is larger. With a threshold `relevant`, returns
+/// those in which the grade of i, but not that of j, reaches it. The pairs of a list stand together, in the order of i,
+/// then of j.
 std::tuple<Tensor, Tensor, Lists> row_pairs_of(const Lists& lists, const std::optional<double>& relevant) {
   const std::vector<float>& grades = lists.relevance();
   const auto least = static_cast<float>(relevant.value_or(0));
@@ -64,7 +66,7 @@ std::tuple<Tensor, Tensor, Lists> row_pairs_of(const Lists& lists, const std::op
   return {better.to(default_device()), worse.to(default_device()), pairs};
 }
 
-/// The gradient of pair_differences on the CPU: each row's pairs are added in their order, in double.
+/// Computes the gradient of pair_differences on the CPU: each row's pairs are added in their order, in double.
 template <class Real>
 Tensor back_to_rows(const Tensor& g, const Lists& lists, const Tensor& better, const Tensor& worse,
                     const Lists& pairs) {
@@ -89,7 +91,7 @@ Tensor back_to_rows(const Tensor& g, const Lists& lists, const Tensor& better, c
   return out;
 }
 
-/// Throws unless the pairs of each list are of its rows.
+/// Throws unless both rows of each pair are rows of its list.
 void check_pairs(const Lists& lists, const Tensor& better, const Tensor& worse, const Lists& pairs) {
   if (pairs.count() != lists.count() || better.entries() != pairs.rows() || worse.entries() != pairs.rows())
     throw ArgumentError("pairs", std::to_string(pairs.rows()) + " pairs of " + std::to_string(pairs.count()) +
@@ -104,7 +106,7 @@ void check_pairs(const Lists& lists, const Tensor& better, const Tensor& worse, 
   });
 }
 
-/// s_i - s_j of the pairs (i, j) that row_pairs returned for these lists.
+/// Returns s_i - s_j of the pairs (i, j) that row_pairs returned for these lists.
 Tensor pair_differences_of(const Tensor& scores, const Lists& lists, const Tensor& better_rows,
                            const Tensor& worse_rows, const Lists& pairs) {
   check::floating("scores", scores);

@@ -25,7 +25,7 @@ Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const
   return {sizes, relevance.to(Dtype::float32).to_vector<float>(), ids, documents};
 }
 
-/// 0-based numbers of lists from a 1-based index tensor.
+/// Returns numbers of lists counted from 0, for an index tensor that counts from 1.
 std::vector<int64_t> list_numbers(const Lists& lists, const Tensor& index) {
   check::index("index", index, lists.count());
   std::vector<int64_t> numbers = index.to_vector<int64_t>();
@@ -85,7 +85,7 @@ struct SingleRows {
   auto operator<=>(const SingleRows&) const = default;
 };
 
-/// Lists of one row each, with the same relevance and without weights.
+/// Makes each row a list of its own, which keeps the row's grade. Weights of rows and of lists are left out.
 Lists single_rows_of(const Lists& lists) {
   return lists.cached<Lists>(
       SingleRows{}, [&] { return Lists(std::vector<int64_t>(lists.relevance().size(), 1), lists.relevance()); });
@@ -120,7 +120,7 @@ Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
 
 bool has_weights(const Lists& lists) { return !lists.row_weights().empty() || !lists.list_weights().empty(); }
 
-/// The weights in the type and on the device of `like`.
+/// Returns the weights in the type and on the device of `like`.
 std::optional<Tensor> as_like(const Tensor& weights, const Tensor& like) {
   if (!weights.defined()) return std::nullopt;
   return weights.to(like.dtype());
@@ -132,8 +132,8 @@ std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
   return as_like(lists.list_weights_on(like.device()), like);
 }
 
-/// The weight of each list in a mean over lists, or of all its rows in a mean over rows; on the CPU. A list without
-/// rows, or whose rows all have weight 0, has the weight 0.
+/// Returns the weight of each list in a mean over lists, or of all its rows in a mean over rows; on the CPU. A list
+/// without rows, or whose rows all have weight 0, has the weight 0.
 Tensor mass_of(const Lists& lists, bool of_rows) {
   const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
   std::vector<double> mass;
@@ -271,7 +271,7 @@ Tensor cumsum_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-/// A copy, because lists are immutable and an optimizer may change a tensor that a script holds.
+/// Returns a copy, because lists are immutable and an optimizer may change a tensor that a script holds.
 Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
 std::optional<Tensor> shown_weights(const std::vector<double>& weights) {
   if (weights.empty()) return std::nullopt;

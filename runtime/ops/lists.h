@@ -13,7 +13,7 @@ inline constexpr const char* class_name<Lists> = "mr.Lists";
 
 namespace mr {
 
-/// The rows whose grade is at least `relevant` as lists of their own, with grade 1, and the numbers of these rows.
+/// Returns lists of only the rows whose grade is at least `relevant`, with grade 1, and the numbers of these rows.
 std::tuple<Lists, Tensor> relevant_part(const Lists& lists, double relevant);
 
 }  // namespace mr

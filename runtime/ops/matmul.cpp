@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// op(a) op(b) of matrices with m x k and k x n entries at the given pointers.
+/// Computes op(a) op(b) of matrices with m x k and k x n entries, where op transposes if its flag is set.
 template <class Real>
 struct MatrixProduct {
   Device device;
@@ -34,7 +34,7 @@ Shape batch_of(const Shape& shape) {
   return batch;
 }
 
-/// Number of columns: the size of the last dimension. `rows` is the size of the dimension before it.
+/// Returns the number of columns: the size of the last dimension. `rows` returns the size of the dimension before it.
 int64_t columns(const Tensor& x) { return x.size(x.dims() - 1); }
 int64_t rows(const Tensor& x) { return x.size(x.dims() - 2); }
 
@@ -50,7 +50,7 @@ Shape common_batch(const Tensor& a, const Tensor& b) {
   }
 }
 
-/// Products of the matrices in the last two dimensions. Dimensions before them are broadcast.
+/// Computes the products of the matrices in the last two dimensions. Dimensions before them are broadcast.
 Tensor products(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b) {
   const Shape batch = common_batch(a, b);
   Shape shape = batch;

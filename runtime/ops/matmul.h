@@ -5,9 +5,9 @@
 
 namespace mr {
 
-/// op(a) op(b), where op transposes if the flag is set.
+/// Returns op(a) op(b), where op transposes if the flag is set.
 Tensor product(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b);
-/// Writes op(a) op(b) to `out`, which has its shape.
+/// Writes op(a) op(b) to `out`, which has the shape of the product.
 void product_into(const Tensor& a, bool transpose_a, const Tensor& b, bool transpose_b, const Tensor& out);
 
 }  // namespace mr

@@ -22,7 +22,7 @@ Reduction reduction(const Tensor& x, std::optional<int64_t> dim) {
   return {runs_along(x.shape(), d), x.shape().without(d)};
 }
 
-/// Backward of a sum: every entry gets the derivative of its run.
+/// The derivative of a sum: gives every entry the derivative of the sum that it is part of, times `scale`.
 Tensor stretched(const Tensor& g, const Shape& shape, std::optional<int64_t> dim, double scale) {
   Shape kept = shape;
   if (dim) kept.set(static_cast<int>(*dim) - 1, 1);
@@ -63,7 +63,7 @@ Tensor mean_of(const Tensor& x, std::optional<int64_t> dim) {
   return sum_scaled("mean", x, dim, 1 / static_cast<double>(by.runs.length), by);
 }
 
-/// Sum of all entries divided by a number: a batch's loss from its lists' losses.
+/// Returns the sum of all entries divided by a number: a batch's loss from its lists' losses.
 Tensor sum_over(const Tensor& x, double divisor) {
   const Reduction by = reduction(x, std::nullopt);
   const Tensor total = Tensor::empty(by.out, x.dtype(), x.device());

@@ -7,8 +7,8 @@
 namespace mr {
 namespace {
 
-/// A matrix that is differentiated. If its rows were gathered from a table, `index` has their numbers, and the node is
-/// the table's.
+/// A matrix whose derivative is needed. If its rows were gathered from a table, `index` has their numbers, and the node
+/// is the table's.
 struct Factor {
   Tensor values, index;
   std::shared_ptr<Node> node;

@@ -9,13 +9,14 @@
 
 namespace mr {
 
-/// The derivative of rows(x, index).
+/// Computes the derivative of rows(x, index) by x.
 struct RowsVjp {
   Tensor index;
   Gradients operator()(const Tensor& g) const { return {Gradient(index, g)}; }
 };
 
-/// The factors of a recorded product of two different tensors of one shape. Nothing for other tensors.
+/// Returns the factors of a recorded product of two different tensors with the same shape. Returns nothing for other
+/// tensors.
 std::optional<std::pair<Tensor, Tensor>> factors_of(const Tensor& product);
 
 /// Records `out`, whose entry i is the inner product of row i of a and row i of b.

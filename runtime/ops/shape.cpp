@@ -12,7 +12,7 @@
 namespace mr {
 namespace {
 
-/// Reshape. One size may be -1; it is computed from the others.
+/// Returns x with another shape. One size may be -1; it is computed from the others.
 Tensor reshape_of(const Tensor& x, std::vector<int64_t> sizes) {
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end()) {
@@ -71,7 +71,7 @@ Tensor transpose_of(const Tensor& x, int64_t dim, int64_t other) {
   return ops::transpose(x, check::dimension("dim", x, dim), check::dimension("other", x, other));
 }
 
-/// How `count` indices from `first` of dimension d are stored in the original tensor.
+/// Describes how a tensor of shape `shape`, a part of one of shape `of`, is stored in it.
 Broadcast part(const Shape& shape, const Shape& of) {
   std::vector<int64_t> strides;
   for (int d = 0; d < shape.dims(); ++d) strides.push_back(of.stride(d));
@@ -112,7 +112,7 @@ Tensor at_of(const Tensor& x, int64_t i) {
                 [was = row.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
 }
 
-/// The rows of x with these numbers, without a derivative.
+/// Returns the rows of x with these numbers, without recording a derivative.
 Tensor gathered(const Tensor& x, const Tensor& index) {
   if (x.dims() == 0) throw ArgumentError("self", "a tensor without dimensions has no rows");
   if (index.dims() != 1)
@@ -137,7 +137,7 @@ Tensor gathered(const Tensor& x, const Tensor& index) {
   return out;
 }
 
-/// `n` rows that are zero except for the rows of x at distinct positions, without a derivative.
+/// Returns `n` rows that are zero except for the rows of x at distinct positions, without recording a derivative.
 Tensor scattered(const Tensor& x, const Tensor& index, int64_t n) {
   Shape shape = x.shape();
   shape.set(0, n);
@@ -158,14 +158,14 @@ Tensor rows_of(const Tensor& x, const Tensor& index) { return record("rows", gat
 
 namespace {
 
-/// Like rows_of, for rows of which none is repeated: its derivative is dense, and no step of it runs on the host.
+/// Like rows_of, if no row is repeated: the derivative is dense, and no part of its computation runs on the host.
 Tensor distinct_rows_of(const Tensor& x, const Tensor& index) {
   return record(
       "distinct_rows", gathered(x, index), {x},
       [index, n = x.dims() == 0 ? 0 : x.size(0)](const Tensor& g) -> Gradients { return {scattered(g, index, n)}; });
 }
 
-/// A tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
+/// Returns a tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   check::floating("x", x);
   if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");
@@ -180,7 +180,8 @@ Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
                 [index](const Tensor& g) -> Gradients { return {gathered(g, index)}; });
 }
 
-/// Inner product of row i of a and row i of b: the scores of a factor model, without storing the products.
+/// Returns the inner product of row i of a and row i of b for each i: the scores of a factor model, without storing the
+/// products.
 Tensor row_dot_of(const Tensor& a, const Tensor& b) {
   check::floating("a", a);
   check::same_kind("b", b, "a", a);

@@ -1,6 +1,6 @@
-// Values that are accumulated over a pass over the data and read with one wait at its end: the sum of a loss and, on
-// the GPU, the NaNs that checks find while the tally is open. Waiting in each check would take longer than the
-// operation itself.
+// Values that are accumulated over an epoch (or another pass over the data) and read with one wait at its end: the sum
+// of a loss and, on the GPU, the NaNs that checks find while the tally is open. Waiting in each check would take longer
+// than the operation itself.
 #pragma once
 
 #include <memory>
@@ -22,12 +22,12 @@ class Tally {
   /// Resets the sum. Until `close`, NaN checks report to this tally.
   void open();
   void add(const Tensor& value, double factor);
-  /// Returns the sum; throws with the operation's name if a check found a NaN. Later checks wait again.
+  /// Returns the sum; throws with the operation's name if a check found a NaN. Later checks wait for the GPU again.
   double close();
-  /// The sum so far. Nothing on the GPU, which would have to be waited for.
+  /// Returns the sum so far. Returns nothing on the GPU, which would have to be waited for.
   std::optional<double> so_far() const;
 
-  /// True if a tally is open and records the NaN.
+  /// Returns true if a tally is open; then it records the NaN.
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:
