@@ -1,5 +1,5 @@
-// Closed forms of a metric over all rankings of a list, which are part of its definition. runtime/bounds computes
-// statistics and distributions from them.
+// Closed forms of a metric's statistics over all rankings of a list, which are part of the metric's definition.
+// runtime/bounds computes statistics and distributions from them.
 #pragma once
 
 #include <limits>
@@ -26,30 +26,31 @@ struct ListShape {
   }
 };
 
-/// Discounts for which distributions have closed forms: all 1, or the rank.
+/// The kind of discounts: all 1 or equal to the rank, for which distributions have closed forms, or any other.
 enum class Discounts : int8_t { any, ones, ranks };
 
-/// A metric of the form: (sum over rows of a term of rank and gain) / norm - shift.
+/// Describes a metric of the form: (sum over rows of a function of rank and gain) / norm - shift.
 struct ClosedForms {
   Increment kind = Increment::linear;       // term that a row adds to the metric's sum
   Increment of_grades = Increment::graded;  // term that a row adds to the metric's sum if the list has several grades
   Discounts discounts = Discounts::any;
   /// discounts d(r), for ranks from 1
   double (*discount)(const Metric&, int64_t rank) = nullptr;
-  /// True if a cutoff k is supported: d is then 0 beyond rank k. Other closed forms have no cutoff.
+  /// True if a cutoff k is supported: d is then 0 beyond rank k. Metrics without this have no cutoff.
   bool with_cutoff = false;
-  /// True if ranks below P count as 0.
+  /// True if only ranks 1 to P count, where P is the number of relevant rows. Rows at later ranks add 0 to the metric.
   bool first_relevant_only = false;
-  /// The divisor of the sum. Null: the largest value of the sum.
+  /// Returns the divisor of the sum. Null: it is the largest value of the sum.
   double (*norm)(const Metric&, const ListShape&) = nullptr;
   double (*shift)(const ListShape&) = nullptr;
-  /// Statistics by a simpler formula than the sum, if there is one. The variance is separate if it takes long.
+  /// Returns the statistics by a simpler formula than the sum, if there is one. The variance is separate if it takes
+  /// long.
   BoundStats (*stats)(int64_t n, int64_t p) = nullptr;
   double (*variance)(int64_t n, int64_t p) = nullptr;
   double without_relevant = std::numeric_limits<double>::quiet_NaN();
 
   Increment kind_of(const ListShape& shape) const { return shape.grades.empty() ? kind : of_grades; }
-  /// The number of first ranks that the metric depends on.
+  /// Returns the number of first ranks on which the metric depends.
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
     return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});
   }

@@ -10,7 +10,7 @@ struct AllGrades {
   auto operator<=>(const AllGrades&) const = default;
 };
 
-/// Every grade that occurs, ascending.
+/// Returns every grade that occurs in the lists, ascending.
 const std::vector<float>& all_grades(const Lists& lists) {
   return lists.cached<std::vector<float>>(AllGrades{}, [&] {
     std::vector<float> grades = lists.relevance();

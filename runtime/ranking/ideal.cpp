@@ -43,7 +43,7 @@ std::string shown(double number) {
   return text;
 }
 
-/// The gain as a formula, "2^1024 - 1", for gains that overflow.
+/// Returns the gain as a formula, "2^1024 - 1", for gains that overflow.
 std::string gain_text(double grade, Gain gain) {
   if (gain == Gain::linear) return shown(grade);
   return "2^" + shown(gain == Gain::exp2_plus_one ? grade + 1 : grade) + " - 1";

@@ -26,7 +26,7 @@ std::string as_written(double number) {
   return text;
 }
 
-/// Parses a whole text as a number; nothing if it is not one.
+/// Parses a whole text as a number; returns nothing if it is not one.
 std::optional<double> number_in(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -91,7 +91,7 @@ void set_text(Metric& metric, const std::string& option, const std::string& valu
   }
 }
 
-/// A number for each distinct text; equal texts get the same number.
+/// Returns a number for each distinct text; equal texts get the same number.
 int64_t number_of(const std::string& text) {
   static std::mutex mutex;
   static std::map<std::string, int64_t> known;
@@ -107,7 +107,8 @@ Metric numbered(Metric metric) {
   return metric;
 }
 
-/// Removes "(0.95)" or "@10" from the start of a text and returns the number.
+/// Removes "(0.95)" or "@10" from the start of a text and returns the number. Returns nothing if the text does not
+/// start so.
 std::optional<double> taken_off(std::string& rest, char open, const std::string& until) {
   if (rest.empty() || rest[0] != open) return std::nullopt;
   const size_t end = std::min(rest.find_first_of(until, 1), rest.size());
@@ -117,7 +118,7 @@ std::optional<double> taken_off(std::string& rest, char open, const std::string&
   return number;
 }
 
-/// The shortest text that parses to this number, so that "0.950" and "0.95" name the same metric.
+/// Returns the shortest text that parses to this number, so that "0.950" and "0.95" name the same metric.
 std::string shortest(double number) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
@@ -180,7 +181,7 @@ Metric MetricRegistry::parse(const std::string& text) const {
   const auto definition = find(text);
   if (definition == nullptr) throw ArgumentError("metric", "unknown metric '" + text + "'");
   std::string rest = text.substr(base_size(text));
-  // The metric has the name as the script wrote it, so that error messages show that name.
+  // The metric keeps the name as the script wrote it, so that error messages show that name.
   Metric metric{definition, definition->name + rest};
   metric.parameter = definition->parameter ? definition->parameter->fallback : 0;
   metric.empty = definition->empty;

@@ -1,5 +1,5 @@
-// A metric: its definition, parsed once from its name, and the handle that metrics, bounds, losses and evaluations
-// share. Code that gets a handle does not parse names.
+// A metric: its definition, parsed once from its name, and a handle on it, which bounds, losses and evaluations share.
+// Code that gets a handle does not parse names.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace mr {
 struct ClosedForms;
 struct Metric;
 
-/// Swap differences (views for kernels), with the memory that they view.
+/// The change of a metric by a swap of two rows (views for kernels), with the memory that they view.
 struct OwnedSwaps {
   MetricSwaps views;
   std::vector<Tensor> owned;
@@ -27,8 +27,8 @@ struct OwnedSwaps {
 /// Defines one metric for all values of its parameters. Fields that are left out mean "does not apply" or "unknown".
 struct MetricDefinition {
   enum Takes : int8_t { never, maybe, always };
-  /// The number in parentheses after a name, as in rbp(0.8): its name as an option, its default, its range and its
-  /// documentation.
+  /// The number in parentheses after a metric's name, as in rbp(0.8): its name as an option, its default, its range and
+  /// its documentation.
   struct Parameter {
     const char* name;
     double fallback, low, high;
@@ -50,11 +50,11 @@ struct MetricDefinition {
   bool loss_needs_top = false;
   bool reads_relevant_only = false;  // true if only the ranks of relevant rows and the number of all rows matter
   bool ignores_missing = false;      // true if relevant rows that are missing in a run do not change the value
-  /// One value per list. Null if a Lua function computes the values.
+  /// Computes one value per list. Null if a Lua function computes the values.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
-  /// The change of the metric by a swap of two rows, for LambdaRank.
+  /// Computes the change of the metric by a swap of two rows, for LambdaRank.
   OwnedSwaps (*swaps)(const Ranking&, const Metric&) = nullptr;
-  /// The smooth form, differentiable in the scores.
+  /// Computes the smooth form of the metric, differentiable in the scores.
   Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double steepness) = nullptr;
   /// Closed forms of the metric over all rankings of a list.
   const ClosedForms* closed = nullptr;
@@ -62,7 +62,7 @@ struct MetricDefinition {
   int64_t script = 0;      // number of the Lua function that computes the metric; 0: no Lua function
 };
 
-/// A metric with its parameters.
+/// A metric with its parameters, such as the cutoff k.
 struct Metric {
   static constexpr int64_t all_ranks = std::numeric_limits<int64_t>::max();
 
@@ -76,40 +76,41 @@ struct Metric {
   Ties ties = Ties::mean;
   std::string empty = "skip";
   double relevant = 1;
-  /// Identifies everything that values depend on, except tie and empty rules. Equal metrics have equal numbers.
+  /// Identifies everything on which values depend, except tie and empty rules. Equal metrics have equal numbers.
   int64_t number = 0;
 
   bool graded() const { return definition->graded; }
   bool compares_grades() const { return definition->compares_grades; }
   bool minimize() const { return definition->minimize; }
-  /// The smallest grade of a row that counts.
+  /// Returns the smallest grade of a row that counts.
   float threshold() const;
-  /// Closed forms over all rankings, or null. They, and the smooth form, exist for the default options only.
+  /// Returns closed forms over all rankings, or null. They, and the smooth form, exist for the default options
+  /// only.
   const ClosedForms* closed() const;
   bool has_smooth() const;
-  /// The definition's name with k and the parameter, independent of how the script wrote them.
+  /// Returns the definition's name with k and the parameter, independent of how the script wrote them.
   std::string canonical() const;
 };
 
 inline constexpr Named<Gain> gains[] = {
     {"exp2", Gain::exp2}, {"linear", Gain::linear}, {"exp2_plus_one", Gain::exp2_plus_one}};
-/// By the value of `by_cutoff`.
+/// The names of the option `by_cutoff`: what AP divides by.
 inline constexpr Named<bool> denominators[] = {{"relevant", false}, {"cutoff", true}};
-/// The values of a list without relevant rows. A list with NaN is left out of means under "skip".
+/// The value of a list without relevant rows, by the rule's name. Under "skip", a list with NaN is left out of means.
 inline constexpr Named<double> empty_rules[] = {{"skip", std::numeric_limits<double>::quiet_NaN()},
                                                 {"zero", 0},
                                                 {"one", 1},
                                                 {"nan", std::numeric_limits<double>::quiet_NaN()}};
-/// Instead of such a rule: the sum that DCG is, also where no row of a list is relevant.
+/// Used in place of such a rule: DCG stays the sum over rows, even if no row of a list is relevant.
 constexpr double by_definition = std::numeric_limits<double>::infinity();
-/// A copy with one option set by name. Throws if the option or its value is wrong.
+/// Returns a copy with one option set by name. Throws if the option or its value is wrong.
 Metric with_option(const Metric& metric, const std::string& option, const std::variant<std::string, double>& value);
 
 /// All metrics by name: those of runtime/ranking/metrics, and those that a script defines.
 class MetricRegistry {
  public:
   MetricRegistry();
-  /// The definition whose name, or another name of it, the text begins with; null if there is none.
+  /// Returns the definition whose name, or another name of it, the text begins with; null if there is none.
   std::shared_ptr<const MetricDefinition> find(const std::string& text) const;
   /// Parses a name: "ndcg@10", "nrbp(0.95)", "rbp(0.8)@5".
   Metric parse(const std::string& text) const;

@@ -19,7 +19,7 @@ int64_t define_in(MetricRegistry& registry, const std::string& name, bool minimi
 }
 std::vector<std::string> names_in(const MetricRegistry& registry) { return registry.names(); }
 
-/// Names of the options that the metric has in addition to those of all metrics.
+/// Returns the names of the options that the metric has in addition to those of all metrics.
 std::vector<std::string> option_names(const Metric& metric) {
   std::vector<std::string> names = metric.definition->options;
   if (metric.definition->cutoff != MetricDefinition::never) names.emplace_back("k");
@@ -35,7 +35,7 @@ std::vector<std::string> choices_of(const MetricRegistry&, const std::string& op
   return {};
 }
 
-/// Range and documentation of the number in parentheses, or 0, 0 and "".
+/// Returns range and documentation of the number in parentheses after the metric's name, or 0, 0 and "".
 std::tuple<double, double, std::string> parameter_range(const Metric& metric) {
   const auto& parameter = metric.definition->parameter;
   return parameter ? std::tuple<double, double, std::string>(parameter->low, parameter->high, parameter->help)
@@ -76,8 +76,8 @@ std::string empty_of(const Metric& metric) { return metric.empty; }
 std::string gain_name(const Metric& metric) { return name_of(gains, metric.gain); }
 std::string denominator_of(const Metric& metric) { return name_of(denominators, metric.by_cutoff); }
 
-/// One value per list. `empty` replaces the metric's own rule for lists without relevant rows. "definition" is for DCG
-/// only: the sum over rows, even if none is relevant.
+/// Returns one value per list. `empty` replaces the metric's own rule for lists without relevant rows. "definition" is
+/// for DCG only: the sum over rows, even if none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
     throw ArgumentError("metric",

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const Named<Value> (&all)[count]) {
   return names;
 }
 
-/// The value of a name. Throws an error that says which names there are.
+/// Returns the value of a name. Throws an error that says which names there are.
 template <class Value, size_t count>
 Value value_of(const Named<Value> (&all)[count], const char* option, const std::string& name) {
   std::string known;

@@ -1,5 +1,5 @@
-// Orders of a list's rows, as the ranks of many copies of the list laid end to end. Scripts use them to estimate
-// statistics of their own metrics.
+// Random or all orders of a list's rows, as the ranks of many copies of the list laid end to end. Scripts use them to
+// estimate statistics of their own metrics.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -39,7 +39,8 @@ void check_numbers(const char* name, const std::vector<double>& values) {
   }
 }
 
-/// float64 ranks of the random orders number first, first + 1, ... (from 1). Order s depends on (seed, rows, s) only.
+/// Returns the ranks, float64, of `count` random orders from number `first` on, counted from 1. Order s depends on
+/// (seed, rows, s) only.
 Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   check_first(first);
   Tensor out = Tensor::empty({checked_entries(rows, count)}, Dtype::float64);
@@ -57,7 +58,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   return out;
 }
 
-/// Ranks of rows that are drawn without replacement with weights e^pull.
+/// Returns the ranks of rows that are drawn without replacement with weights e^pull.
 Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
   const auto rows = static_cast<int64_t>(pulls.size());
   check_first(first);
@@ -76,8 +77,8 @@ Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t coun
   return out;
 }
 
-/// True if sorted grades have more than `most` orders. Multiplies the multinomial coefficient factor by factor, where
-/// every partial product is an integer.
+/// Returns true if sorted grades have more than `most` orders. Multiplies the multinomial coefficient factor by factor,
+/// where every partial product is an integer.
 bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   double ways = 1;
   for (size_t at = 0, run = 0; at < sorted.size(); ++at) {
@@ -89,7 +90,8 @@ bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   return false;
 }
 
-/// float64 ranks of all distinct arrangements of these grades. Nothing if there are more than `most`.
+/// Returns the ranks, float64, of all distinct arrangements of these grades. Returns nothing if there are more than
+/// `most`.
 std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64_t most) {
   const auto rows = static_cast<int64_t>(grades.size());
   check_numbers("grades", grades);
@@ -125,8 +127,8 @@ Lists copies(const std::vector<double>& grades, int64_t count) {
   return {std::vector<int64_t>(static_cast<size_t>(count), static_cast<int64_t>(grades.size())), std::move(relevance)};
 }
 
-/// Numbers for multisets of grades. Two lists whose grades are permutations of each other have the same number, and
-/// then every metric has the same possible values for both.
+/// Assigns numbers to multisets of grades. Two lists whose grades are permutations of each other have the same number,
+/// and then every metric has the same possible values for both.
 class GradeClasses {
  public:
   int64_t number(std::vector<float> grades) {

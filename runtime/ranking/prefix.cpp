@@ -9,7 +9,7 @@
 namespace mr {
 namespace {
 
-/// Prefix sums of term(1), term(2), ... in extended precision, which avoids a loss of digits.
+/// Holds prefix sums of term(1), term(2), ..., added in extended precision, which avoids a loss of digits.
 class Sums {
  public:
   explicit Sums(Extended (*term)(int64_t)) : term_(term) {}

@@ -22,7 +22,7 @@ class RandomOrder {
         order_(pulls.size()),
         keys_(weighted_ ? pulls.size() : 0) {}
 
-  /// The rows, counted from 0, by rank.
+  /// Draws an order and returns the rows, counted from 0, by rank.
   const std::vector<int64_t>& next(uint64_t sample) {
     std::iota(order_.begin(), order_.end(), int64_t{0});
     if (weighted_) {

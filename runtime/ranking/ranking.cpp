@@ -39,7 +39,7 @@ Ranking ranking_of(const Tensor& scores, const Lists& lists, const std::string& 
   return rank_rows(scores, lists, value_of(tie_rules, "ties", ties), static_cast<float>(relevant));
 }
 
-/// A copy of the ranking for which metrics return float64 values.
+/// Returns a copy of the ranking for which metrics return float64 values.
 Ranking with_double(const Ranking& ranking) {
   Ranking out = ranking;
   out.dtype = Dtype::float64;

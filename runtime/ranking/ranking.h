@@ -23,7 +23,8 @@ struct Ranking {
 inline constexpr Named<Ties> tie_rules[] = {
     {"mean", Ties::mean}, {"stable", Ties::stable}, {"worst", Ties::worst}, {"trec", Ties::trec}};
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
-/// int64 row numbers of each list by rank, counted from 1 within the batch. Of tied rows the lower number is first.
+/// Returns int64 row numbers of each list by rank, counted from 1 within the batch. Of tied rows the lower is
+/// first.
 Tensor order_of(const Ranking& ranking);
 
 template <>

@@ -21,7 +21,8 @@ namespace {
 constexpr Named<SmoothKernel> smooth_kernels[] = {{"logistic", SmoothKernel::logistic},
                                                   {"laplace", SmoothKernel::laplace}};
 
-/// The scores, lists and target rows of a smooth metric, checked, and the kernel of its ranks.
+/// The input of a smooth metric, checked: scores, lists, the target rows (whose ranks are computed), and the form of
+/// the smooth rank.
 struct Problem {
   Tensor scores;
   Lists lists;
@@ -38,7 +39,8 @@ struct Problem {
 
   Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
-  /// Computes ranks of the rows `at`. If `among` is defined, it receives the ranks over the same rows as sources.
+  /// Returns the ranks of the rows `at` over the rows `sources`. If `among` is defined, it receives the ranks over the
+  /// rows `at` themselves.
   Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
@@ -101,7 +103,7 @@ struct Problem {
                                           .longest = lists.longest()});
   }
 
-  /// Smooth RR's terms, or its products if `rank` is undefined.
+  /// Computes smooth RR's terms per relevant row; its products (terms without the rank) if `rank` is undefined.
   template <class Real>
   void rr_terms(const Tensor& rank, const Tensor& terms) const {
     const auto& table = kernels<SmoothKernels<Real>>(scores.device());
@@ -116,7 +118,8 @@ struct Problem {
     is_laplace() ? run(table.laplace_rr_terms) : run(table.smooth_rr_terms);
   }
 
-  /// Adds the part of the derivative that comes from smooth RR's products. `upstream` as in SmoothRrProductVjp.
+  /// Adds the part of the derivative that comes from smooth RR's products. `upstream` is the derivative by the value of
+  /// each list, or empty: 1.
   template <class Real>
   void product_vjp(const Tensor& terms, const Span<const Real>& upstream, const Tensor& out) const {
     const auto& table = kernels<SmoothKernels<Real>>(scores.device());
@@ -146,7 +149,7 @@ float checked_threshold(double relevant) {
   return static_cast<float>(relevant);
 }
 
-/// The views of a value pass (undefined `upstream`) or of a derivative pass.
+/// Returns the views for computing a smooth metric's values (`upstream` is undefined) or its derivatives.
 template <class Real>
 SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor& among, const Tensor& upstream,
                               const Tensor& value, const Tensor& g, const Tensor& h) {
@@ -160,8 +163,8 @@ SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor
           .h = span(h)};
 }
 
-/// Runs `metric(views)` for the value now, and for the derivatives in the backward pass. `metric` is generic in Real;
-/// `more` adds to the derivative.
+/// Runs `metric(views)` for the value now, and for the derivatives in the backward pass. `metric` works for both types
+/// of scores; `more` adds to the derivative.
 template <class Passes, class More>
 Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& among,
                      Passes metric, More more) {
@@ -225,8 +228,8 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, const SmoothFo
 
 namespace {
 
-/// Smooth RR or its logarithm. `values` is the kernel pass that computes the terms (for the logarithm, their shares)
-/// and the value. The derivative has the same form for both.
+/// Computes smooth RR or its logarithm. `values` runs the kernel that computes the terms (for the logarithm, their
+/// shares) and the value. The derivative has the same form for both.
 template <class Values>
 Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& terms,
                    Values values) {
@@ -257,7 +260,7 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, const SmoothForm& for
 
 namespace {
 
-/// The products of smooth RR, per relevant row.
+/// Computes the products of smooth RR, one per relevant row, and 0 for other rows.
 Tensor smooth_first(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
   check_scores("smooth_first", scores, lists, form);
   const Problem p(scores, lists, checked_threshold(relevant), form);
@@ -311,7 +314,7 @@ Tensor smooth_log_rr(const Tensor& scores, const Lists& lists, const SmoothForm&
 
 Tensor smooth_rank(const Tensor& scores, const Lists& lists, const SmoothForm& form) {
   check_scores("smooth_rank", scores, lists, form);
-  // with threshold -1 all rows are targets, because every grade is at least -1
+  // With threshold -1 the ranks of all rows are computed, because every grade is at least -1.
   const Problem p(scores, lists, -1, form);
   const Tensor out = p.ranks();
   return record("smooth_rank", out, {scores}, [p](const Tensor& g) -> Gradients {
@@ -321,7 +324,7 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, const SmoothForm& f
   });
 }
 
-/// The ranks among the relevant rows, A_i, of every row. Not differentiable.
+/// Returns for every row its smooth rank among the relevant rows, A_i. Not differentiable.
 Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
   check_scores("smooth_rank_among_relevant", scores, lists, form);
   const Problem p(scores, lists, checked_threshold(relevant), form);
@@ -338,7 +341,8 @@ Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists,
   return metric.definition->smooth(scores, lists, metric, steepness);
 }
 
-/// The function of scripts that calls `smooth`, whose last arguments are a form and, mostly, a smallest relevant grade.
+/// These functions are called by scripts and call `smooth`, whose last arguments are a form and, mostly, a smallest
+/// relevant grade.
 template <Tensor (*smooth)(const Tensor&, const Lists&, const SmoothForm&)>
 Tensor of_ranks(const Tensor& scores, const Lists& lists, double steepness, Kernel kernel) {
   return smooth(scores, lists, form_of(steepness, kernel));

@@ -5,13 +5,13 @@
 
 namespace mr {
 
-/// The smallest relevance whose gain 2^y - 1 is above 0 in float64.
+/// Returns the smallest relevance whose gain 2^y - 1 is above 0 in float64.
 float any_gain();
 
 /// The function of score differences that smooth ranks add up: sigmoid, or CDF of the Laplace distribution.
 enum class SmoothKernel { logistic, laplace };
 
-/// The kernel of smooth ranks, and the factor of the differences inside it.
+/// The form of smooth ranks: the function of score differences, and the factor of the differences inside it.
 struct SmoothForm {
   SmoothForm(double a, SmoothKernel k = SmoothKernel::logistic) : steepness(a), kernel(k) {}
   double steepness;

@@ -1,4 +1,4 @@
-// Sorting along a dimension. Every run of entries along it is treated as a list.
+// Sorting along a dimension. The entries along it, with the other indices held constant, are treated as a list.
 #include "kernels/ranking/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/ops/check.h"
@@ -9,8 +9,8 @@
 namespace mr {
 namespace {
 
-/// The sorting permutation along dimension d, counted from 0: for each place the index of its entry, counted from 1.
-/// The sort is stable.
+/// Returns the sorting permutation along dimension d, counted from 0: for each place the index of its entry, counted
+/// from 1. The sort is stable.
 Tensor order_along(const Tensor& given, int d, bool descending) {
   const int last = given.dims() - 1;
   const Tensor moved = ops::transpose(given, d, last);
@@ -28,7 +28,7 @@ Tensor order_along(const Tensor& given, int d, bool descending) {
   return ops::transpose(order, d, last);
 }
 
-/// The dimension counted from 0; the last one if none is given.
+/// Returns the dimension counted from 0; the last one if none is given.
 int dimension_of(const Tensor& x, std::optional<int64_t> dim) {
   check::floating("x", x);
   const int d = check::dimension("dim", x, dim.value_or(x.dims()));

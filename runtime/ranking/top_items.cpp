@@ -1,4 +1,4 @@
-// The top rows of every list: recommendations.
+// Finds the top rows of every list, for recommendations.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -23,8 +23,8 @@ struct Row {
   int64_t row;
 };
 
-/// The k rows with the highest scores, best first; of equal scores the lower row number. Uses a heap with the worst row
-/// on top.
+/// Finds the k rows with the highest scores, best first; of equal scores the lower row number. Uses a heap with the
+/// worst row on top.
 template <class Real>
 void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& heap) {
   const auto better = [](const Row<Real>& a, const Row<Real>& b) {
@@ -43,7 +43,7 @@ void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& 
   std::sort(heap.begin(), heap.end(), better);
 }
 
-/// On the GPU: sorts all rows and takes the first of every list.
+/// Finds the top rows on the GPU: sorts all rows and takes the first of every list.
 TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector<int64_t>& sizes) {
   std::vector<int64_t> places;
   for (size_t l = 0; l < sizes.size(); ++l) {
@@ -54,7 +54,8 @@ TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector
   return {rows, taken_along(scores, 0, rows), Tensor::from(sizes)};
 }
 
-/// Numbers of the top k rows of every list, counted from 1 within the batch, their scores, and their number.
+/// Returns the numbers of the top k rows of every list, counted from 1 within the batch, their scores, and how many
+/// there are.
 TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
   check::per_row("scores", scores, lists);
   check::not_nan("top_rows", "scores", scores);

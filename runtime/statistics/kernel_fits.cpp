@@ -19,8 +19,8 @@ using stats::undefined;
 
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 
-/// The bandwidth between `low` and `high` with the smallest error, searched on a logarithmic scale, and whether it is
-/// at an end of the range.
+/// Returns the bandwidth between `low` and `high` with the smallest error, searched on a logarithmic scale, and whether
+/// it is at an end of the range.
 template <class F>
 std::pair<double, bool> least(double low, double high, const F& error) {
   const stats::Minimum found =
@@ -28,8 +28,8 @@ std::pair<double, bool> least(double low, double high, const F& error) {
   return {std::exp(found.at), found.at_edge};
 }
 
-/// The smaller of the standard deviation and the interquartile range / 1.34. The standard deviation if the quartiles
-/// are equal.
+/// Returns the smaller of the standard deviation and the interquartile range / 1.34; the standard deviation if the
+/// quartiles are equal.
 double spread(const std::vector<double>& x) {
   std::vector<double> sorted = x;
   stats::sort(sorted);
@@ -38,9 +38,9 @@ double spread(const std::vector<double>& x) {
   return quartiles > 0 ? std::min(sd, quartiles) : sd;
 }
 
-/// Leave-one-out cross validation of a density: the integral of the squared density, minus twice the mean of each
-/// value's density without that value (Rudemo 1982, Bowman 1984). Its expectation is the integrated squared error up to
-/// a constant.
+/// Returns the error of a density by leave-one-out cross validation: the integral of the squared density, minus twice
+/// the mean of each value's density without that value (Rudemo 1982, Bowman 1984). Its expectation is the integrated
+/// squared error up to a constant.
 double density_error(const std::vector<double>& x, double h) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> rows(x.size());
@@ -58,7 +58,7 @@ double density_error(const std::vector<double>& x, double h) {
   return std::accumulate(rows.begin(), rows.end(), 0.0) * gaussian(0) / h;
 }
 
-/// The bandwidth, and whether cross validation stopped at an end of its range.
+/// Returns the bandwidth by a rule, and whether cross validation stopped at an end of its range.
 std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const std::string& rule) {
   const double scale = std::pow(static_cast<double>(x.size()), -0.2);
   if (rule == "silverman") return {0.9 * spread(x) * scale, false};
@@ -102,8 +102,8 @@ struct KernelFit {
   int64_t degree;
   double nearest;
 
-  /// At least h. If `nearest` is above 0, the kernel also reaches that share of the pairs (Cleveland 1979) and two
-  /// distinct x. Otherwise the line would follow single pairs where there are few.
+  /// Returns the bandwidth at a point, at least h. If `nearest` is above 0, the kernel also reaches that share of the
+  /// pairs (Cleveland 1979) and two distinct x. Otherwise the line would follow single pairs where there are few.
   double bandwidth(double at, int64_t without) const {
     if (nearest <= 0) return h;
     std::vector<double> distances;
@@ -155,7 +155,7 @@ struct KernelFit {
     return sum;
   }
 
-  /// Residual of each y from the curve through the other pairs.
+  /// Returns the residual of each y from the curve through the other pairs.
   std::vector<double> left_out_residuals() const {
     std::vector<double> residuals(x.size());
     cpu::parallel_each(static_cast<int64_t>(x.size()), 8, [&](int64_t i) {
@@ -171,9 +171,9 @@ struct KernelFit {
     return sum / static_cast<double>(x.size());
   }
 
-  /// Corrected AIC (Hurvich, Simonoff & Tsai 1998), up to a constant: logarithm of the mean squared residual plus a
-  /// penalty for the degrees of freedom, the trace of the smoother. It fits noise less often than cross validation
-  /// does.
+  /// Returns the corrected AIC (Hurvich, Simonoff & Tsai 1998), up to a constant: logarithm of the mean squared
+  /// residual plus a penalty for the degrees of freedom, the trace of the smoother. It fits noise less often than cross
+  /// validation does.
   double corrected_information() const {
     const auto n = static_cast<int64_t>(x.size());
     std::vector<double> squares(x.size()), leverage(x.size());
@@ -195,7 +195,7 @@ void check_share(const char* name, double value) {
   if (!(value >= 0 && value <= 1)) throw ArgumentError(name, std::to_string(value) + ", expected a share from 0 to 1");
 }
 
-/// The best bandwidth from `floor` on by the rule, and whether it is at an end of the search.
+/// Returns the best bandwidth, from `floor` on, by the rule, and whether it is at an end of the search.
 std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree, const std::string& rule,
                                               double nearest, double floor) {
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
@@ -214,9 +214,9 @@ std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, 
   });
 }
 
-/// The curve at the points, its standard error there, and the mean squared leave-one-out error. The standard error uses
-/// the leave-one-out residuals as deviations of y, so it allows the variance to change along x (MacKinnon & White 1985,
-/// HC3).
+/// Returns the curve at the points, its standard error there, and the mean squared leave-one-out error. The standard
+/// error uses the leave-one-out residuals as deviations of y, so it allows the variance to change along x (MacKinnon &
+/// White 1985, HC3).
 std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tensor& y, const Tensor& at, double h,
                                                      int64_t degree, double nearest) {
   check_share("nearest", nearest);
@@ -238,7 +238,7 @@ std::tuple<Tensor, Tensor, double> kernel_regression(const Tensor& x, const Tens
   return {curve, error, fit.left_out_error()};
 }
 
-/// The distinct values in ascending order, with the share of values that are at most as large.
+/// Returns the distinct values in ascending order, with the share of values that are at most as large.
 std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   stats::Sample sample("x", x);
   std::vector<double>&sorted = sample.values, points, shares;
@@ -251,7 +251,7 @@ std::tuple<Tensor, Tensor, int64_t, int64_t> ecdf(const Tensor& x) {
   return {Tensor::from(points), Tensor::from(shares), sample.count(), sample.skipped};
 }
 
-/// An interval in which F_a - F_b has one sign.
+/// An interval in which the difference of two distribution functions, F_a - F_b, has one sign.
 struct EcdfRegion {
   double from, to;
   int64_t sign;
@@ -259,7 +259,7 @@ struct EcdfRegion {
       lua::fields("from", &EcdfRegion::from, "to", &EcdfRegion::to, "sign", &EcdfRegion::sign);
 };
 
-/// The differences of two empirical distribution functions.
+/// Finds the differences of two empirical distribution functions.
 struct EcdfDifference {
   std::vector<EcdfRegion> regions;
   double above = 0, below = 0;      ///< areas between the functions where F_a > F_b and where F_a < F_b

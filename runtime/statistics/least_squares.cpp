@@ -17,8 +17,8 @@ namespace {
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// Householder QR with column pivoting, as in Eigen's ColPivHouseholderQR, but one column at a time so that Ctrl-C
-/// works.
+/// Computes a Householder QR with column pivoting, as in Eigen's ColPivHouseholderQR, but one column at a time so that
+/// Ctrl-C works.
 struct PivotedQr {
   Eigen::MatrixXd qr;
   Eigen::VectorXd tau;
@@ -52,7 +52,7 @@ struct PivotedQr {
     qr.bottomRightCorner(below + 1, right).applyHouseholderOnTheLeft(qr.col(k).tail(below), tau[k], scratch.data());
   }
 
-  /// R^-1 times a matrix, with rows in the order of the design's columns; several columns at a time.
+  /// Returns R^-1 times a matrix, with rows in the order of the design's columns; several columns at a time.
   Eigen::MatrixXd solved(const Eigen::MatrixXd& right) const {
     const auto r = qr.topRows(qr.cols()).triangularView<Eigen::Upper>();
     Eigen::MatrixXd out(right.rows(), right.cols());
@@ -66,7 +66,7 @@ struct PivotedQr {
     return out;
   }
 
-  /// The leading entries of Q' y, where Q is the orthogonal factor.
+  /// Returns the leading entries of Q' y, where Q is the orthogonal factor.
   Eigen::MatrixXd rotated(Eigen::VectorXd y) const {
     double scratch = 0;
     for (Eigen::Index k = 0; k < std::min(qr.rows(), qr.cols()); ++k) {
@@ -76,7 +76,7 @@ struct PivotedQr {
   }
 };
 
-/// The product a a', several columns at a time.
+/// Computes the product a a', several columns at a time.
 void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   const Eigen::Index p = a.rows();
   Eigen::Map<Matrix> product(out, p, p);
@@ -88,8 +88,8 @@ void product_with_own_transpose(const Eigen::MatrixXd& a, double* out) {
   }
 }
 
-/// Coefficients, (X'X)^-1, the sum of squared residuals and the rank. If the columns are linearly dependent, only the
-/// rank is defined.
+/// Returns coefficients, (X'X)^-1, the sum of squared residuals and the rank. If the columns are linearly dependent,
+/// only the rank is defined.
 std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const Tensor& y) {
   if (x.dims() != 2 || x.size(0) != y.entries())
     throw ArgumentError("x", "has shape " + x.shape().text() + ", expected a matrix with one row for each of " +
@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const
   return {coefficients, inverse, (target - design * beta).squaredNorm(), qr.rank};
 }
 
-/// Two-sided p of t; NaN without degrees of freedom.
+/// Returns the two-sided p of t; NaN without degrees of freedom.
 double student_p(double t, double df) {
   if (!(df > 0) || std::isnan(t)) return stats::undefined;
   if (std::isinf(t)) return 0;

@@ -13,8 +13,8 @@ struct Minimum {
   bool at_edge;  ///< true if no point inside the range is below an end of it
 };
 
-/// The minimum of f: the smallest value on a grid of `steps` intervals from `low` to `high`, then refined between its
-/// neighbours by Brent's method to about eight digits; closer to a minimum, f differs only by rounding.
+/// Finds the minimum of f: the smallest value on a grid of `steps` intervals from `low` to `high`, then refined between
+/// its neighbours by Brent's method to about eight digits; closer to a minimum, f differs only by rounding.
 template <class F>
 Minimum least(double low, double high, int steps, const F& f) {
   const auto point = [&](int i) { return low + (high - low) * i / steps; };

@@ -31,7 +31,7 @@ double with_sign(double value, uint64_t negative) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (negative << 63));
 }
 
-/// The number of sums with absolute value of at least `limit`, per piece of draws, then in total.
+/// Returns the number of sums with absolute value of at least `limit`, counted per range of draws and then added.
 template <class CountPiece>
 int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
   const int64_t pieces = (draws + grain - 1) / grain;
@@ -42,7 +42,8 @@ int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piec
   return std::accumulate(found.begin(), found.end(), int64_t{0});
 }
 
-/// The first difference keeps its sign, because flipping all signs gives a sum of the same absolute value.
+/// Counts the extreme sums over all signs of the differences. The first difference keeps its sign, because flipping all
+/// signs gives a sum of the same absolute value.
 int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
   return count_extreme(int64_t{1} << (d.size() - 1), 4096, [&](int64_t first, int64_t last) {
     int64_t found = 0;
@@ -57,7 +58,7 @@ int64_t extreme_of_all_signs(const std::vector<double>& d, double limit) {
 
 constexpr int64_t sign_lanes = 8;
 
-/// Sums with the signs of draws first to first + 7, computed together.
+/// Returns the sums of the differences with the random signs of draws first to first + 7, computed together.
 std::array<double, sign_lanes> signed_sums(const std::vector<double>& d, RandomKey key, int64_t first) {
   std::array<double, sign_lanes> sums{};
   std::array<uint64_t, sign_lanes> signs{};
@@ -111,7 +112,8 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     sum += v;
     size += std::fabs(v);
   }
-  // The least sum that counts as extreme: the observed sum, less what rounding may change. `size` bounds all sums.
+  // limit: the least absolute sum that counts as extreme, which is the observed sum, less what rounding may change.
+  // `size` bounds all sums.
   const double limit = std::fabs(sum) - stats::tolerance * size - 2 * d.rounding;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
@@ -127,7 +129,7 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   return out;
 }
 
-/// Chooses the value at position i of a bootstrap sample; 128 random bits serve two positions.
+/// Draws bootstrap samples: chooses the value at each position of a sample; 128 random bits serve two positions.
 struct Resampler {
   RandomKey key;
   uint64_t n;
@@ -157,7 +159,7 @@ double statistic_of(const std::string& name, std::vector<double>& x) {
   throw ArgumentError("statistic", "'" + name + "', expected mean or median");
 }
 
-/// Jackknife: the statistic of x without each of its values.
+/// Computes the jackknife: the statistic of x without each of its values.
 void leave_each_out(const std::string& statistic, const std::vector<double>& x, double estimate, Span<double> out) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> sorted;
@@ -174,7 +176,7 @@ void leave_each_out(const std::string& statistic, const std::vector<double>& x, 
   });
 }
 
-/// The statistic of x, of bootstrap samples of x, and of x without each of its values.
+/// Returns the statistic of x, of bootstrap samples of x, and of x without each of its values.
 std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string& statistic, int64_t samples,
                                              int64_t seed) {
   check_draws("samples", samples);
@@ -194,7 +196,7 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   return {estimate, drawn, without};
 }
 
-/// The value of each statistic of `values_distribution` for n values: sorted[k] is drawn counts[k] times.
+/// Computes each statistic of `values_distribution` for n values, of which sorted[k] is drawn counts[k] times.
 void distribution_of(const std::vector<double>& sorted, const std::vector<int32_t>& counts,
                      const std::vector<double>& shares, double* out) {
   const auto n = static_cast<double>(sorted.size());
@@ -209,7 +211,7 @@ void distribution_of(const std::vector<double>& sorted, const std::vector<int32_
     apart += count * (2 * below + count - n) * value;
     tail += std::clamp(tenth - below, 0.0, count) * value;
     worst += std::clamp(decile - below, 0.0, count) * value;
-    // places count from 0; this value is at the places below to below + count - 1
+    // Places in the sorted sample count from 0; this value is at the places below to below + count - 1.
     for (; share < shares.size(); ++share) {
       const double place = (n - 1) * shares[share], part = place - (below - 1);
       if (place > below + count - 1) break;
@@ -224,8 +226,8 @@ void distribution_of(const std::vector<double>& sorted, const std::vector<int32_
   out[3] = sum > 0 ? apart / (n * sum) : undefined;
 }
 
-/// Mean, mean of the worst tenth of the values, mean of the lowest tenth of the probability, Gini coefficient, and
-/// quantiles (ascending `shares`): of x, and of bootstrap samples of x, a row for each.
+/// Returns the mean, mean of the worst tenth of the values, mean of the lowest tenth of the probability, Gini
+/// coefficient, and quantiles (ascending `shares`): of x, and of bootstrap samples of x, a row for each.
 std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& shares, int64_t samples, int64_t seed) {
   check_draws("samples", samples);
   const std::vector<double> values = stats::Sample("x", x).values;
@@ -250,7 +252,7 @@ std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& sh
   return {estimate, drawn};
 }
 
-/// Bootstrap sample number `sample`, as `bootstrap` draws it.
+/// Returns bootstrap sample number `sample`, as `bootstrap` draws it.
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> drawn(values.size());
@@ -260,7 +262,7 @@ Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   return Tensor::from(drawn);
 }
 
-/// x without its value number `which`, counted from 1.
+/// Returns x without its value number `which`, counted from 1.
 Tensor leave_out(const Tensor& x, int64_t which) {
   check::index("which", Tensor::from(std::vector<int64_t>{which}), x.entries());
   std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
@@ -268,7 +270,8 @@ Tensor leave_out(const Tensor& x, int64_t which) {
   return Tensor::from(values);
 }
 
-/// The acceleration: third moment of the jackknife values over the 3/2 power of the second, over 6 (Efron 1987).
+/// Returns the acceleration: third moment of the jackknife values over the 3/2 power of the second, over 6 (Efron
+/// 1987).
 double acceleration(const std::vector<double>& jackknife) {
   const double mean = stats::mean(jackknife);
   double square = 0, cube = 0;
@@ -279,7 +282,7 @@ double acceleration(const std::vector<double>& jackknife) {
   return square > 0 ? cube / (6 * std::pow(square, 1.5)) : 0;
 }
 
-/// The quantile level of an interval's end, corrected for bias and acceleration (Efron 1987).
+/// Returns the quantile level of an interval's end, corrected for bias and acceleration (Efron 1987).
 double corrected(double share, double below, double a) {
   const boost::math::normal standard;
   if (!(below > 0 && below < 1) || std::isnan(a)) return undefined;
@@ -287,13 +290,14 @@ double corrected(double share, double below, double a) {
   return boost::math::cdf(standard, z0 + z / (1 - a * z));
 }
 
-/// The distance at which a sample's statistic counts as equal to the estimate, because of rounding.
+/// Returns the distance at which a sample's statistic counts as equal to the estimate, because of rounding.
 double equal_within(const std::vector<double>& sorted, double estimate) {
   const double farthest = std::max(sorted.back() - estimate, estimate - sorted.front());
   return stats::tolerance * farthest + 0x1p-46 * std::max(std::fabs(sorted.front()), std::fabs(sorted.back()));
 }
 
-/// Ends of the interval, and the standard deviation of the samples. Without jackknife values: percentile interval.
+/// Returns the ends of the bootstrap interval, and the standard deviation of the samples. Without jackknife values, it
+/// is the percentile interval.
 std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, double estimate, const Tensor& jackknife,
                                                       double level) {
   if (!(level > 0 && level < 1)) throw ArgumentError("level", std::to_string(level) + ", expected between 0 and 1");
@@ -318,13 +322,13 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   return {stats::sorted_quantile(sorted, low), stats::sorted_quantile(sorted, high), error};
 }
 
-/// The values without NaN, and the number of NaNs.
+/// Returns the values without NaN, and the number of NaNs.
 std::tuple<Tensor, int64_t> without_nan(const Tensor& x) {
   const stats::Sample sample("x", x);
   return {Tensor::from(sample.values), sample.skipped};
 }
 
-/// Index, counted from 1, and value of the first entry with absolute value above `size`.
+/// Returns index, counted from 1, and value of the first entry with absolute value above `size`.
 std::tuple<std::optional<int64_t>, std::optional<double>> first_beyond(const Tensor& x, double size) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   const auto found = std::find_if(values.begin(), values.end(), [&](double v) { return std::fabs(v) > size; });

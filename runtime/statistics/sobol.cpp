@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t most_dimensions = 64;
 
-/// A coordinate of a point (counted from 0) in a dimension (counted from 1).
+/// Returns a coordinate of a point (counted from 0) in a dimension (counted from 1), as an integer of 32 bits.
 int64_t sobol_bits(int64_t index, int64_t dimension) {
   if (dimension < 1 || dimension > most_dimensions) {
     throw ArgumentError("dimension", std::to_string(dimension) + ", expected 1 to " + std::to_string(most_dimensions));

@@ -16,7 +16,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// Knots: pairs with equal x are merged, with the mean of y and their number.
+/// The knots of a spline: pairs with equal x are merged, with the mean of y and their number.
 struct Knots {
   Vector x, y, weight, h;
   double within = 0;  ///< sum of squares within merged pairs, about their means
@@ -70,8 +70,8 @@ struct Knots {
   }
 };
 
-/// The LDL' factorization of R + lambda Q' W^-1 Q, which has five diagonals: pivots d, and the two diagonals below
-/// those of L.
+/// Computes the LDL' factorization of R + lambda Q' W^-1 Q, which has five diagonals: pivots d, and the two diagonals
+/// below those of L.
 struct Factors {
   Vector d, l1, l2;
 
@@ -108,8 +108,8 @@ struct Factors {
   }
 };
 
-/// Degrees of freedom, the trace of the smoother: number of knots - lambda tr(W^-1 Q S^-1 Q'). Only the five middle
-/// diagonals of the inverse are needed (Hutchinson & de Hoog 1985).
+/// Computes the degrees of freedom, the trace of the smoother: number of knots - lambda tr(W^-1 Q S^-1 Q'). Only the
+/// five middle diagonals of the inverse are needed (Hutchinson & de Hoog 1985).
 double freedom(const Knots& k, double lambda, const Factors& f) {
   using Row = std::array<double, 3>;  // a row of the inverse matrix: its diagonal entry and the next two entries
   const Vector& w = k.weight;
@@ -155,8 +155,8 @@ struct Spline {
     gcv = k.pairs * squares / ((k.pairs - df) * (k.pairs - df));
   }
 
-  /// The spline at a point as weights: of the values (s, t) and of the second derivatives (u, v) at the surrounding
-  /// knots i and i + 1.
+  /// Weights whose sum of products is the spline at a point: of the values (s, t) and of the second derivatives (u, v)
+  /// at the surrounding knots i and i + 1.
   struct Weights {
     size_t i;
     double s, t, u, v;
@@ -175,8 +175,8 @@ struct Spline {
            (at.i < m ? at.v * gamma[at.i] : 0);
   }
 
-  /// The variance at a point in units of the residual variance: c' (W + lambda K)^-1 c. c includes the part that enters
-  /// through the second derivatives, R^-1 Q' g. `plain` is the factorization of R.
+  /// Returns the variance at a point in units of the residual variance: c' (W + lambda K)^-1 c. c includes the part
+  /// that enters through the second derivatives, R^-1 Q' g. `plain` is the factorization of R.
   double variance(const Weights& at, const Factors& plain) const {
     Vector through(gamma.size(), 0.0);
     if (at.i > 0) through[at.i - 1] = at.u;
@@ -193,7 +193,7 @@ struct Spline {
   }
 };
 
-/// The penalty with the best score over fourteen powers of ten, and whether it is at an end of that range.
+/// Returns the penalty with the best score over fourteen powers of ten, and whether it is at an end of that range.
 std::tuple<double, bool> spline_penalty(const Tensor& x, const Tensor& y) {
   const Knots knots(stats::Pairs("x", x, "y", y));
   const double scale = std::pow(knots.x.back() - knots.x.front(), 3) * knots.pairs;
@@ -202,8 +202,8 @@ std::tuple<double, bool> spline_penalty(const Tensor& x, const Tensor& y) {
   return {scale * std::pow(10, found.at), found.at_edge};
 }
 
-/// The curve at the points, its standard error there, the degrees of freedom, and the penalty's score. NaN if values of
-/// x are too close to each other.
+/// Returns the curve at the points, its standard error there, the degrees of freedom, and the penalty's score. NaN if
+/// values of x are too close to each other.
 std::tuple<Tensor, Tensor, double, double> smoothing_spline(const Tensor& x, const Tensor& y, const Tensor& at,
                                                             double lambda) {
   const Knots knots(stats::Pairs("x", x, "y", y));

@@ -32,14 +32,14 @@ void refuse_other_count(const char* name, int64_t found, int64_t expected) {
         name, std::to_string(found) + " values, expected " + std::to_string(expected) + ", as in the other sample");
 }
 
-/// The largest absolute value among the finite values; 0 if there is none.
+/// Returns the largest absolute value among the finite values; 0 if there is none.
 double largest(const std::vector<double>& values) {
   double most = 0;
   for (const double v : values) most = std::isfinite(v) ? std::max(most, std::fabs(v)) : most;
   return most;
 }
 
-/// 1, or, if squares of numbers of this size would overflow or underflow, the power of two below `size`.
+/// Returns 1, or, if squares of numbers of this size would overflow or underflow, the power of two below `size`.
 double unit_of(double size) {
   const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
@@ -154,13 +154,13 @@ PairedT paired_t(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// The tolerance within which the absolute differences count as ties.
+/// Returns the tolerance within which absolute differences count as ties.
 double size_tolerance(const Differences& d) {
   return stats::tolerance * stats::largest(d.values) + 2 * d.largest_rounding;
 }
 
-/// Twice the mid-ranks of the absolute differences, which are integers, in the order of the differences. Values within
-/// the tolerance of the smallest one of a run are ties.
+/// Returns twice the mid-ranks of the absolute differences, which are integers, in the order of the differences. Values
+/// within the tolerance of the smallest value of a run are ties.
 std::vector<int64_t> doubled_ranks(const Differences& d) {
   const std::vector<double>& differences = d.values;
   const size_t n = differences.size();
@@ -178,7 +178,7 @@ std::vector<int64_t> doubled_ranks(const Differences& d) {
   return ranks;
 }
 
-/// Two-sided p of the sum v of the ranks with a positive sign, if every sign is a fair coin, by counting.
+/// Returns the two-sided p of the sum v of the ranks with a positive sign, if every sign is a fair coin, by counting.
 double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   int64_t total = 0;
   for (const int64_t r : ranks) total += r;
@@ -195,7 +195,7 @@ double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   return std::min(1.0, 2 * std::min(low, high));
 }
 
-/// Two-sided p of the signed-rank sum v by the normal approximation, with a continuity correction.
+/// Returns the two-sided p of the signed-rank sum v by the normal approximation, with a continuity correction.
 double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
   double mean = 0, variance = 0;
   for (const int64_t r : ranks) {
@@ -234,7 +234,8 @@ SignedRanks wilcoxon(const Tensor& a, const Tensor& b) {
           .skipped = d.skipped};
 }
 
-/// Mean and sample standard deviation of the values without NaN, the number of these values, and the number of NaNs.
+/// Returns mean and sample standard deviation of the values without NaN, the number of these values, and the number of
+/// NaNs.
 std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
   const auto values = x.to(Dtype::float64).to_vector<double>();
   double total = 0, square = 0;
@@ -253,8 +254,8 @@ std::tuple<double, double, int64_t, int64_t> summary(const Tensor& x) {
 }
 
 struct EffectSize {
-  /// Cohen's d_z: the mean of the differences in units of their standard deviation. Hedges' g: d_z without its bias
-  /// (Hedges 1981, exact factor).
+  /// d: Cohen's d_z, the mean of the differences in units of their standard deviation. hedges: Hedges' g, which is d_z
+  /// without its bias (Hedges 1981, exact factor).
   double d = undefined, hedges = undefined;
   double wins = undefined, ties = undefined, losses = undefined;  ///< shares of the pairs with a > b, a = b, a < b
   int64_t n = 0, skipped = 0;

@@ -46,11 +46,12 @@ struct Differences {
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }
-  /// True if all differences equal this number up to rounding.
+  /// Returns true if all differences equal `centre` up to rounding.
   bool alike(double centre) const;
 };
 
-/// Calls f(i) for i below count, in order. It checks for Ctrl-C between pieces, also within a task of the thread pool.
+/// Calls f(i) for i below count, in order. Checks for Ctrl-C after every 65536 calls, also within a task of the thread
+/// pool.
 template <class F>
 void each(int64_t count, const F& f) {
   constexpr int64_t piece = int64_t{1} << 16;
@@ -64,9 +65,9 @@ using cpu::patient;
 void sort(std::vector<double>& x);
 
 double mean(const std::vector<double>& x);
-/// The sample standard deviation, with n - 1 in the denominator; NaN for fewer than two values.
+/// Returns the sample standard deviation, with n - 1 in the denominator; NaN for fewer than two values.
 double standard_deviation(const std::vector<double>& x);
-/// A quantile by linear interpolation of order statistics (type 7 of Hyndman & Fan 1996).
+/// Returns a quantile by linear interpolation of order statistics (type 7 of Hyndman & Fan 1996).
 double sorted_quantile(const std::vector<double>& sorted, double p);
 
 }  // namespace mr::stats

@@ -5,7 +5,7 @@
 namespace mr {
 namespace {
 
-/// The error message in gnuplot's output, which also repeats the script's line and marks a column.
+/// Returns the error message in gnuplot's output, which also repeats the script's line and marks a column.
 std::string complaint(const std::string& said) {
   size_t at = said.rfind(" line ");
   if (at == std::string::npos) at = said.find_first_not_of(" \n\t^");
@@ -15,7 +15,7 @@ std::string complaint(const std::string& said) {
 }
 
 std::string gnuplot_of(const std::string& script) {
-  // -d ignores the user's ~/.gnuplot, so that pictures are the same for everyone
+  // The option -d ignores the user's ~/.gnuplot, so that pictures are the same for everyone.
   const io::Finished done = io::run_process({"gnuplot", "-d"}, script, io::Errors::captured, "gnuplot-nox");
   if (done.status == 0) return done.output;
   const std::string said = complaint(done.errors);

@@ -51,7 +51,7 @@ io::Database open_database(const std::string& path, const std::string& mode) {
   throw ArgumentError("mode", "'" + mode + "', expected 'read', 'write', 'claim' or 'memory'");
 }
 
-/// Converts the value on top of the stack.
+/// Converts the Lua value on top of the stack to a field of a table.
 io::Cell cell_at(lua_State* L) {
   switch (lua_type(L, -1)) {
     case LUA_TNIL:
@@ -107,7 +107,7 @@ io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
 
 using Members = std::vector<std::pair<std::string, io::Cell>>;
 
-/// The members of a JSON object. Throws if the text is not an object.
+/// Returns the members of a JSON object. Throws if the text is not an object.
 Members members_of(const std::string& text) {
   const io::Json object = io::parse_json(text);
   if (!object.is_object()) throw std::runtime_error("is not a JSON object");
@@ -142,8 +142,8 @@ std::tuple<std::vector<std::string>, Columns, std::vector<std::string>> json_col
   return {std::move(names), std::move(found), std::move(problems)};
 }
 
-/// Names the state of a store's files, which differs after every change of them. The store is not read. Empty if the
-/// files changed within the last two seconds: a later change could then have equal times.
+/// Returns a text for the state of a store's files, which differs after every change of them. The store is not read.
+/// Returns "" if the files changed within the last two seconds: a later change could then have equal times.
 std::string stamp_of_store(const std::string& path) {
   constexpr int64_t young = 2'000'000'000;
   const auto nanoseconds = [](const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; };

@@ -35,7 +35,7 @@ std::vector<std::string> data_folders_of() {
   for (const std::filesystem::path& folder : io::data_folders()) folders.push_back(folder.string());
   return folders;
 }
-/// Names in a folder, at most 10,000, with "/" after folders. Empty if the folder cannot be read.
+/// Returns the names in a folder, at most 10,000, with "/" after folders. Returns none if the folder cannot be read.
 std::vector<std::string> list_folder(const std::string& path) {
   constexpr size_t most = 10'000;
   std::vector<std::string> names;
@@ -54,7 +54,7 @@ std::string safe_text_of(const std::string& text, std::optional<bool> lines) {
 std::optional<io::FileLock> lock_file(const std::string& path) {
   return io::FileLock::take(path, io::FileLock::End::remove);
 }
-/// The target of a symbolic link. Other paths and dangling links are returned unchanged.
+/// Returns the target of a symbolic link. Other paths and dangling links are returned unchanged.
 std::string followed_of(const std::string& path) {
   std::error_code unknown;
   if (!std::filesystem::is_symlink(path, unknown)) return path;
@@ -64,7 +64,7 @@ std::string followed_of(const std::string& path) {
 bool holds_of(const io::FileLock& lock) { return lock.holds(); }
 int64_t interrupts_of() { return lua::interrupts(); }
 
-/// Peak memory in bytes, from /proc, or from getrusage if there is no /proc.
+/// Returns the peak memory in bytes, from /proc, or from getrusage if there is no /proc.
 int64_t highest_memory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

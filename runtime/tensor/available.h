@@ -5,7 +5,7 @@
 
 namespace mr {
 
-/// The available bytes by the kernel's estimate, or the largest number if there is no estimate.
+/// Returns the available bytes by the kernel's estimate, or the largest number if there is no estimate.
 int64_t available_bytes();
 
 }  // namespace mr

@@ -36,7 +36,7 @@ constexpr Dtype dtype_of = std::is_integral_v<T> ? Dtype::int64
                            : sizeof(T) == 4      ? Dtype::float32
                                                  : Dtype::float64;
 
-/// Calls f.operator()<Real>() for a floating type.
+/// Calls f.operator()<Real>(), where Real is the C++ type of a floating dtype.
 template <class F>
 decltype(auto) with_real(Dtype type, F&& f) {
   switch (type) {
@@ -51,7 +51,7 @@ decltype(auto) with_real(Dtype type, F&& f) {
       "int64 tensors hold indices and do not support arithmetic: convert with :double() or :float()");
 }
 
-/// Calls f.operator()<T>() for any type.
+/// Calls f.operator()<T>(), where T is the C++ type of any dtype.
 template <class F>
 decltype(auto) with_any(Dtype type, F&& f) {
   if (type == Dtype::int64) return f.template operator()<int64_t>();

@@ -29,9 +29,10 @@ struct ChosenRows {
 
 class Lists {
  public:
-  /// From sizes (0 or more) and one relevance per row (finite, 0 or more). The sizes must sum to the number of rows.
+  /// Makes lists of these sizes, with one relevance per row (finite, 0 or more). The sizes must sum to the number of
+  /// rows.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
-  /// Like above, with names of lists (one each) and of rows (one each); either may be empty.
+  /// Like above, with names of lists (one per list) and of rows (one per row); either may be empty.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
         std::vector<std::string> documents);
 
@@ -41,43 +42,43 @@ class Lists {
   const std::vector<int64_t>& sizes() const { return body_->sizes; }
   const std::vector<int64_t>& offsets() const { return body_->offsets; }
   const std::vector<float>& relevance() const { return body_->relevance; }
-  /// Names. The names of selected lists are gathered on first use.
+  /// Return the names of the lists and of the rows. Names of selected lists are gathered on first use.
   const std::vector<std::string>& ids() const;
   const std::vector<std::string>& documents() const;
 
-  /// Offsets for kernels. These lists own the memory.
+  /// Returns the offsets for kernels. These lists own the memory.
   Ragged view(Device device) const;
-  /// One entry per row, float32 or converted (once) to another type.
+  /// Returns one relevance per row, float32 or converted (once) to another type.
   const Tensor& relevance(Device device, Dtype dtype = Dtype::float32) const;
-  /// The type in which scripts see the relevance.
+  /// Returns the type in which scripts see the relevance.
   Dtype shown() const { return shown_; }
   Lists shown_in(Dtype dtype) const;
   const std::vector<int64_t>& relevant(float threshold = 1) const;
-  /// Rows with relevance >= threshold, per list and ascending.
+  /// Returns the rows with relevance >= threshold, per list and ascending.
   const ChosenRows& relevant_rows(float threshold, Device device) const;
 
-  /// The lists with these 0-based numbers, in this order.
+  /// Returns the lists with these numbers, counted from 0, in this order.
   Lists select(const std::vector<int64_t>& lists) const;
-  /// 1-based numbers of the rows of these lists, in the order of `select`.
+  /// Returns the numbers, counted from 1, of the rows of these lists, in the order of `select`.
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
-  /// The rows of x that belong to these lists, in the order of `select`; x has one row per row of these lists.
+  /// Returns the rows of x that belong to these lists, in the order of `select`; x has one row per row of all lists.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
   Lists with_relevance(std::vector<float> relevance) const;
 
-  /// These lists with a weight per row and a weight per list, which the caller has checked: finite, 0 or more, and as
-  /// many as rows and lists. Either may be empty: no weights.
+  /// Returns these lists with a weight per row and a weight per list, which the caller has checked: finite, 0 or more,
+  /// and as many as rows and lists. Either may be empty: no weights.
   Lists with_weights(std::vector<double> of_rows, std::vector<double> of_lists) const;
   /// Weights, or empty.
   const std::vector<double>& row_weights() const { return body_->row_weights; }
   const std::vector<double>& list_weights() const { return body_->list_weights; }
-  /// One weight per row or per list, float64; undefined without weights.
+  /// Returns one weight per row or per list, float64; undefined without weights.
   Tensor row_weights_on(Device device) const;
   Tensor list_weights_on(Device device) const;
-  /// Row weights for kernels: null without weights, which stands for 1. These lists own the memory.
+  /// Returns the row weights for kernels: null without weights, which stands for 1. These lists own the memory.
   Span<const double> row_weights_view(Device device) const;
 
-  /// One value per list, make(grades, number of grades), cached per key and type. Selections share the values of each
-  /// list: the batches of every epoch are new lists of the same rows.
+  /// Returns one value per list, make(grades, number of grades), cached per key and type. Selected lists share the
+  /// values with the original: the batches of every epoch are new lists of the same rows.
   template <class T, class Key, class Make>
   std::vector<T> per_list(const Key& key, const Make& make) const {
     using Values = std::vector<std::optional<T>>;

@@ -16,7 +16,7 @@ std::string number(const Tensor& values, int64_t at) {
   char text[40];
   with_real(values.dtype(), [&]<class Real>() {
     const auto value = static_cast<double>(values.span<Real>()[at]);
-    // prints NaN without its sign
+    // prints NaN without its sign bit, which printf would show as "-nan"
     std::snprintf(text, sizeof text, "%.5g", std::isnan(value) ? std::fabs(value) : value);
   });
   return text;

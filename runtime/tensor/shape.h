@@ -31,7 +31,7 @@ class Shape {
   void set(int d, int64_t n) { size_[d] = n; }
   int64_t front() const { return dims_ == 0 ? 1 : size_[0]; }
 
-  /// Number of entries. Throws if it, or a stride, would overflow.
+  /// Returns the number of entries. Throws if it, or a stride, would overflow.
   int64_t entries() const {
     int64_t n = 1;
     bool none = false;
@@ -44,7 +44,7 @@ class Shape {
     return none ? 0 : n;
   }
 
-  /// Distance in entries between successive indices of dimension d.
+  /// Returns the distance in entries between successive indices of dimension d.
   int64_t stride(int d) const {
     int64_t n = 1;
     for (int e = d + 1; e < dims_; ++e) n *= size_[e];
@@ -59,7 +59,7 @@ class Shape {
     return rest;
   }
 
-  /// "{2, 3}", the Lua notation.
+  /// Returns the sizes in Lua's notation: "{2, 3}".
   std::string text() const {
     std::string out = "{";
     for (int d = 0; d < dims_; ++d) out += (d > 0 ? ", " : "") + std::to_string(size_[d]);

@@ -37,7 +37,7 @@ std::atomic<int64_t> held_bytes[2], fresh_storages;
 thread_local int64_t taken_bytes = 0;
 constexpr int64_t guarded_size = int64_t{64} << 20;
 
-/// Freed blocks of host memory, kept for new tensors of about the same size. A training loop needs the same sizes in
+/// Keeps freed blocks of host memory for new tensors of about the same size. A training loop needs the same sizes in
 /// every step, and the system would clear new pages each time. At most `most_kept` bytes are kept.
 class Blocks {
  public:
@@ -48,7 +48,7 @@ class Blocks {
 #endif
   static constexpr int64_t largest = int64_t{32} << 20;
 
-  /// A block of this size class, or null.
+  /// Returns a kept block of this size class, or null if there is none.
   void* take(int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = free_.find(size);

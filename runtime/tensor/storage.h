@@ -30,27 +30,27 @@ class Deferral {
 
 class Storage {
  public:
-  /// Uninitialized bytes, aligned to 64. Throws OutOfMemory before the machine runs out of memory.
+  /// Allocates bytes, uninitialized, aligned to 64. Throws OutOfMemory before the machine runs out of memory.
   Storage(int64_t bytes, Device device);
-  /// Bytes of the CPU that `owner` keeps alive, such as an array of another program part.
+  /// Uses bytes of the CPU that `owner` keeps alive, such as an array of another part of the program.
   Storage(void* data, int64_t bytes, std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  /// The bytes with all updates applied. They are current until the next optimizer step.
+  /// Returns the bytes with all updates applied. They are current until the next optimizer step.
   void* data() const {
     if (deferral_ != nullptr) [[unlikely]]
       deferral_->settle();
     return data_;
   }
-  /// The bytes, of which only the given rows, counted from 1, may be read.
+  /// Returns the bytes, of which only the given rows, counted from 1, may be read: only their updates are applied.
   void* data_of_rows(const int64_t* rows, int64_t count, int64_t row_bytes) const {
     if (deferral_ != nullptr) [[unlikely]]
       deferral_->settle_rows(rows, count, row_bytes);
     return data_;
   }
-  /// The bytes for writing; no update is deferred any more.
+  /// Returns the bytes for writing; no update is deferred any more.
   void* data_to_write() const {
     put_off(nullptr);
     return data_;
@@ -61,13 +61,13 @@ class Storage {
   int64_t bytes() const { return bytes_; }
   Device device() const { return device_; }
 
-  /// Bytes of all live storages of a device.
+  /// Returns the number of bytes of all live storages of a device.
   static int64_t held(Device device);
-  /// Freed bytes that are kept for new storages of a device.
+  /// Returns the number of freed bytes that are kept for new storages of a device.
   static int64_t kept(Device device);
-  /// Number of CPU storages so far that took memory from the system, because no kept block had their size.
+  /// Returns how many CPU storages so far took memory from the system, because no kept block had their size.
   static int64_t fresh();
-  /// Bytes that this thread has allocated so far, on all devices.
+  /// Returns the number of bytes that this thread has allocated so far, on all devices.
   static int64_t taken();
 
  private:

@@ -24,13 +24,13 @@ class Tensor {
   static Tensor empty(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor zeros(const Shape& shape, Dtype dtype, Device device = Device::cpu);
   static Tensor full(const Shape& shape, double value, Dtype dtype, Device device = Device::cpu);
-  /// A one-dimensional tensor, copied from host memory.
+  /// Returns a one-dimensional tensor, copied from host memory.
   template <class T>
   static Tensor from(const std::vector<T>& values, Device device = Device::cpu) {
     return from_bytes(values.data(), {static_cast<int64_t>(values.size())}, dtype_of<T>, device);
   }
   static Tensor from_bytes(const void* values, const Shape& shape, Dtype dtype, Device device);
-  /// A tensor on all bytes of a storage, which must be as many as the shape and the type need.
+  /// Returns a tensor on all bytes of a storage, which must be as many as the shape and the type need.
   static Tensor on(std::shared_ptr<Storage> storage, const Shape& shape, Dtype dtype);
 
   bool defined() const { return body_ != nullptr; }
@@ -41,29 +41,29 @@ class Tensor {
   Dtype dtype() const { return body_->dtype; }
   Device device() const { return body_->storage->device(); }
 
-  /// The entries on their device. Throws if T is not the tensor's type, as `to_vector` does.
+  /// Returns the entries on their device. Throws if T is not the tensor's type, as `to_vector` does.
   template <Entry T>
   Span<T> span() const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw()), entries()};
   }
-  /// The entries, of which only the given rows (int64, counted from 1) may be read. Deferred updates are applied to
-  /// these rows only.
+  /// Returns the entries, of which only the given rows (int64, counted from 1) may be read. Deferred updates are
+  /// applied to these rows only.
   template <Entry T>
   Span<T> span_of_rows(const Tensor& rows) const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_of_rows(rows)), entries()};
   }
-  /// The entries for writing, used by optimizers. No updates are deferred any more.
+  /// Returns the entries for writing, used by optimizers. No updates are deferred any more.
   template <Entry T>
   Span<T> span_to_write() const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_to_write()), entries()};
   }
-  /// True if this tensor views all bytes of its storage.
+  /// Returns true if this tensor views all bytes of its storage.
   bool whole() const { return bytes() == body_->storage->bytes(); }
   const Storage& storage() const { return *body_->storage; }
-  /// The bytes, if the host can read them without waiting; else null.
+  /// Returns the bytes, if the host can read them without waiting; else null.
   const void* host_bytes() const;
   void* raw() const { return static_cast<char*>(body_->storage->data()) + body_->offset; }
   int64_t bytes() const { return entries() * size_of(dtype()); }
@@ -76,7 +76,7 @@ class Tensor {
     return values;
   }
   void copy_to_host(void* target) const;
-  /// The single entry as a number. Throws if there is not exactly one.
+  /// Returns the single entry as a number. Throws if there is not exactly one.
   double item() const;
 
   Tensor to(Device device) const;
@@ -84,11 +84,11 @@ class Tensor {
   Tensor clone() const;
   /// Overwrites the entries for all tensors that share them. Shape, type and device must be equal.
   void assign(const Tensor& values) const;
-  /// Views without graph edge that share the bytes: with another shape and as many entries (`viewed`), or a part along
-  /// the first dimension (`slice`).
+  /// Return views without graph edge that share the bytes: with another shape and as many entries (`viewed`), or a part
+  /// along the first dimension (`slice`).
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;
-  /// This tensor without its graph edge; it shares the bytes.
+  /// Returns this tensor without its graph edge; it shares the bytes.
   Tensor data() const;
 
   const std::shared_ptr<Node>& node() const { return body_->node; }
@@ -98,7 +98,7 @@ class Tensor {
     return defined() && other.defined() && body_->storage == other.body_->storage;
   }
 
-  /// Short text for people: values, or the ends of a large tensor, with shape and type.
+  /// Returns a short text for people: values, or the ends of a large tensor, with shape and type.
   std::string text() const;
 
  private:

@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-/// The largest grade: as given, or the largest in the lists.
+/// Returns the largest grade: as given, or the largest in the lists.
 double top_of(const Ranking& r, const Metric& metric) {
   check_gains(r.lists);
   const auto& grades = r.lists.relevance();

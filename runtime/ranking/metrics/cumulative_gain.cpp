@@ -19,8 +19,8 @@ void check_sums(const Ranking& r, const Metric& metric) {
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
-  // An ideal DCG of 0 marks a list without relevant rows. If the metric defines the value of such a list, all ideals
-  // are 1.
+  // A list without relevant rows is recognized by its ideal DCG, 0. If the metric defines the value of such a list, 1
+  // is passed as the ideal of all lists.
   const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
                                               : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);

@@ -6,7 +6,7 @@ namespace {
 
 using Over = HitsAt<double>::Over;
 
-/// `k`: the cutoff; 0 means the number of relevant rows.
+/// Counts relevant rows within the first k ranks; k = 0 means the number of relevant rows.
 Tensor hits(const Ranking& r, int64_t k, Over over, double empty) {
   return metric_values(r, relevant_rows(r), k, empty,
                        [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {

@@ -18,8 +18,8 @@ struct IdealKey {
   auto operator<=>(const IdealKey&) const = default;
 };
 
-/// The DCG of grades in descending order up to rank k. 0 if no grade is above 0; infinite if the list has fewer than k
-/// rows, so that dividing by it gives 0.
+/// Returns the DCG of grades in descending order up to rank k. It is 0 if no grade is above 0, and infinite if the list
+/// has fewer than k rows, so that dividing by it gives 0.
 double ideal_of(std::vector<float> grades, int64_t k, Span<const double> discounts) {
   std::sort(grades.begin(), grades.end(), std::greater<>());
   if (grades.empty() || !(grades[0] > 0)) return 0;

@@ -6,7 +6,7 @@
 namespace mr {
 namespace {
 
-/// Runs a kernel that has no parameters besides the views.
+/// Runs a kernel that has no parameters besides the views of MetricViews.
 template <template <class> class Functor>
 Tensor values(const Ranking& r, const Metric& metric, double empty, auto kernel) {
   return metric_values(r, metric, empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
@@ -30,7 +30,8 @@ Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, do
   return smooth_nrbp_loss(scores, lists, steepness, metric.relevant);
 }
 
-/// The term of a relevant row: the number of rows above it. The shift subtracts pairs of two relevant rows.
+/// Returns what a relevant row adds to the sum: the number of rows above it. The shift subtracts pairs of two relevant
+/// rows.
 double rows_above(const Metric&, int64_t rank) { return static_cast<double>(rank) - 1; }
 
 const ClosedForms closed{
@@ -43,14 +44,14 @@ const ClosedForms closed{
     .without_relevant = 0,
 };
 
-/// Closed forms for grades. With two grades, the pairs are (relevant row, other row).
+/// The closed forms for lists with several grades. With two grades, the pairs are (relevant row, other row).
 const ClosedForms closed_of_grades = [] {
   ClosedForms forms = closed;
   forms.of_grades = Increment::pairs;
   return forms;
 }();
 
-/// The swap difference of AUC is that of the nRBP loss divided by the number of pairs.
+/// Returns the change of AUC by a swap of two rows: that of the nRBP loss divided by the number of pairs.
 OwnedSwaps auc_swaps(const Ranking& r, const Metric& metric) {
   const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);
   std::vector<double> pairs;

@@ -1,5 +1,5 @@
-// Helpers for definitions of metrics: run a kernel over the rows that count (relevant rows or rows with a gain), and
-// compute parts of swap differences.
+// Helpers for definitions of metrics: they run a kernel over the rows that count (relevant rows or rows with a gain),
+// and compute the change of a metric by a swap of two rows.
 #pragma once
 
 #include "runtime/ranking/closed_forms.h"
@@ -9,8 +9,8 @@ namespace mr {
 
 inline Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
 
-/// Runs a kernel over the counted rows, on the ranking's device and in its type. `work` makes the functor from the
-/// views.
+/// Computes a metric: runs a kernel over the counted rows, on the ranking's device and in its type. `work` makes the
+/// functor from the views.
 template <class Work>
 Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, Work work) {
   Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
@@ -33,9 +33,10 @@ Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work 
   return metric_values(r, relevant_rows(r), metric.k, empty, work);
 }
 
-/// Swap differences of a metric that is a sum of gains times discounts, from its closed forms, for binary relevance.
+/// Returns the changes by swaps of two rows, for a metric that is a sum of gains times discounts, from its closed
+/// forms, for binary relevance.
 OwnedSwaps sum_swaps(const Ranking& r, const Metric& metric);
-/// Discounts of ranks 1 to the longest list's number of rows, 0 beyond k, on the ranking's device.
+/// Returns the discounts of ranks 1 to the longest list's number of rows, 0 beyond k, on the ranking's device.
 Tensor rank_discounts(const Ranking& r, const Metric& metric, double (*discount)(const Metric&, int64_t rank));
 
 }  // namespace mr
