@@ -103,7 +103,7 @@ ListShape shape_of(const Metric& metric, std::optional<int64_t> n, std::optional
     if (*n < 1 || *n > most_rows)
       throw ArgumentError("n", std::to_string(*n) + ", expected 1 to " + std::to_string(most_rows));
     if (*p < 0 || *p > *n)
-      throw ArgumentError("p", std::to_string(*p) + " of " + std::to_string(*n) + ", expected 0 to n");
+      throw ArgumentError("p", std::to_string(*p) + ", expected 0 to n, which is " + std::to_string(*n));
     return {*n, *p, {}, beta};
   }
   const auto rows = static_cast<int64_t>(grades.size());

@@ -21,7 +21,9 @@ bool one_value(double x, double y) { return y - x <= 1e-12 * std::max(1.0, std::
 
 Distribution::Distribution(std::vector<double> values) {
   if (values.empty()) throw std::invalid_argument("a distribution needs at least one value");
-  if (values.size() > std::numeric_limits<uint32_t>::max()) throw std::length_error("too many values");
+  if (values.size() > std::numeric_limits<uint32_t>::max())
+    throw std::length_error("a distribution of " + std::to_string(values.size()) +
+                            " values, expected at most 2^32 - 1");
   sort_numbers(values);
   auto& [distinct, before, total, mean, sd] = counted_;
   total = static_cast<int64_t>(values.size());

@@ -191,7 +191,7 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
   for (int64_t block = 0; block < blocks; ++block) {
     if (terms() >= most_terms)
       throw ArgumentError("kappa", "is too steep for the characteristic function, which would need more than " +
-                                       std::to_string(most_terms) + " frequencies");
+                                       std::to_string(most_terms) + " frequencies. Pass a smaller kappa");
     source.next(step_, re, im);
     double last = 0;
     for (int64_t j = 0; j < lanes; ++j) {

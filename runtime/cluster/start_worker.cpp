@@ -113,8 +113,9 @@ void become_worker() {
   const bool readable = error == std::errc() && colon != end && *colon == ':';
   if (!readable || std::from_chars(colon + 1, end, parent).ptr != end || parent <= 0 ||
       fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0) {
-    throw std::runtime_error("the variable MOONRANK_WORKER is '" + std::string(text) +
-                             "'; only moonrank sets it: unset it");
+    throw std::runtime_error(
+        "the variable MOONRANK_WORKER is '" + std::string(text) +
+        "', which does not name a channel to a parent. Only moonrank sets this variable: unset it");
   }
   unsetenv("MOONRANK_WORKER");
   prctl(PR_SET_PDEATHSIG, SIGKILL);

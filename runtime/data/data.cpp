@@ -235,7 +235,9 @@ SplitBy to_split(const std::string& name) {
   for (const auto& [known, by] : names) {
     if (name == known) return by;
   }
-  throw ArgumentError("by", "'" + name + "' is not a way to divide ratings");
+  throw ArgumentError("by", "'" + name +
+                                "' is not a way to divide ratings, expected user, time, user_time, last, one, share, "
+                                "cold_user, cold_item or given");
 }
 
 struct PartTensors {
@@ -341,7 +343,8 @@ KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Ten
   check_details(kept, user, item, {}, SplitBy::user);
   for (const int64_t each : kept->users) {
     if (each > users)
-      throw ArgumentError("users", std::to_string(users) + ", but the positives have user " + std::to_string(each));
+      throw ArgumentError("users", std::to_string(users) + ", but the positives have user " + std::to_string(each) +
+                                       ". Pass at least this number");
   }
   const Column<int64_t> of_user(user), of_item(item);
   const UserItems rated = user_item_table(users, kept->all_items, [&](auto&& take) {

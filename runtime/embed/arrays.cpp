@@ -75,7 +75,8 @@ Tensor tensor_on(const moonrank_array& array) {
   const Shape shape = shape_of(array);
   const Dtype dtype = dtype_of_array(array);
   const int64_t bytes = shape.entries() * size_of(dtype);
-  if (array.data == nullptr && bytes > 0) throw std::invalid_argument("the data of an array is NULL");
+  if (array.data == nullptr && bytes > 0)
+    throw std::invalid_argument("the data of an array is NULL, expected the address of its entries");
   return Tensor::on(std::make_shared<Storage>(array.data, bytes, owner), shape, dtype);
 }
 

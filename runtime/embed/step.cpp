@@ -91,7 +91,9 @@ void check_pointers(const moonrank_step& step) {
   const bool lacks_lists =
       step.lists == 0 && ((step.grades == nullptr && step.rows > 0) || (step.sizes == nullptr && step.count > 0));
   if (step.rows < 0 || step.count < 0 || step.parameter_count < 0 || lacks_lists)
-    throw std::invalid_argument("rows, count, grades and sizes do not describe lists");
+    throw std::invalid_argument(
+        "rows, count, grades and sizes do not describe lists: expected count sizes, rows grades, and numbers of 0 or "
+        "more");
   const bool lacks_gradient =
       step.gradient != nullptr && step.parameters != nullptr && step.parameter_gradient == nullptr;
   const bool lacks_upstream =
@@ -132,7 +134,8 @@ void copy_result(lua_State* L, int index, void* to, int64_t entries, Dtype dtype
   }
   if (box->get()->entries() != entries) {
     throw std::invalid_argument("the lists have " + std::to_string(box->get()->entries()) +
-                                " rows or lists, but the call " + std::to_string(entries));
+                                " rows or lists, but the call says " + std::to_string(entries) +
+                                ". Pass the numbers of the lists");
   }
   std::memcpy(to, box->get()->to(Device::cpu).to(dtype).raw(), bytes);
   box->drop();

@@ -27,9 +27,10 @@ MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric&
   check::positive("steepness", steepness);
   check_complete(metric);
   if (metric.definition->swaps == nullptr)
-    throw ArgumentError("metric", "'" + metric.name + "', expected a metric for which the change by a swap is known");
+    throw ArgumentError("metric",
+                        "'" + metric.name + "', expected a metric for which the change by a swap of two rows is known");
   if (metric.definition->loss_needs_top && !metric.top)
-    throw ArgumentError("metric", "of '" + metric.name + "' the largest grade must be given, as in mr.metrics." +
+    throw ArgumentError("metric", "'" + metric.name + "' needs the largest grade, as in mr.metrics." +
                                       metric.definition->name + "{top = 4}");
   Ranking ranking = rank_rows(scores, lists, Ties::stable, metric.threshold());
   OwnedSwaps swaps = metric.definition->swaps(ranking, metric);

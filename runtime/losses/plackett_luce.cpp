@@ -80,7 +80,7 @@ bool sums_over_rows(const Metric& metric) {
 /// Like `swaps_of_sum`, but throws if the metric is not a sum over rows of a gain times a discount.
 OwnedSwaps need_sum(const Ranking& ranking, const Metric& metric) {
   if (auto owned = swaps_of_sum(ranking, metric)) return *std::move(owned);
-  throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows");
+  throw ArgumentError("metric", "'" + metric.name + "', expected a sum over rows of gain times discount, such as nDCG");
 }
 
 /// Returns the number of first ranks of each list on which the metric depends.

@@ -230,7 +230,7 @@ Tensor catalogue_log_sums(const Tensor& users, const Tensor& items, double tau) 
   check::same_kind("items", items, "users", users);
   if (users.dims() != 2 || items.dims() != 2 || users.size(1) != items.size(1) || items.size(0) == 0) {
     throw ArgumentError("items", "factors have shapes " + users.shape().text() + " and " + items.shape().text() +
-                                     ", expected two matrices of one width, and at least one item");
+                                     ", expected two matrices with the same number of columns, and at least one item");
   }
   check::positive("tau", tau);
   const Tensor tops = Tensor::full({users.size(0)}, -HUGE_VAL, Dtype::float64, users.device());

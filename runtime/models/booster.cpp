@@ -98,7 +98,9 @@ std::vector<float> derivatives(const char* name, const Tensor& x, int64_t rows) 
     throw ArgumentError(
         name, std::to_string(values.size()) + " entries, expected one for each of " + std::to_string(rows) + " rows");
   for (const float value : values) {
-    if (!std::isfinite(value)) throw std::runtime_error(std::string("the ") + name + " of a row is not finite");
+    if (!std::isfinite(value))
+      throw std::runtime_error(std::string("the ") + name + " of a row is " + std::to_string(value) +
+                               ", expected a finite number");
   }
   return values;
 }

@@ -20,15 +20,15 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
   check::same_kind("items", items, "users", users);
   if (users.dims() != 2 || items.dims() != 2 || users.size(1) != items.size(1)) {
     throw ArgumentError("items", "factors have shapes " + users.shape().text() + " and " + items.shape().text() +
-                                     ", expected two matrices of one width");
+                                     ", expected two matrices with the same number of columns");
   }
   if (user_of.entries() != lists.count()) {
-    throw ArgumentError("user_of",
-                        std::to_string(user_of.entries()) + " users for " + std::to_string(lists.count()) + " lists");
+    throw ArgumentError("user_of", std::to_string(user_of.entries()) + " users for " + std::to_string(lists.count()) +
+                                       " lists, expected one for each");
   }
   if (item_of.entries() != lists.rows()) {
-    throw ArgumentError("item_of",
-                        std::to_string(item_of.entries()) + " items for " + std::to_string(lists.rows()) + " rows");
+    throw ArgumentError("item_of", std::to_string(item_of.entries()) + " items for " + std::to_string(lists.rows()) +
+                                       " rows, expected one for each");
   }
   check::index("user_of", user_of, users.size(0));
   check::index("item_of", item_of, items.size(0));

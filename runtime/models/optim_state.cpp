@@ -126,7 +126,9 @@ bool check_put_off(const ParameterState& state, const PutOff& off) {
   if (none) return false;
   const bool all_there = off.rows.defined() && off.stored.defined() && off.rates.defined() && off.settings.defined();
   if (!all_there || !state.alone)
-    throw std::runtime_error("deferred updates: a tensor is missing, or the parameter does not allow them");
+    throw std::runtime_error(
+        "deferred updates: one of the tensors rows, stored, rates and settings is missing, or the parameter does not "
+        "allow deferred updates");
   Deferred::check(state.parameter, off, state.steps);
   return true;
 }

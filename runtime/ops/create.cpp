@@ -100,8 +100,8 @@ class NestedReader {
                               "own: mr.tensor(values, {dtype = ...})");
     }
     if (n != shape_[depth]) {
-      throw ArgumentError(
-          "values", "a row has " + std::to_string(n) + " entries where the first has " + std::to_string(shape_[depth]));
+      throw ArgumentError("values", "a row has " + std::to_string(n) + " entries where the first has " +
+                                        std::to_string(shape_[depth]) + ", expected rows of one length");
     }
     const bool innermost = depth + 1 == shape_.dims();
     for (int64_t i = 1; i <= n; ++i) {
@@ -146,7 +146,10 @@ Tensor arange_of(double first, double last, double step, const std::string& dtyp
   fits("first", first, to_dtype(dtype));
   fits("step", step, to_dtype(dtype));
   const double steps = std::floor((last - first) / step + 1e-9);
-  if (steps > 1e15) throw ArgumentError("last", "is too far from first: the tensor would have more than 1e15 entries");
+  if (steps > 1e15)
+    throw ArgumentError(
+        "last",
+        "is too far from first for this step: the tensor would have more than 1e15 entries. Pass a larger step");
   if (steps > 0) fits("last", first + steps * step, to_dtype(dtype));
   Tensor out =
       Tensor::empty({steps < 0 ? 0 : static_cast<int64_t>(steps) + 1}, to_dtype(dtype), device_or_default(device));

@@ -122,7 +122,9 @@ Tensor lt_of(const Operand& a, const Operand& b) { return comparison<gt_row>(b, 
 Tensor le_of(const Operand& a, const Operand& b) { return comparison<ge_row>(b, a); }
 
 Tensor clamp_of(const Tensor& x, std::optional<double> low, std::optional<double> high) {
-  if (low && high && *low > *high) throw ArgumentError("min", "min is larger than max");
+  if (low && high && *low > *high)
+    throw ArgumentError("min",
+                        std::to_string(*low) + " is larger than max, " + std::to_string(*high) + ". Pass min <= max");
   Tensor out = x;
   if (low) out = binary<maximum_row>(out, *low);
   if (high) out = binary<minimum_row>(out, *high);

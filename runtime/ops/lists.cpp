@@ -57,7 +57,8 @@ std::tuple<Lists, std::optional<Tensor>, std::optional<Tensor>, std::optional<Te
     const std::optional<Tensor>& items, const std::optional<Tensor>& users, const std::string& device) {
   if (order.dims() != 1 || first < 1 || count < 0 || count > order.entries() - (first - 1)) {
     throw ArgumentError("first", std::to_string(count) + " lists from list " + std::to_string(first) +
-                                     " exceed the order of shape " + order.shape().text());
+                                     " exceed the order of shape " + order.shape().text() +
+                                     ". Pass a smaller first or count");
   }
   const Tensor index = order.slice(first - 1, count);
   const std::vector<int64_t> numbers = list_numbers(lists, index);
@@ -93,8 +94,8 @@ Lists single_rows_of(const Lists& lists) {
 
 Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   if (relevance.entries() != lists.rows()) {
-    throw ArgumentError("relevance",
-                        std::to_string(relevance.entries()) + " entries for " + std::to_string(lists.rows()) + " rows");
+    throw ArgumentError("relevance", std::to_string(relevance.entries()) + " entries for " +
+                                         std::to_string(lists.rows()) + " rows, expected one for each");
   }
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
@@ -197,8 +198,8 @@ Tensor spread_of(const Lists& lists, const Tensor& v) {
   const bool of_rows = v.dtype() == Dtype::int64 || (v.dims() > 1 && v.shape().stride(0) != 1);
   if (of_rows && v.shape().front() == lists.count() && v.dims() > 0) return spread_rows(v, lists);
   if (of_rows) {
-    throw ArgumentError(
-        "v", "v has shape " + v.shape().text() + " but there are " + std::to_string(lists.count()) + " lists");
+    throw ArgumentError("v", "v has shape " + v.shape().text() + ", expected one row for each of " +
+                                 std::to_string(lists.count()) + " lists");
   }
   check::per_list("v", v, lists);
   return record("lists:spread", spread(v, lists, false), {v},

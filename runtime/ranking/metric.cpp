@@ -42,8 +42,7 @@ void set_k(Metric& metric, double k) {
   if (metric.definition->cutoff == MetricDefinition::never)
     throw ArgumentError("metric", quoted(metric) + " does not take a cutoff k");
   if (!(k >= 1 && k <= most_ranks && k == std::floor(k)))
-    throw ArgumentError("k", as_written(k) + " in " + quoted(metric) + ", k must be a whole number, expected at " +
-                                 "least 1 and at most 2^63");
+    throw ArgumentError("k", as_written(k) + " in " + quoted(metric) + ", expected a whole number from 1 to 2^63");
   metric.k = static_cast<int64_t>(std::min(k, 0x1p53));
 }
 

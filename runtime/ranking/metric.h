@@ -84,8 +84,7 @@ struct Metric {
   bool minimize() const { return definition->minimize; }
   /// Returns the smallest grade of a row that counts.
   float threshold() const;
-  /// Returns closed forms over all rankings, or null. They, and the smooth form, exist for the default options
-  /// only.
+  /// Returns closed forms over all rankings, or null. They, and the smooth form, exist for default options only.
   const ClosedForms* closed() const;
   bool has_smooth() const;
   /// Returns the definition's name with k and the parameter, independent of how the script wrote them.

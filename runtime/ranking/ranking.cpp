@@ -19,7 +19,9 @@ struct DocumentKey {
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)
-    throw ArgumentError("ties", "'trec' orders tied rows by document id, and these lists have none");
+    throw ArgumentError("ties",
+                        "'trec' orders tied rows by document id, and these lists have none. Pass lists with documents, "
+                        "or another tie rule");
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
     std::vector<int64_t> keys(documents.size());
     cpu::parallel_each(lists.count(), 16, [&](int64_t list) {
@@ -49,7 +51,8 @@ Ranking with_double(const Ranking& ranking) {
 std::string type_of_values(const Ranking& ranking) { return std::string(name_of(ranking.dtype)); }
 
 void need_all(const Ranking& ranking) {
-  if (ranking.relevant_only) throw ArgumentError("ranking", "ranks only relevant rows, expected a ranking of all rows");
+  if (ranking.relevant_only)
+    throw ArgumentError("ranking", "has the places of relevant rows only, expected a ranking of all rows");
 }
 
 Tensor ranks_of(const Ranking& ranking) {

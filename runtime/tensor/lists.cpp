@@ -16,7 +16,7 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& sizes) {
   offsets.reserve(sizes.size() + 1);
   for (size_t l = 0; l < sizes.size(); ++l) {
     if (sizes[l] < 0 || sizes[l] > std::numeric_limits<int32_t>::max()) {
-      throw std::invalid_argument("size " + std::to_string(l + 1) + " is " + std::to_string(sizes[l]) +
+      throw std::invalid_argument("the size of list " + std::to_string(l + 1) + " is " + std::to_string(sizes[l]) +
                                   ", expected 0 to 2147483647");
     }
     offsets.push_back(offsets.back() + sizes[l]);
@@ -78,12 +78,13 @@ Lists::Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vect
   const auto rows = static_cast<int64_t>(relevance.size());
   if (body_->offsets.back() != rows) {
     throw std::invalid_argument("the sizes add up to " + std::to_string(body_->offsets.back()) +
-                                " rows, but there are " + std::to_string(rows) + " relevances");
+                                " rows, but there are " + std::to_string(rows) +
+                                " relevances, expected one for each row");
   }
   for (int64_t i = 0; i < rows; ++i) {
     if (!(relevance[i] >= 0) || std::isinf(relevance[i])) {
-      throw std::invalid_argument("relevance " + std::to_string(i + 1) + " is " + std::to_string(relevance[i]) +
-                                  ", expected a finite number, 0 or more");
+      throw std::invalid_argument("the relevance of row " + std::to_string(i + 1) + " is " +
+                                  std::to_string(relevance[i]) + ", expected a finite number, 0 or more");
     }
   }
   body_->sizes = std::move(sizes);

@@ -33,7 +33,9 @@ Tensor Tensor::from_bytes(const void* values, const Shape& shape, Dtype dtype, D
 
 Tensor Tensor::on(std::shared_ptr<Storage> storage, const Shape& shape, Dtype dtype) {
   if (storage->bytes() != shape.entries() * size_of(dtype))
-    throw std::invalid_argument("the bytes are not the tensor's");
+    throw std::invalid_argument("a storage has " + std::to_string(storage->bytes()) + " bytes, expected " +
+                                std::to_string(shape.entries() * size_of(dtype)) + " for a tensor of shape " +
+                                shape.text());
   return Tensor(Body{std::move(storage), 0, nullptr, 0, shape, shape.entries(), dtype, nullptr});
 }
 

@@ -25,9 +25,9 @@ void check_tables(const Tensor& users, const UserItems& targets, const UserItems
   check::index("users", users, targets->all_users());
   if (targets->all_users() != excluded->all_users() || targets->all_items != excluded->all_items)
     throw ArgumentError("excluded", "has " + std::to_string(excluded->all_users()) + " users and " +
-                                        std::to_string(excluded->all_items) + " items, expected " +
-                                        std::to_string(targets->all_users()) + " and " +
-                                        std::to_string(targets->all_items));
+                                        std::to_string(excluded->all_items) + " items, but targets has " +
+                                        std::to_string(targets->all_users()) + " users and " +
+                                        std::to_string(targets->all_items) + " items, expected equal numbers");
 }
 
 /// Iterates over the items of one user, ascending.

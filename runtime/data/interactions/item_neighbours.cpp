@@ -159,7 +159,8 @@ void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, in
   if (users.entries() != lists.count() || items.entries() != lists.rows())
     throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
                                      " items for " + std::to_string(lists.count()) + " lists of " +
-                                     std::to_string(lists.rows()) + " rows");
+                                     std::to_string(lists.rows()) +
+                                     " rows, expected one user per list, one item per row");
   check::index("users", users, all_users);
   check::index("items", items, all_items);
 }

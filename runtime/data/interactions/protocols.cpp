@@ -113,7 +113,8 @@ void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
     mark(out.part_of, own, test, rounded_share(o.valid, count - static_cast<size_t>(test)));
   });
   if (out.whole_users == static_cast<int64_t>(p.users.size()))
-    throw std::invalid_argument("n is " + std::to_string(o.n) + " test items per user, but no user has more items");
+    throw std::invalid_argument("n is " + std::to_string(o.n) +
+                                " test items per user, but no user has more items. Pass a smaller n");
 }
 
 void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {

@@ -28,7 +28,7 @@ void check_arguments(const Tensor& users, const Tensor& items, const Tensor& cho
                      int64_t k) {
   if (users.dims() != 2 || items.dims() != 2 || users.size(1) != items.size(1))
     throw ArgumentError("items", "factors have shapes " + users.shape().text() + " and " + items.shape().text() +
-                                     ", expected two matrices of one width");
+                                     ", expected two matrices with the same number of columns");
   check::index("chosen", chosen, std::min(users.size(0), excluded->all_users()));
   if (excluded->all_items > items.size(0))
     throw ArgumentError("excluded", "has " + std::to_string(excluded->all_items) + " items, expected at most " +

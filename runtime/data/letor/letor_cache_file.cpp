@@ -41,7 +41,8 @@ int64_t count(const auto& values) { return static_cast<int64_t>(values.size()); 
 
 void append(const std::vector<std::string>& texts, std::vector<uint32_t>& lengths, std::string& all) {
   for (const std::string& text : texts) {
-    if (text.size() > std::numeric_limits<uint32_t>::max()) throw std::runtime_error("a name of 4 GiB or more");
+    if (text.size() > std::numeric_limits<uint32_t>::max())
+      throw std::runtime_error("a name has 4 GiB or more, which a cache cannot hold");
     lengths.push_back(static_cast<uint32_t>(text.size()));
     all += text;
   }

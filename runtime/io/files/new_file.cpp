@@ -33,7 +33,8 @@ std::string folder_of(const std::string& path) {
 
 std::string random_name() {
   uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) throw std::runtime_error("no random numbers");
+  if (getrandom(&number, sizeof number, 0) != sizeof number)
+    throw std::runtime_error("the system gives no random numbers, which the name of a temporary file needs");
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), ".moonrank-%016llx.tmp", static_cast<unsigned long long>(number));
   return text.data();

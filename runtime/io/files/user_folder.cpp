@@ -15,7 +15,8 @@ std::filesystem::path xdg_folder(const char* variable, const char* below_home) {
   if (const char* const home = std::getenv("HOME"); home != nullptr && *home != '\0') {
     return std::filesystem::path(home) / below_home / "moonrank";
   }
-  throw std::runtime_error(std::string("no folder for user files: neither ") + variable + " nor HOME is set");
+  throw std::runtime_error(std::string("no folder for user files: ") + variable +
+                           " is not set to an absolute path, and HOME is not set. Set one of them");
 }
 
 }  // namespace

@@ -197,7 +197,8 @@ void read_zip(const std::string& path,
       visit(name, bytes, read);
       // libarchive compares the checksum only at the end of the entry, so one more byte is asked for
       char none = 0;
-      if (zip.read(name, &none, 1) != 0) throw std::runtime_error("has more bytes than it says");
+      if (zip.read(name, &none, 1) != 0)
+        throw std::runtime_error("has more bytes than the size that the archive states");
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {

@@ -154,7 +154,9 @@ Header header_of(const Read& read) {
     throw std::runtime_error("is of version " + std::to_string(version) + " of .npy, expected 1 to 3");
   read(bytes, version == 1 ? 2 : 4);
   const uint32_t length = bytes[0] | bytes[1] << 8 | bytes[2] << 16 | static_cast<uint32_t>(bytes[3]) << 24;
-  if (length > largest_header) throw std::runtime_error("has a header of " + std::to_string(length) + " bytes");
+  if (length > largest_header)
+    throw std::runtime_error("has a header of " + std::to_string(length) + " bytes, expected at most " +
+                             std::to_string(largest_header));
   std::string text(length, ' ');
   read(text.data(), length);
   return HeaderText(text).parsed();
@@ -267,7 +269,8 @@ NamedTensors read_npz(const std::string& path) {
     out.tensors.push_back(array_of(next, [&] { return left; }));
     std::string own = name.substr(0, name.size() - ending.size());
     if (std::find(out.names.begin(), out.names.end(), own) != out.names.end())
-      throw std::runtime_error("a second array has this name");
+      throw std::runtime_error(
+          "the archive has two arrays with this name. Write it again with a different name for each");
     out.names.push_back(std::move(own));
   });
   return out;

@@ -90,7 +90,8 @@ bool Channel::send(std::string_view message) {
   Header header;
   header.size = message.size();
   if (header.size > largest) {
-    throw std::runtime_error("a message of " + std::to_string(header.size) + " bytes is too large");
+    throw std::runtime_error("a message of " + std::to_string(header.size) + " bytes is too large, expected at most " +
+                             std::to_string(largest));
   }
   const size_t before = unsent_.size();
   unsent_.resize(before + sizeof header);

@@ -67,7 +67,8 @@ int64_t began(int64_t process) {
 
 std::string random_id() {
   uint64_t number = 0;
-  if (getrandom(&number, sizeof number, 0) != sizeof number) throw std::runtime_error("no random numbers");
+  if (getrandom(&number, sizeof number, 0) != sizeof number)
+    throw std::runtime_error("the system gives no random numbers, which identify the process that writes");
   std::array<char, 20> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
   return text.data();
