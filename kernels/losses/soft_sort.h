@@ -22,8 +22,9 @@
 
 namespace mr {
 
-/// One value per list, and its derivative by every score unless `derivative` is null. `order` as in LaplaceRank.
-/// `spare` has `slots` doubles per row. `power` is 1 or 2.
+/// Computes one value per list, and its derivative by every score unless `derivative` is null. `order` has the rows of
+/// every list by descending score, counted from 1 within the batch. `spare` has `slots` doubles per row. `power` is 1
+/// or 2.
 template <class Real>
 struct SoftSortNdcgLoss {
   static constexpr int64_t slots = LaplaceSums<Real>::slots + 5;
@@ -123,8 +124,8 @@ struct SoftSortNdcgLoss {
       });
     }
 
-    /// Calls visit(j, f_i - f_j, e^(-(f_i - f_j)^2 / tau)) for the rows j other than the row i at `place`, from it
-    /// upwards and downwards, until the exponential is 0.
+    /// Calls visit(j, f_i - f_j, e^(-(f_i - f_j)^2 / tau)) for the rows j other than the row i at `place` by descending
+    /// score, from it upwards and downwards, until the exponential is 0.
     template <class Visit>
     MR_HD void near(int64_t place, Visit visit) const {
       constexpr double zero_beyond = 750;

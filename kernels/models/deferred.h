@@ -10,15 +10,15 @@
 
 namespace mr {
 
-/// A stored row of a parameter: its numbers, then their means and the means of their squares, if the optimizer has
+/// A stored row of a parameter: its numbers, then their mean gradients and mean squared gradients, if the optimizer has
 /// them.
 template <class Real>
 struct StoredRow {
   Real *base, *mean, *square;
 };
 
-/// The rows `rows` (counted from 0) as stored, with their deferred updates. glide[i] is the number of row i's glide, -1
-/// if nothing is deferred, or a `shown_glide`.
+/// Rows of a parameter (numbers `rows`, from 0) as stored, with their deferred updates. glide[i] is the number of the
+/// closed form (Glide) for row i, -1 if nothing is deferred, or a `shown_glide`.
 template <class Real>
 struct DeferredRows {
   Real* stored;
@@ -36,7 +36,7 @@ struct DeferredRows {
   /// computed twice. Applying the function again decodes it.
   static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
-  /// Number of tables in a stored row.
+  /// Returns the number of tables in a stored row (numbers, means, squares).
   MR_HD int64_t tables() const { return 1 + (has_mean ? 1 : 0) + (has_square ? 1 : 0); }
   MR_HD StoredRow<Real> row(int64_t number) const {
     Real* const base = stored + number * width * tables();

@@ -95,7 +95,7 @@ struct Moving {
     if (w.at.has_mean) g = m = w.beta1 * m + g;
     p -= w.rate * g;
   }
-  /// Applies the deferred updates. `shown`: the result in the parameter, where it is known, else null.
+  /// Applies the deferred updates. `shown` is the row in the parameter if it already shows the result, else null.
   void glide(const Glide<Real>& g, const StepRows<Real>& w, const Real* shown, int64_t n) {
     const auto stored = p;
     if (shown != nullptr) {

@@ -13,7 +13,8 @@ namespace mr {
 
 enum class StepKind : uint8_t { sgd, root, adam };  // root: RMSProp and Adagrad
 
-/// Sums over the steps since t0 of weight d^n and of weight / (1 + d), where d = place / centre - 1.
+/// Sums over the steps since a row's last update, t0: of weight d^n, and of weight / (1 + d), where d = place / centre
+/// - 1.
 struct GlideSums {
   static constexpr int moments = 6;
   double centre = 1, inverse = 0;

@@ -53,7 +53,7 @@ struct ReplayRows {
   }
 
  private:
-  /// The operations of RootStep or AdamStep, in their order, with a gradient of zero.
+  /// Takes a step: the operations of RootStep or AdamStep, in their order, with a gradient of zero.
   MR_HD void step(Real& p, Real& m, Real& v, const MissedStep<Real>& s) const {
     if (kind == StepKind::adam) {
       p *= s.factor;

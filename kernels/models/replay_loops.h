@@ -6,7 +6,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// A kind of step, with what its loops need to know before they start.
+/// A kind of optimizer step, as constants that its loops need when they are compiled.
 template <StepKind kind_, bool has_mean_>
 struct Form {
   static constexpr StepKind kind = kind_;

@@ -82,13 +82,13 @@ struct LaplaceSums {
     group.each(chosen.size(list), [&](int64_t slot) { weight[chosen(list, slot)] = value(slot); });
   }
 
-  /// Sets the weights of all rows: value(i).
+  /// Sets the rows' weights: value(i) for every row i.
   template <class Group, class Value>
   MR_HD void weigh_all(const Group& group, Value value) const {
     group.each(n, [&](int64_t i) { weight[i] = value(i); });
   }
 
-  /// sum[i] = sum over j != i of weight_j F(a (s_j - s_i)), for weights 0 and 1.
+  /// Computes sum[i] = sum over j != i of weight_j F(a (s_j - s_i)), for weights 0 and 1.
   template <class Group>
   MR_HD void counts(const Group& group) const {
     sweep(group, true, [&](int64_t i, double decayed, double before) { sum[i] = before - 0.5 * decayed; });
@@ -113,7 +113,7 @@ struct LaplaceSums {
   }
 
  private:
-  /// The last place in direction `step` (1: down, -1: up) whose row has the score of the row at `place`.
+  /// Returns the last place in direction `step` (1: down, -1: up) whose row has the score of the row at `place`.
   MR_HD int64_t tied(int64_t place, int64_t step) const {
     const Real own = scores[row(place)];
     int64_t same = place, other = step > 0 ? n : -1;  // between them, the scores become others

@@ -51,13 +51,13 @@ void check_once(const char* argument, const Lists& lists, int64_t list, const st
   }
 }
 
-/// A query's list in the run and in the qrels, and where its rows and judgments go.
+/// A query's list in the run and in the qrels, and where to write its rows and judgments.
 struct JudgedQuery {
   std::optional<int64_t> in_run;
   int64_t in_qrels, first_row, first_judgment;
 };
 
-/// Joins the documents of a query in the run with its judgments: both are gone through in the order of names.
+/// Joins the documents of a query in the run with its judgments, by going through both in the order of names.
 void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_t* place, float* grades) {
   const std::span<const std::string> judged = documents_of(qrels, query.in_qrels);
   const std::vector<int64_t> of_judged = name_order(judged);

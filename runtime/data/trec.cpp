@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t lists_of_piece = 16;
 
-/// Rows in the order of a file, or of a part of a file, each with the number of its query.
+/// Collects rows in the order of a file, or of a part of a file, each with the number of its query.
 class DocumentTable {
  public:
   int64_t query(std::string_view id) {
@@ -58,7 +58,7 @@ class DocumentTable {
     lines_.insert(lines_.end(), next.lines_.begin(), next.lines_.end());
   }
 
-  /// The rows, grouped by query. Throws if a document occurs twice in a query.
+  /// Returns the rows, grouped by query. Throws if a document occurs twice in a query.
   DocumentRows rows(const std::string& path) && {
     if (out_.ids.empty()) throw ParseError(path, 1, 1, "found no rows, expected documents of queries");
     out_.sizes.assign(out_.ids.size(), 0);
@@ -139,13 +139,13 @@ struct Words {
   }
 };
 
-/// A part of a text: whole lines, their number, and the line number of the first one.
+/// A part of a text: whole lines, the number of lines, and the line number of the first one.
 struct Part {
   std::string_view text;
   int64_t line, lines;
 };
 
-/// The parts of a text, which end with lines.
+/// Divides a text into parts, which end with whole lines.
 std::vector<Part> parts_of(std::string_view text) {
   constexpr size_t bytes = size_t{1} << 18;
   std::vector<Part> parts;

@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-/// The number of a kind in files.
+/// Returns the number by which files name a kind of optimizer step.
 double number_of(StepKind kind) { return kind == StepKind::sgd ? 0 : kind == StepKind::adam ? 1 : 2; }
 
 template <class Real>
@@ -181,7 +181,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
-  /// True if no step has changed the row, so that its initial values are in the parameter only.
+  /// Returns true if no step has changed the row, so that its initial values are in the parameter only.
   bool unmoved(int32_t stored) const { return stored == 0 && !log_.method().moves_all(); }
   StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
   /// Initializes a row before its first step.

@@ -38,7 +38,7 @@ class DeferredSource {
  public:
   virtual ~DeferredSource() = default;
   virtual const StepLog& log() const = 0;
-  /// The step after which a row was stored; 0: it has its initial values.
+  /// Returns the step after which a row was stored, or 0 if it has its initial values.
   virtual int32_t stored_in(int64_t row) const = 0;
   virtual const Real* shown() const = 0;
   virtual DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const = 0;

@@ -10,7 +10,7 @@
 
 namespace mr {
 
-/// The numbers of a log that later steps change, as they were in an earlier step.
+/// The numbers of a log of steps which later steps change, as they were in an earlier step.
 struct RecentLog {
   std::vector<GlideSums> sums;  // after the last `StepLog::rest` steps
   StepProducts::Recent products;
@@ -19,7 +19,8 @@ struct RecentLog {
 template <class Real>
 class Glides {
  public:
-  /// Restarts with glides of rows until step `until`: the last one of the log, or that of `recent`.
+  /// Restarts with the glides (closed forms) of updates deferred until step `until`, the last step of the log or of
+  /// `recent`.
   void restart(int32_t until, const RecentLog* recent = nullptr) {
     until_ = until;
     recent_ = recent;

@@ -1,7 +1,7 @@
 // Replayed updates: optimizer steps of embedding rows without a gradient, which wait until the row gets a gradient or
 // is read. Then the row takes all steps that it has missed (kernels/models/replay.h). This gives the bits of steps that
-// visit all rows, where deferred.h has no closed form. The arithmetic of the missed steps remains. It saves the way of
-// every row through memory in every step.
+// visit all rows, where deferred.h has no closed form. The arithmetic of the missed steps remains. It saves reading and
+// writing every row in every step.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ int32_t StepLog::rest_of(const GlideMethod& method) {
   return static_cast<int32_t>(std::min<double>(kept, std::ceil(portable::log(nothing) / portable::log(ratio))));
 }
 
-/// True if a row's missed steps are a product instead of a sum until it rests.
+/// Returns true if a row's missed steps are computed as a product, instead of as a sum over the steps until it rests.
 bool StepLog::is_linear(const GlideMethod& method) {
   return !method.adam() && (method.moves_all() || rest_of(method) > most_rest);
 }

@@ -30,16 +30,17 @@ class StepLog {
   /// Deferred updates of a row must be applied before this number of steps has passed.
   static constexpr int32_t kept = StepProducts::kept;
 
-  /// True if updates can be deferred. Adam: the updates of a row die out soon enough, and the squares decay so much
-  /// slower than the means that the moments of `GlideSums`, which are sums of weight_j d_j^n about (beta1 / beta2^((n +
-  /// 1) / 2))^j, decrease for all n up to 5. RMSProp and Adam: epsilon is not too small for numbers of this type.
+  /// Returns true if updates can be deferred. Adam: the updates of a row die out soon enough, and the squares decay so
+  /// much slower than the means that the moments of `GlideSums`, which are sums of weight_j d_j^n about (beta1 /
+  /// beta2^((n + 1) / 2))^j, decrease for all n up to 5. RMSProp and Adam: epsilon is not too small for numbers of this
+  /// type.
   static bool possible(const GlideMethod& method, Dtype dtype);
   StepLog(const GlideMethod& method, int32_t now);
 
   int32_t now() const { return now_; }
-  /// The number of steps after which a row without a gradient changes by weight decay only.
+  /// Returns the number of steps after which a row without a gradient changes by weight decay only.
   int32_t rest() const { return rest_; }
-  /// True if a row that was stored in step t0 does not change after step `from`.
+  /// Returns true if a row that was stored in step t0 does not change after step `from`.
   bool rests(int32_t t0, int32_t from) const { return !method_.moves_all() && (t0 == 0 || from - t0 >= rest_); }
   const GlideMethod& method() const { return method_; }
   /// True if `products` has the missed steps, but for squares. Otherwise it has the weight decay only.
@@ -49,11 +50,11 @@ class StepLog {
   /// appends the rates equals this one.
   std::vector<double> rates() const;
 
-  /// The sums over the steps from t0 + 1 until now, at most rest(), for rows that were stored in step t0. Weight decay
-  /// after step t0 + rest() is not in them.
+  /// Returns the sums over the steps from t0 + 1 until now, at most rest(), for rows that were stored in step t0.
+  /// Weight decay after step t0 + rest() is not in them.
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
   const StepProducts& products() const { return products_; }
-  /// The weight in the j-th step after t0, j <= rest().
+  /// Returns the weight in the j-th step after t0, j <= rest().
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
   /// Return the decay over k steps: beta1^k of the means, beta2^k of the squares.

@@ -1,4 +1,4 @@
-// Products of an optimizer's steps without a gradient, as far as they are linear: from any step to the present.
+// Products of an optimizer's steps without a gradient, which are linear maps of a row: from any step to the present.
 // Products over whole blocks of steps are separate from products inside a block, so a new step changes few numbers.
 #pragma once
 
@@ -8,10 +8,11 @@
 
 namespace mr {
 
-/// What steps make of an entry p with mean m: p becomes pp p + pm m, and m becomes mp p + mm m.
+/// What one or several steps without a gradient make of an entry p with mean m: p becomes pp p + pm m, and m becomes mp
+/// p + mm m.
 struct LinearStep {
   double pp = 1, pm = 0, mp = 0, mm = 1;
-  /// This step after the steps `before`.
+  /// Returns the step that is the steps `before`, followed by this step.
   LinearStep after(const LinearStep& before) const {
     return {pp * before.pp + pm * before.mp, pp * before.pm + pm * before.mm, mp * before.pp + mm * before.mp,
             mp * before.pm + mm * before.mm};
@@ -20,7 +21,7 @@ struct LinearStep {
 
 class StepProducts {
  public:
-  /// Products from the last `kept` - 1 steps on are known.
+  /// Products from the last `kept` - 1 steps to the present are known; earlier ones are not.
   static constexpr int32_t kept = 16384;
   static constexpr int32_t block = 128;
 
@@ -50,7 +51,7 @@ class StepProducts {
   }
 
   const Recent& recent() const { return recent_; }
-  /// The product of the steps from t0 + 1 until `at`, which is `recent` of this step or of an earlier one.
+  /// Returns the product of the steps from t0 + 1 until `at`, which is `recent` of this step or of an earlier one.
   LinearStep of(const Recent& at, int32_t t0) const {
     if (t0 >= at.until) return {};
     const int32_t b = t0 / block;

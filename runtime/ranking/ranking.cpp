@@ -15,7 +15,7 @@ struct DocumentKey {
   auto operator<=>(const DocumentKey&) const = default;
 };
 
-/// Per row, a number that increases with the document id within a list, for the tie rule of trec_eval.
+/// Returns per row a number that increases with the document id within a list, for the tie rule of trec_eval.
 const Tensor& document_keys(const Lists& lists, Device device) {
   const std::vector<std::string>& documents = lists.documents();
   if (documents.empty() && lists.rows() > 0)

@@ -9,15 +9,15 @@
 
 namespace mr {
 
-/// The positions of the names, counted from 0, in the order of the names' bytes. Equal names keep their order. The sort
-/// is interruptible.
+/// Returns the positions of the names, counted from 0, in the order of the names' bytes. Equal names keep their order.
+/// The sort is interruptible.
 std::vector<int64_t> name_order(std::span<const std::string> names);
 
 /// A name that occurs a second time: its position, and that of the same name before it.
 struct RepeatedName {
   int64_t again, before;
 };
-/// The first name that occurs a second time, from the order of the names.
+/// Returns the first name that occurs a second time, or nothing. `order` is what name_order returned.
 std::optional<RepeatedName> first_repeated(std::span<const std::string> names, const std::vector<int64_t>& order);
 
 }  // namespace mr
