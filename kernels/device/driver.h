@@ -65,7 +65,7 @@ class Driver {
   virtual std::unique_ptr<Capture> end_recording() = 0;
 
   /// True if the work queued so far succeeded. A recording stream cannot be queried, because the query would fail and
-  /// invalidate the recording; `true` is then only likely.
+  /// invalidate the recording: the result is then a guess.
   virtual bool queue_works() = 0;
   virtual bool recording_works() = 0;
 

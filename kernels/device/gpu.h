@@ -54,7 +54,7 @@ class Gpu {
   /// Returns where checks for NaN write what they find, so that they need not wait for the GPU. Null: no tally is open.
   NanNotes* notes() const { return notes_; }
   void open_notes(NanNotes& notes) { notes_ = &notes; }
-  /// Ends writing to these notes of NaNs, unless a later tally has opened its own.
+  /// Stops recording NaNs in `notes`, unless a later tally has opened notes of its own.
   void close_notes(const NanNotes& notes) {
     if (notes_ == &notes) notes_ = nullptr;
   }

@@ -30,8 +30,9 @@ class Selection {
   static int64_t room(const TopProducts& of) { return most_of(of) + panel_rows + vector_entries; }
   Selection(const TopProducts& of, const TopQuery& query, double row_norm, float* products, int32_t* rows)
       : of_(of), query_(query), most_(most_of(of)), products_(products), rows_(rows) {
-    // Each of two sums of `width` products differs from the exact one by at most width * 2^-24 * |x| |y|, and a little
-    // more. The factor covers the roundings of comparisons, and the last term those below the least normal number.
+    // The product is summed in two orders. Each sum of `width` products differs from the exact one by at most width *
+    // 2^-24 * |x| |y|, and a little more. The factor covers the roundings of comparisons, and the last term those below
+    // the least normal number.
     const double terms = static_cast<double>(of.width) + 4;
     error_ = static_cast<float>(1.1 * terms * FLT_EPSILON * norm_of(query.vector, of.width) * row_norm +
                                 terms * static_cast<double>(FLT_MIN));

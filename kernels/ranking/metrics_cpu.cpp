@@ -11,8 +11,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Sorts ascending. Two radix passes sort by the upper 16 bits; then few keys are out of order, and the keys that share
-/// these bits are sorted among themselves.
+/// Sorts keys in ascending order. Two radix passes sort by the upper 16 bits; then few keys are out of order, and the
+/// keys that share these bits are sorted among themselves.
 void radix_sort(std::vector<uint64_t>& keys) {
   static constinit thread_local OfThread<std::vector<uint64_t>> the_other;
   std::vector<uint64_t>& other = the_other.get();

@@ -85,7 +85,7 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-/// Like `smooth_of`, but read from the table that bounds use.
+/// Like `smooth_of`, but reads F~ and its derivative from the table that bounds use.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& steepness,
                                      double amount) {
   check::not_nan("smooth", "s", s);

@@ -24,8 +24,8 @@ struct ParameterState {
   bool all_touched = false;
   std::vector<uint8_t> is_touched;  // for every row of the parameter: 1 if it ever had a gradient, else 0
   int64_t touched_count = 0;
-  /// Numbers of the rows that ever had a gradient, ascending, from 0; made when needed, then undefined once there are
-  /// more.
+  /// Numbers of the rows that ever had a gradient, ascending, from 0; made when needed; undefined when more rows had
+  /// one.
   Tensor touched;
   /// For every row of the parameter, its row in the last gradient, or -1. Kept between steps, so that a step writes
   /// only changed entries. On the GPU all are -1 between steps, unless a step ran out of memory: then `slots_set` stays

@@ -43,7 +43,8 @@ class StepLog {
   /// Returns true if a row that was stored in step t0 does not change after step `from`.
   bool rests(int32_t t0, int32_t from) const { return !method_.moves_all() && (t0 == 0 || from - t0 >= rest_); }
   const GlideMethod& method() const { return method_; }
-  /// True if `products` has the missed steps, but for squares. Otherwise it has the weight decay only.
+  /// Returns true if `products` contains the missed steps (except of mean squares). If not, it contains weight decay
+  /// only.
   bool linear() const { return linear_; }
   void append(double lr);
   /// Returns the learning rates of the last steps, as many as rows may need. A log that starts before these steps and

@@ -32,7 +32,7 @@ class Lists {
   /// Makes lists of these sizes, with one relevance per row (finite, 0 or more). The sizes must sum to the number of
   /// rows.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
-  /// Like above, with names of lists (one per list) and of rows (one per row); either may be empty.
+  /// Makes lists as above, with names of lists (one per list) and of rows (one per row); either may be empty.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
         std::vector<std::string> documents);
 

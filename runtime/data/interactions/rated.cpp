@@ -16,7 +16,7 @@ namespace {
 using Moment = std::pair<int64_t, int64_t>;
 constexpr Moment never{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};
 
-/// The moments at which validation and test begin.
+/// The first moment (time and row) of the validation part, and that of the test part.
 struct Cuts {
   Moment valid = never, test = never;
 

@@ -27,7 +27,7 @@ Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, 
   return out;
 }
 
-/// Like `metric_values` with `counted`, over the relevant rows and with the metric's k.
+/// Like `metric_values` above, over the relevant rows and with the metric's k.
 template <class Work>
 Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work work) {
   return metric_values(r, relevant_rows(r), metric.k, empty, work);
