@@ -26,7 +26,8 @@ struct FastFunction {
   }
 };
 
-/// Returns true for the square of each entry, x^2. Its bits are those of the general power.
+/// Returns true if a power squares a contiguous tensor: the exponent is the number 2. The caller then computes x * x,
+/// which has the same bits as the general power.
 template <class Work>
 bool is_square(int64_t count, const Work& work) {
   return count > 0 && work.from_a.dims == 0 && work.from_a.step == 1 && work.from_b.dims == 0 &&

@@ -89,8 +89,8 @@ ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double 
     shape.gain = metric.gain;
     std::sort(shape.grades.begin(), shape.grades.end(), std::greater<>());
   }
-  // If relevant grades differ, rankings differ even if every row is relevant. With p < n, the shape does not count as
-  // degenerate (one value for all rankings).
+  // A shape with p = n (all n rows are relevant) counts as degenerate: all rankings have the same value. That is not
+  // true if relevant rows differ in grade, so p is then set to at most n - 1.
   if (differ) shape.p = std::min(shape.p, n - 1);
   return shape;
 }

@@ -24,7 +24,7 @@ using Numbers = std::unordered_map<std::string_view, int64_t>;
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
   if (static_cast<int64_t>(ids.size()) != lists.count())
-    throw ArgumentError(argument, "has lists without names, expected a query id for each");
+    throw ArgumentError(argument, "has lists without query ids, expected an id for each list");
   Numbers numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!numbers.try_emplace(ids[i], static_cast<int64_t>(i)).second)

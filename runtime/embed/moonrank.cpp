@@ -109,7 +109,8 @@ int with_reply(moonrank_state* state, const Work& work) noexcept {
   });
 }
 
-/// Writes strings in the format of stdlib/moonrank/sweep/frame.lua: a table with the keys 1, 2, ...
+/// Packs the arguments of a call from C to Lua. Lua unpacks them as a table with the keys 1, 2, ... (frame.unpack in
+/// stdlib/moonrank/sweep/frame.lua).
 std::string packed(std::initializer_list<std::string_view> texts) {
   std::string out;
   const auto append = [&out](char kind, int64_t number) {

@@ -59,9 +59,10 @@ PairLoss<TableSwaps> declared_pairs(const Tensor& scores, const Lists& lists, co
   for (const auto& [name, x] : {std::pair("gains", gains), {"discounts", discounts}, {"norms", norms}})
     check::type(name, x, Dtype::float64);
   if (discounts.entries() < 2 * lists.longest() - 1)
-    throw ArgumentError("discounts", std::to_string(discounts.entries()) +
-                                         " entries, expected those of ranks 1, 3/2 to " +
-                                         std::to_string(lists.longest()));
+    throw ArgumentError("discounts", std::to_string(discounts.entries()) + " entries, expected at least " +
+                                         std::to_string(2 * lists.longest() - 1) +
+                                         ": the discounts of ranks 1, 3/2, 2 to " + std::to_string(lists.longest()) +
+                                         ", the length of the longest list");
   const Device device = scores.device();
   const Tensor g = gains.to(device), d = discounts.to(device), n = norms.to(device);
   const TableSwaps swaps{g.span<const double>(), d.span<const double>(), n.span<const double>()};

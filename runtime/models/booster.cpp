@@ -163,7 +163,7 @@ Booster read_booster(const Tensor& tensor, int64_t features, int64_t classes, co
   const std::vector<int64_t> words = tensor.to_vector<int64_t>();
   const auto most = static_cast<int64_t>(words.size()) * 8 - 16;
   if (most < 0 || words[0] < 0 || words[0] > most || most - words[0] >= 8)
-    throw std::runtime_error("its trees are damaged: the length of the tensor does not match");
+    throw std::runtime_error("its trees are damaged: the tensor has another length than its first number says");
   const std::string text(reinterpret_cast<const char*>(words.data() + 2), static_cast<size_t>(words[0]));
   if (static_cast<int64_t>(io::checksum(text)) != words[1])
     throw std::runtime_error("its trees are damaged: the checksum does not match");

@@ -39,7 +39,9 @@ int64_t columns(const Tensor& x) { return x.size(x.dims() - 1); }
 int64_t rows(const Tensor& x) { return x.size(x.dims() - 2); }
 
 [[noreturn]] void do_not_fit(const Tensor& a, const Tensor& b) {
-  throw ArgumentError("other", "shapes " + a.shape().text() + " and " + b.shape().text() + " cannot be multiplied");
+  throw ArgumentError("other", "shapes " + a.shape().text() + " and " + b.shape().text() +
+                                   " cannot be multiplied. The columns of the first must be as many as the rows of the "
+                                   "second, and dimensions before these must broadcast");
 }
 
 Shape common_batch(const Tensor& a, const Tensor& b) {

@@ -66,10 +66,11 @@ void set_number(Metric& metric, const std::string& option, double value) {
   } else if (option == "relevant" && !std::isnan(value)) {
     metric.relevant = value;
   } else {
-    throw ArgumentError(option.c_str(), as_written(value) + " in " + quoted(metric) + ", expected " +
-                                            (option == "top"        ? "a grade from 0 to 1000"
-                                             : option == "relevant" ? "a grade"
-                                                                    : "a text"));
+    throw ArgumentError(option.c_str(),
+                        as_written(value) + " in " + quoted(metric) + ", expected " +
+                            (option == "top"        ? "a grade from 0 to 1000"
+                             : option == "relevant" ? "a number: the smallest grade that counts as relevant"
+                                                    : "a text"));
   }
 }
 

@@ -1,5 +1,6 @@
-// Lua functions for profiles: mr.profile starts them, and the standard library names their phases. Traces use Chrome's
-// Trace Event Format ("Trace Event Format", Google, 2016): complete events, in microseconds.
+// Lua functions of the profiler. mr.profile starts a profile, and the standard library marks named phases in it, such
+// as "forward". A trace file has Chrome's Trace Event Format ("Trace Event Format", Google, 2016): complete events, in
+// microseconds.
 #include <cstdio>
 #include <memory>
 

@@ -87,7 +87,7 @@ local function add_column(result, each, values, exact)
   result.mean[name], result.counted[name], result.skipped[name] = mean, counted, skipped
 end
 
--- Raises an error, which says what to pass, unless `scores` is a tensor and `lists` are lists.
+-- Raises an error, which says what to pass, unless `scores` is a tensor and `lists` is an mr.Lists object.
 local function check_given(scores, lists)
   if not check.is_tensor(scores) then
     local meta = type(scores) == "table" and getmetatable(scores)

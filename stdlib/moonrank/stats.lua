@@ -303,7 +303,9 @@ function M.spline(x, y, options)
     "a range within the values of x, from %g to %g", low, high)
   local curve, err, df, gcv = core.smoothing_spline(a, b, at, lambda)
   if df ~= df then
-    check.fail("%s: values of x are too near to each other for a curve between %g and %g", where, low, high)
+    check.fail("%s: some neighbouring values of x differ too little for a spline over all x, from %g to %g. Round x, "
+      .. "so that such values become equal (equal values are merged), or multiply x if all its values are tiny", where,
+      low, high)
   end
   local half = err * core.normal_quantile(0.5 + 0.5 * o.level)
   return record("spline", { x = at, y = curve, low = curve - half, high = curve + half, error = err, lambda = lambda,

@@ -283,8 +283,8 @@ end
 -- Returns a text on one line, with control characters escaped.
 local function on_one_line(text) return core.safe_text((text:gsub("\r?\n", " "):gsub("[\r\t]", " "))) end
 
--- Returns the notes below the table as text. `escaped` escapes each note, which replaces %s in `form`, such as
--- "<p>%s</p>".
+-- Returns the notes below the table as one text. Each note is escaped by the function `escaped`, then put in place of
+-- %s in `form`, such as "<p>%s</p>".
 local function noted(self, form, escaped)
   local lines = {}
   for i, note in ipairs(self.notes) do lines[i] = form:format(escaped(on_one_line(note))) end

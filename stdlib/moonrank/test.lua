@@ -55,8 +55,9 @@ function M.check(condition, message)
   if not condition then fail("check failed: %s", message or "condition is " .. tostring(condition)) end
 end
 
----Checks that two values are equal; otherwise the running test fails. Tables are compared entry by
----entry, and NaN equals NaN. `where` is put before the message of a failure.
+---Checks that two values are equal; otherwise raises an error, which ends the running test as failed.
+---Tables are compared entry by entry, also nested ones, and NaN equals NaN. `near` compares tensors.
+---`where` is put before the message of a failure.
 ---@param found any
 ---@param expected any
 ---@param where? string

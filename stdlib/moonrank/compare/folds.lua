@@ -29,8 +29,8 @@ function M.count(o, given, names)
     local own = M.is_list(given[name]) and #given[name] or 1
     first, count = first or name, count or own
     if own ~= count then
-      check.fail("%s: '%s' has %d runs and '%s' has %d, expected as many of each system, such as one for each fold",
-        where, first, count, name, own)
+      check.fail("%s: '%s' has %d runs and '%s' has %d. Pass the same number of runs for each system, such as one for "
+        .. "each fold", where, first, count, name, own)
     end
   end
   if M.is_list(o.qrels) then check.length(where, "qrels", #o.qrels, count, "one for each run of a system") end
@@ -69,9 +69,9 @@ local function check_folds(folds, names)
   end
 end
 
----Returns the note lines on evaluations: which rows they ranked, and which users and items were not
----in the training data. A line that is true of only some evaluations begins with the names of their
----systems.
+---Returns the note lines on evaluations: which candidates were ranked, how many users, items or
+---queries were not in the training data, and how many queries only the run or only the judgments
+---have. A line that is true of only some evaluations begins with the names of their systems.
 ---@param systems table<string, { evaluation?: table }>
 ---@param names string[]  of the systems
 ---@return string[]
@@ -109,8 +109,8 @@ local function lines_of(folds)
   return lines
 end
 
----Returns, by metric and system, a tensor with one value per user or query, averaged over all
----folds. It also returns the notes of all folds, and the names of the users or queries. It is an
+---Returns, by metric and system, a tensor with one value per user or query: the mean over its lists
+---in all folds that have it. It also returns the notes of all folds, and the names of the users or queries. It is an
 ---error if folds were measured by different metrics.
 ---@param folds table[]    what was measured in each fold: metrics, values, notes and names of lists
 ---@param names string[]  of the systems

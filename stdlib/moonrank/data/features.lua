@@ -179,8 +179,9 @@ function Dataset:concat(...)
     for c, levels in ipairs(self.levels or {}) do
       local own = part.levels and part.levels[c]
       if not own or #own ~= #levels or (#own > 0 and own:eq(levels):sum():item() < #own) then
-        check.fail("concat: dataset '%s' has other levels in column %d of categories. Make its categories with "
-          .. "categorical{like = first}", part.name, c)
+        check.fail("concat: dataset '%s' has other category levels in column %d than '%s', the first dataset. Make its "
+          .. "categories with those of the first dataset: other:categorical{columns = ..., like = first}", part.name, c,
+          self.name)
       end
     end
   end

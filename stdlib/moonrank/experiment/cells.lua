@@ -1,4 +1,5 @@
--- Computes 95 % confidence intervals for the cells of result tables, and counts the training runs behind each cell.
+-- Computes 95 % confidence intervals for the cells of result tables: over lists (users or queries) by bootstrap, over
+-- training runs by Student's t. Also keeps the number of training runs behind each cell.
 local core = require "moonrank.core"
 local given = require "moonrank.experiment.given"
 local stats = require "moonrank.stats"

@@ -268,7 +268,8 @@ end
 -- Returns the name with all numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
--- Returns the name with k and p if they were given, in the name or as options.
+-- Returns the metric's name with its cutoff k and its parameter (such as the persistence p of rbp), each only if it was
+-- given in the name or in `options`: "rbp(0.8)@5".
 local function full_name(metric, options)
   if options.k == nil and options[metric.parameter_name or "k"] == nil then return metric.name end
   return name_with(metric, metric.parameter_name and (options[metric.parameter_name] or metric.name:find "%("))
@@ -432,8 +433,8 @@ function M.direction(name)
   name = name:gsub("%[[%w_]+%]$", "")
   for _, text in ipairs{ name, name:match "^valid_(.+)$" or name, name:match "^test_(.+)$" or name } do
     local found, metric = check.attempt(registry.parse, registry, text)
-    -- Only a metric's own name counts, not its alias: a result that a trial calls "p" or "r" is not necessarily
-    -- precision or recall.
+    -- Only a metric's own name gives a direction, not its alias: a result that a trial calls "p" or "r" is not
+    -- necessarily precision or recall.
     if found and text:match "^[%w_]*" == metric.base then return metric.minimize and "minimize" or "maximize" end
   end
   return nil

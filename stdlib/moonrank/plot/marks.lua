@@ -293,7 +293,8 @@ local function steps(values, axis)
 end
 
 ---Builds the panel of empirical distribution functions. Returns the panel and the checked options.
----NaN and infinite values are left out.
+---NaN and infinite values are left out, also from the number of values that shares are divided by. A
+---series without finite values is an error.
 ---@param given mr.plot.Ecdf
 ---@return table panel
 ---@return table o

@@ -128,8 +128,9 @@ local function units_of(results, numbers, metric, by_position)
   return repeated.averaged(parts, { "values" })
 end
 
--- Returns the values that two cells (each: trials with equal parameters) have for the same users or queries, as pairs
--- for a test. It is an error if the two cells have different users or queries.
+-- Pairs the values of two cells by user or query, for a test. A cell is a group of trials with equal parameters; its
+-- value for a user or query is the mean over these trials and their lists. Raises an error if the cells have different
+-- users or queries.
 local function paired(results, p, q, metric, by_position)
   local units, x, lists = units_of(results, p, metric, by_position)
   local others, y = units_of(results, q, metric, by_position)
@@ -161,9 +162,9 @@ local function pairs_of_units(results, data, o, a, b)
     end
   end
   if not known and not same_positions(results, numbers, 2 * #keys) then
-    check.fail("results:compare: trials returned no numbers of their lists, so the lists of one user or query are not "
-      .. "known. Return the values per list of mr.fit or mr.evaluate unchanged, or per_list = {%s = ..., list = "
-      .. "numbers}", metric or "ndcg")
+    check.fail("results:compare: trials did not return which user or query each list belongs to. Return the values per "
+      .. "list of mr.fit or mr.evaluate unchanged, or per_list = {%s = values, list = numbers}, where numbers has the "
+      .. "number of each list's user or query", metric or "ndcg")
   end
   local parts, lists = {}, 0
   for i in ipairs(keys) do

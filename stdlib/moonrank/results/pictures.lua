@@ -89,7 +89,10 @@ function M.curves(results, o)
       if i <= most_curves then add("trial " .. number[row], { reports[number[row]] }) end
     end
   end
-  if #series == 0 then check.fail("%s: no trial reported '%s'", where, name) end
+  if #series == 0 then
+    check.fail("%s: no chosen trial has values of '%s' at steps. Check the name, or report values during training with "
+      .. "trial:report(step, {name = value}); a number that a trial only returns has no curve", where, name)
+  end
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
