@@ -30,7 +30,7 @@ struct CandidateLoops {
                   Basket* baskets);
   /// Removes the candidates with a product below `bound`.
   void (*keep)(Basket& basket);
-  /// Returns how many of n products are at least `least`.
+  /// Returns how many of n inner products (of a vector with rows) are at least `least`.
   int64_t (*count)(const float* products, int64_t n, float least);
   /// Finds the least and the largest of n >= 1 products.
   void (*range)(const float* products, int64_t n, float* low, float* high);

@@ -12,7 +12,8 @@ namespace {
 
 // a sigmoid further from its centre than this, in units of 1 / steepness, counts as 0 or 1
 constexpr double sigmoid_reach = 40;
-// how far the table extends beyond the lowest and highest value, in units of 1 / steepness
+// how far the table of the distribution function extends beyond the metric's lowest and highest value, in units of 1 /
+// steepness
 constexpr double margin = 8;
 // number of table knots per 1 / steepness; limited to `fewest_knots` .. LogitTable::most_knots in all
 constexpr double density = 2;

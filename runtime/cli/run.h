@@ -16,11 +16,11 @@ namespace mr::cli {
 int call(lua_State* L, int arguments, int results);
 /// Like `call`, for a chunk of code that luaL_load* just pushed with this status. A syntax error is printed.
 int call_loaded(lua_State* L, int load_status, int results);
-/// Pushes the function `name` of a module of the standard library. Returns 0, or prints an error and returns its exit
-/// status, as `call` does.
+/// Pushes the function `name` of a Lua module of Moonrank, such as "moonrank.test". Returns 0, or prints an error and
+/// returns its exit status, as `call` does.
 int push_function(lua_State* L, const char* module, const char* name);
-/// Calls function `name` of a standard library module with one string (null: no argument). Leaves results on the stack
-/// as `call` does.
+/// Calls the function `name` of a Lua module of Moonrank with one string, or without arguments if `argument` is null.
+/// Leaves `results` results on the stack, or prints an error and returns its exit status, as `call` does.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);
 
 /// Prints "moonrank: " and the text on standard error, with control characters escaped.

@@ -30,8 +30,8 @@ Dtype dtype_of_array(const moonrank_array& array) {
   }
 }
 
-/// `waiting`: arrays that no tensor uses any more and that are not released yet. `running_calls`: the number of calls
-/// that run on this thread.
+/// `waiting`: callers' arrays that no tensor uses any more. They are released when the outermost call of the C
+/// interface on a thread ends. `running_calls`: the number of nested calls of the C interface on this thread.
 std::mutex waiting_mutex;
 std::vector<std::pair<void (*)(void*), void*>> waiting;
 thread_local int running_calls = 0;

@@ -18,7 +18,9 @@ constexpr const char* numerics_key = "numerics";
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
                   const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
-  if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+  if (names.size() != tensors.size())
+    throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
+                                     ", one for each tensor");
   if (keys.size() != values.size()) throw ArgumentError("keys", "expected as many keys as values");
   TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
@@ -63,7 +65,9 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> read_npz_of(const std:
 }
 
 void write_npz_of(const std::string& path, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-  if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+  if (names.size() != tensors.size())
+    throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
+                                     ", one for each tensor");
   io::write_npz(path, {names, tensors});
 }
 

@@ -56,7 +56,9 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-    if (names.size() != tensors.size()) throw ArgumentError("names", "expected as many names as tensors");
+    if (names.size() != tensors.size())
+      throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
+                                       ", one for each tensor");
     for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
   }
   /// Takes the tensor `name`. Returns an undefined tensor if the file has no such tensor.

@@ -32,7 +32,8 @@ class StepProducts {
     std::vector<LinearStep> inside;  // for each step of the last block: the product of the steps after it
   };
 
-  /// Begins after step `now`. Keeps no memory unless `used`.
+  /// Makes products of the steps after step `now`. If `used` is false, there are no arrays, and `append` may not be
+  /// called.
   StepProducts(int32_t now, bool used)
       : first_(now), inside_(used ? kept : 0), recent_{now, std::vector<LinearStep>(used ? blocks : 0), {}} {
     recent_.inside.resize(used ? block : 0);

@@ -100,7 +100,7 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
-/// Returns these lists with other weights. A weight that is not given is removed.
+/// Returns these lists with other weights of rows and of lists. Weights that are not given are removed.
 Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
                       const std::optional<Tensor>& list_weights) {
   const auto numbers = [](const char* name, const std::optional<Tensor>& x, int64_t expected) -> std::vector<double> {

@@ -70,7 +70,8 @@ void add_of(SharedTally& tally, const std::variant<Tensor, double>& given, doubl
   const Tensor value = number != nullptr ? Tensor::full({1}, *number, Dtype::float64) : std::get<Tensor>(given);
   check::floating("value", value);
   if (value.entries() != 1)
-    throw ArgumentError("value", "value has shape " + value.shape().text() + ", expected one entry");
+    throw ArgumentError("value",
+                        "has shape " + value.shape().text() + ", expected a number or a tensor with one entry");
   tally->add(value, factor);
 }
 double close_of(SharedTally& tally) { return tally->close(); }

@@ -22,7 +22,8 @@ class Tally {
   /// Resets the sum. Until `close`, NaN checks report to this tally.
   void open();
   void add(const Tensor& value, double factor);
-  /// Returns the sum; throws with the operation's name if a check found a NaN. Later checks wait for the GPU again.
+  /// Returns the sum. Throws with the operation's name if a check found a NaN since `open`. Later checks for NaN wait
+  /// for the GPU, as before `open`.
   double close();
   /// Returns the sum so far. Returns nothing on the GPU, which would have to be waited for.
   std::optional<double> so_far() const;

@@ -315,7 +315,7 @@ EcdfDifference ecdf_compare(const Tensor& a, const Tensor& b) {
 }
 
 double normal_quantile(double p) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected between 0 and 1");
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number above 0 and below 1");
   return boost::math::quantile(boost::math::normal(), p);
 }
 double normal_cdf(double x) {

@@ -95,7 +95,8 @@ std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const
     throw ArgumentError("x", "has shape " + x.shape().text() + ", expected a matrix with one row for each of " +
                                  std::to_string(y.entries()) + " values");
   const auto n = x.size(0), p = x.size(1);
-  if (p == 0) throw ArgumentError("x", "has shape " + x.shape().text() + ", expected at least one column");
+  if (p == 0)
+    throw ArgumentError("x", "has shape " + x.shape().text() + ", expected a matrix with at least one column");
   const std::vector<double> rows = x.to(Dtype::float64).to_vector<double>();
   const std::vector<double> values = y.to(Dtype::float64).to_vector<double>();
   const Eigen::Map<const Matrix> design(rows.data(), n, p);
@@ -117,7 +118,7 @@ double student_p(double t, double df) {
 }
 
 double student_quantile(double p, double df) {
-  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected between 0 and 1");
+  if (!(p > 0 && p < 1)) throw ArgumentError("p", std::to_string(p) + ", expected a number above 0 and below 1");
   return df > 0 ? boost::math::quantile(boost::math::students_t(df), p) : stats::undefined;
 }
 

@@ -129,8 +129,8 @@ local function keys_by_p(ps)
 end
 
 ---Applies Holm's correction to several p-values (Holm 1979). If corrected values are compared with
----a level, the probability of any false rejection stays below that level. NaN stays NaN and does
----not count as a test. A value that is not a number from 0 to 1 is an error.
+---a level, the probability of any false rejection is at most that level. NaN stays NaN and does not
+---count as a test. A value that is not a number from 0 to 1 is an error.
 ---@param ps mr.Tensor|number[]|table<any, number>  p-values in order, or by name
 ---@return table<any, number>  adjusted p-values, in the same order or by the same names
 ---Example: `mr.stats.holm({minmax = 0.01, zscore = 0.04}).minmax   --> 0.02`

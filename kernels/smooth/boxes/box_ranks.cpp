@@ -195,8 +195,8 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     const auto one = [&](int32_t position, const Real(&sum)[1]) {
       const int32_t item = plan.item[position];
-      // `row`: the index of the target row (whose rank is written). It is `item`, except for a source row if every row
-      // is a target: then it is the row number of the source.
+      // `row`: the index in `ranks` at which the rank is written. Usually it is `item`. If the targets are all rows and
+      // the sources only some of them, `item` of a source counts sources, and `row` is its row number in the list.
       const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
       ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };

@@ -15,8 +15,8 @@ template <class Real>
 void box_vjp(const SmoothRankVjp<Real>& work, int64_t list, const BoxLoops<Real>& loops = box_loops<Real>());
 
 /// Returns true if a list can be computed by boxes (intervals of scores). Targets (rows ranked) and sources (rows
-/// summed over) must be the same rows, or one of them all rows. Every score must be small enough to have an exact
-/// position in its box, or far from all others.
+/// summed over) must be the same rows, or one of the two the whole list. Each score must be so small that rounding is
+/// small against a box, or so large that sigmoids of differences are 0 or 1.
 template <class Real>
 bool box_fits(const SmoothRank<Real>& work, int64_t list);
 template <class Real>

@@ -97,7 +97,8 @@ void check_negatives(const UserItemTable& table, const Tensor& users, const Tens
     throw ArgumentError("items", "has " + std::to_string(items.entries()) + " entries, but users has " +
                                      std::to_string(users.entries()) + "; expected one item for each user");
   if (count < 1 || count > most_negatives)
-    throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives));
+    throw ArgumentError("count", std::to_string(count) + ", expected 1 to " + std::to_string(most_negatives) +
+                                     " negatives for each item");
   if (batch < 1) throw ArgumentError("batch", std::to_string(batch) + ", expected 1 or more");
   if (table.all_items > most_items)
     throw ArgumentError(

@@ -93,7 +93,8 @@ std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t us
   return parts;
 }
 
-/// Returns the user's items and grades by part (train, validation, test), with items assigned to folds in rotation.
+/// Returns the user's items and grades by part. Shuffled items are dealt to the folds in rotation: one fold is test, a
+/// share of the other items is validation, and the rest is train.
 Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   const auto places = dealt_places(o, known.user, known.items.size());
   Three parts;

@@ -50,7 +50,7 @@ Json parse_json(std::string_view text) {
   } catch (const nlohmann::json::parse_error& error) {
     throw std::runtime_error("is not valid JSON from byte " + std::to_string(error.byte) + " on");
   } catch (const nlohmann::json::out_of_range&) {
-    throw std::runtime_error("has a number that overflows float64");
+    throw std::runtime_error("has a number that is too large for float64 (above about 1.8e308)");
   }
 }
 

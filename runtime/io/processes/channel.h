@@ -59,7 +59,7 @@ class FileLock {
   /// With `remove`, releasing the lock, also by os.exit, removes the file, its folder and that folder's parent, if they
   /// are then empty.
   static std::optional<FileLock> take(const std::string& path, End end = End::keep);
-  /// Returns true if the lock's file still exists. If it was removed, another process can lock a new file.
+  /// Returns true if the locked file was not removed. After that, another process can lock a new file at this path.
   bool holds() const;
   ~FileLock();
   FileLock(FileLock&& other) noexcept;

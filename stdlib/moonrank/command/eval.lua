@@ -324,7 +324,7 @@ function M.output(words)
   return printed(runs, metrics, args, shown, tests)
 end
 
----Runs the command and prints its result.
+---Runs `moonrank eval` with the words after `eval` on the command line, and prints its result.
 ---@param words string[]
 function M.run(words) print(M.output(words)) end
 

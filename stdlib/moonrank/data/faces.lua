@@ -13,7 +13,7 @@ local at_once = 256  -- number of faces rendered in one batch
 -- GiB).
 local largest_side, most_numbers = 4096, 1 << 31
 
--- Returns a smooth step from 0 to 1 that is 0.5 at x = `middle`. The rise is about 4 times `width` wide.
+-- Returns sigmoid((x - middle) / width): 0 far below `middle`, 0.5 at it, 1 far above.
 local function rise(x, middle, width) return ((x - middle) / width):sigmoid() end
 
 -- Returns a mask of pixels with coordinates (u, v): about 1 within an ellipse around (0, 0), about 0 outside.

@@ -147,8 +147,8 @@ end
 
 local values_of
 
--- Computes a metric rescaled by an affine bound, one value per list. The value is NaN if no order of the query's
--- documents changes the metric.
+-- Computes a metric rescaled by an affine bound (value * slope + offset), one value per list. The value is NaN if all
+-- orders of the query's documents have the same metric.
 local function bounded_values(m, r)
   local values = values_of(m.metric:with("empty", "zero"), r)
   r.all = r.all or all_documents(r)

@@ -47,7 +47,7 @@ local function with_forced(text, list)
   return said == "" and text or text .. "\n\n" .. said
 end
 
----Writes a text file, and makes its folder if it is missing.
+---Writes a text file; an existing file is replaced. Makes the file's folder if it is missing.
 ---@param path string
 ---@param text string
 ---Example:

@@ -83,7 +83,8 @@ end
 -- making runs.
 local lacking = "--kept: "
 
----Ends a script with an error because training runs are missing and --kept forbids to make them.
+---Ends a script with an error: training runs are missing, and --kept forbids to make them. Does not
+---check whether --kept was given.
 ---`mr.experiment.lacked` recognises this error.
 ---@param message string  what is missing
 ---Example: `mr.experiment.lacked((select(2, pcall(mr.experiment.lack, "no runs"))))   --> no runs`

@@ -116,7 +116,10 @@ local function check_scores(self, scores, batch)
     check.fail("%s: forward returned sizes {%s}, expected {%d}, one score per row%s", where, table.concat(found, ", "),
       rows, scores:numel() == rows and (": scores:reshape(%d)"):format(rows) or "")
   end
-  check.expect(scores.dtype == first.dtype, where, "type of the result of forward", scores.dtype, first.dtype)
+  if scores.dtype ~= first.dtype then
+    check.fail("%s: forward returned %s scores, expected %s like the model's parameters. Convert them: scores:to('%s')",
+      where, scores.dtype, first.dtype, first.dtype)
+  end
   if batch.training and not scores.tracked then
     check.fail("%s: the scores do not depend on the model's parameters, so training would change nothing", where)
   end

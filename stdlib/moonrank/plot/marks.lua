@@ -112,7 +112,7 @@ local function references(where, name, list)
   for i, each in ipairs(list) do
     local at, text = each, nil
     if type(each) == "table" then at, text = each[1], each[2] end
-    check.expect(math.type(at) and scale.finite(at), where, ("entry %d of %s"):format(i, name), at,
+    check.expect(math.type(at) and scale.finite(at), where, ("line %d of %s"):format(i, name), at,
       'a finite number or {number, "text"}')
     found[i] = { at = at, text = text ~= nil and tostring(text) or nil }
   end

@@ -59,7 +59,8 @@ local function explained(problem)
   return table.concat(lines, "\n")
 end
 
--- Returns the HTML of a table or of an object with a table; nil for other values.
+-- Returns the HTML of an object with a method `to_html`, such as a table of results or an evaluation; nil for other
+-- values.
 local function html_of(value)
   if type(debug.getmetatable(value)) ~= "table" then return nil end
   local to_html = check.field(value, "to_html")

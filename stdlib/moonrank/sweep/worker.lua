@@ -19,8 +19,8 @@ end
 
 local found
 
----Returns the channel to the parent process, and the call of mr.sweep for which this worker runs
----trials. Returns false if this process is not a worker.
+---In a worker process of mr.sweep, returns the channel to the parent process, and `call`, a text that
+---identifies the call of mr.sweep whose trials the worker runs. Returns false in other processes.
 ---@return { channel: any, call: string }|false
 function M.role()
   if found == nil then

@@ -127,12 +127,12 @@ text_of = function(manner, value, above)
   return fingerprint.of(value) or object_text(manner, value, above)
 end
 
----Returns the value of a setting as text. An array of several values is written with commas and
----without braces.
+---Returns the value of a setting as text. An array of two or more values is written with commas and
+---without its outer braces; an array of one value keeps them.
 ---@param caller string  function name for errors
 ---@param name string
 ---@param value any
----@param formerly? boolean  whether options have their former names, as in files of earlier versions
+---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
 ---@return string
 ---Example: `require("moonrank.system.settings").text("mr.sweep", "sizes", {8, 16})   --> 8,16`
 ---Example:
@@ -153,7 +153,7 @@ end
 ---parameters. All functions have the same text, because fit/script_code compares the code of
 ---functions.
 ---@param value any
----@param formerly? boolean  whether options have their former names, as in files of earlier versions
+---@param formerly? boolean  whether options of objects have their former names, as in files of earlier versions
 ---@return string
 ---Example:
 ---```lua
