@@ -12,9 +12,9 @@
 
 namespace mr {
 
-/// What the c-th relevant row, at rank r, adds to the metric. linear: d[r]. average_precision: c d[r]. first: d[r] for
-/// the first relevant row only. graded: every row adds d[r] times its gain. pairs: every row adds the number of rows of
-/// lower grade above it; kernels do not draw this kind.
+/// How a metric counts a relevant row, the c-th one, at rank r. linear: d[r]. average_precision: c d[r]. first: d[r]
+/// for the first relevant row only. graded: every row adds d[r] times its gain. pairs: every row adds the number of
+/// rows of lower grade above it; kernels do not draw this kind.
 enum class Increment : int8_t { linear, average_precision, first, graded, pairs };
 
 /// Rankings of a list with at most this many distinct gains above 0 are drawn level by level, where a level is a gain.

@@ -42,11 +42,7 @@ struct SoftSortNdcgLoss {
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const bool slopes = derivative.data != nullptr;
-    if (!grades_differ(group, relevance.data + at, n)) {
-      if (slopes) group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
-      group.each(1, [&](int64_t) { value[list] = 0; });
-      return;
-    }
+    if (!grades_differ(group, relevance.data + at, n)) return write_zeros(group, list, at, n, value, derivative);
     double* const memory = spare.data + slots * at;
     const OfList of{{scores, order, lists, list, 1 / tau, memory + 5 * n},
                     tau,

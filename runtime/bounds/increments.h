@@ -1,4 +1,4 @@
-// What a metric adds up over the rows of a random ranking, for sampling and for exact distributions.
+// The terms of a metric, one for each row of a random ranking, for sampling and for exact distributions.
 #pragma once
 
 #include <algorithm>

@@ -30,7 +30,7 @@ struct Joined {
   int local_rank, local_size;  // this process's rank among the processes on the same machine, and their number
 };
 
-/// What connected processes do until they end: trials of a sweep, or one training.
+/// The work that connected processes share until they end: trials of a sweep, or one training.
 enum class Purpose { trials, training };
 
 /// Connects all processes; each of them must call it. Later calls return the same result. Throws std::runtime_error

@@ -38,10 +38,6 @@ void check_documents(const char* argument, const Lists& lists) {
     throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-std::span<const std::string> documents_of(const Lists& lists, int64_t list) {
-  return {lists.documents().data() + lists.offsets()[list], static_cast<size_t>(lists.sizes()[list])};
-}
-
 /// Throws if a document occurs twice in a list. `order` is the order of the list's documents.
 void check_once(const char* argument, const Lists& lists, int64_t list, const std::vector<int64_t>& order) {
   const std::span<const std::string> documents = documents_of(lists, list);
@@ -102,7 +98,8 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
   }
   std::vector<float> grades(rows.size());
   std::vector<int64_t> place(static_cast<size_t>(judgments));
-  cpu::parallel_each(static_cast<int64_t>(each.size()), 16,
+  const auto count = static_cast<int64_t>(each.size());
+  cpu::parallel_each(count, lists_per_task(count, static_cast<int64_t>(rows.size()) + judgments),
                      [&](int64_t i) { join(run, qrels, each[i], place.data(), grades.data()); });
   return {Lists(std::move(sizes), std::move(grades), queries, std::move(documents)), std::move(rows),
           qrels.select(judged), std::move(place)};

@@ -12,15 +12,14 @@
 #include "kernels/core/patient.h"
 #include "kernels/core/threads.h"
 #include "runtime/data/csv.h"
+#include "runtime/data/text_pieces.h"
 #include "runtime/io/files/text_file.h"
 #include "runtime/tensor/name_order.h"
 
 namespace mr {
 namespace {
 
-constexpr int64_t lists_of_piece = 16;
-
-/// Collects rows in the order of a file, or of a part of a file, each with the number of its query.
+/// Collects rows in the order of a file, or of a piece of a file, each with the number of its query.
 class DocumentTable {
  public:
   int64_t query(std::string_view id) {
@@ -48,14 +47,14 @@ class DocumentTable {
 
   int64_t row_count() const { return static_cast<int64_t>(lines_.size()); }
 
-  /// Appends the rows of the next part of the file.
-  void append(DocumentTable&& next) {
+  /// Appends the rows of the next piece of the file, which comes after `lines_before` lines.
+  void append(DocumentTable&& next, int64_t lines_before) {
     std::vector<int64_t> numbers;
     for (const std::string& id : next.out_.ids) numbers.push_back(query(id));
     for (const int64_t q : next.queries_) queries_.push_back(numbers[static_cast<size_t>(q)]);
     std::move(next.out_.documents.begin(), next.out_.documents.end(), std::back_inserter(out_.documents));
     out_.values.insert(out_.values.end(), next.out_.values.begin(), next.out_.values.end());
-    lines_.insert(lines_.end(), next.lines_.begin(), next.lines_.end());
+    for (const int64_t line : next.lines_) lines_.push_back(lines_before + line);
   }
 
   /// Returns the rows, grouped by query. Throws if a document occurs twice in a query.
@@ -92,7 +91,7 @@ class DocumentTable {
     std::vector<int64_t> starts(out_.sizes.size());
     std::exclusive_scan(out_.sizes.begin(), out_.sizes.end(), starts.begin(), int64_t{0});
     std::vector<std::optional<RepeatedName>> repeated(out_.sizes.size());
-    cpu::parallel_each(count, lists_of_piece, [&](int64_t q) {
+    cpu::parallel_each(count, lists_per_task(count, static_cast<int64_t>(lines_.size())), [&](int64_t q) {
       const std::span names(out_.documents.data() + starts[q], static_cast<size_t>(out_.sizes[q]));
       repeated[q] = first_repeated(names, name_order(names));
     });
@@ -139,35 +138,14 @@ struct Words {
   }
 };
 
-/// A part of a text: whole lines, the number of lines, and the line number of the first one.
-struct Part {
-  std::string_view text;
-  int64_t line, lines;
-};
-
-/// Divides a text into parts, which end with whole lines.
-std::vector<Part> parts_of(std::string_view text) {
-  constexpr size_t bytes = size_t{1} << 18;
-  std::vector<Part> parts;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', std::min(at + bytes, text.size() - 1)), text.size() - 1) + 1;
-    parts.push_back({text.substr(at, end - at), 1, 0});
-    at = end;
-  }
-  cpu::parallel_each(static_cast<int64_t>(parts.size()), 1,
-                     [&](int64_t i) { parts[i].lines = std::count(parts[i].text.begin(), parts[i].text.end(), '\n'); });
-  for (size_t i = 1; i < parts.size(); ++i) parts[i].line = parts[i - 1].line + parts[i - 1].lines;
-  return parts;
-}
-
-/// Calls f(words, line number) for every line of a part that is not blank.
+/// Calls f(words, line number) for every line of a text that is not blank. Line numbers begin after `lines_before`.
 template <size_t Expected, class F>
-void each_line(const std::string& path, const Part& part, const char* fields, F f) {
-  int64_t number = part.line - 1;
-  for (size_t at = 0; at < part.text.size();) {
+void each_line(const std::string& path, std::string_view text, int64_t lines_before, const char* fields, F f) {
+  int64_t number = lines_before;
+  for (size_t at = 0; at < text.size();) {
     if ((++number & 0xFFF) == 0) cpu::check_interrupt();
-    const size_t end = std::min(part.text.find('\n', at), part.text.size());
-    const Words<Expected> line(part.text.substr(at, end - at));
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const Words<Expected> line(text.substr(at, end - at));
     at = end + 1;
     if (line.count == 0) continue;
     if (line.count != Expected) {
@@ -180,30 +158,41 @@ void each_line(const std::string& path, const Part& part, const char* fields, F 
   }
 }
 
-/// Reads the parts of a file on all threads: f(table, words, line number) adds a line to the table of its part. The
-/// error is that of the first line that has one.
+/// Rows of a piece of a file, whose line numbers begin with the piece; and the piece's text if it has a bad line.
+struct ReadPiece {
+  DocumentTable table;
+  int64_t lines = 0;
+  std::optional<TextPieces::Piece> bad;
+};
+
+/// Reads the pieces of a file on all threads: f(table, words, line number) adds a line to the table of its piece. The
+/// error is that of the first bad line of the file.
 template <size_t Expected, class F>
 DocumentRows read_lines(const std::string& path, const char* fields, F f) {
-  const std::string text = read_text_file(path);
-  const std::vector<Part> parts = parts_of(text);
-  std::vector<DocumentTable> tables(parts.size());
-  std::vector<std::optional<ParseError>> errors(parts.size());
-  cpu::parallel_each(static_cast<int64_t>(parts.size()), 1, [&](int64_t i) {
+  const TextPieces text(path, int64_t{1} << 18);
+  std::vector<ReadPiece> pieces(static_cast<size_t>(text.pieces()));
+  const auto read = [&](std::string_view lines, int64_t lines_before, DocumentTable& table) {
+    each_line<Expected>(path, lines, lines_before, fields,
+                        [&](const Words<Expected>& line, int64_t number) { f(table, line, number); });
+  };
+  cpu::parallel_each(text.pieces(), 1, [&](int64_t i) {
+    TextPieces::Piece piece = text.piece(i);
+    pieces[i].lines = std::count(piece.lines.begin(), piece.lines.end(), '\n');
+    pieces[i].table.reserve(pieces[i].lines + 1);
     try {
-      tables[i].reserve(parts[i].lines + 1);
-      each_line<Expected>(path, parts[i], fields,
-                          [&](const Words<Expected>& line, int64_t number) { f(tables[i], line, number); });
-    } catch (const ParseError& error) {
-      errors[i] = error;
+      read(piece.lines, 0, pieces[i].table);
+    } catch (const ParseError&) {
+      pieces[i].bad = std::move(piece);
     }
   });
   DocumentTable all;
-  int64_t rows = 0;
-  for (const DocumentTable& table : tables) rows += table.row_count();
+  int64_t rows = 0, lines = 0;
+  for (const ReadPiece& piece : pieces) rows += piece.table.row_count();
   all.reserve(rows);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    if (errors[i]) throw ParseError(*errors[i]);
-    all.append(std::move(tables[i]));
+  for (ReadPiece& piece : pieces) {
+    if (piece.bad) read(piece.bad->lines, lines, all);  // throws with the line's number in the file
+    all.append(std::move(piece.table), lines);
+    lines += piece.lines;
   }
   return std::move(all).rows(path);
 }

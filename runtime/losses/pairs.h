@@ -1,5 +1,4 @@
-// What the values (lambda.cpp) and the curvatures (curvature.cpp) of pairwise losses
-// share.
+// Pairs of rows and their weights, for the values (lambda.cpp) and the curvatures (curvature.cpp) of pairwise losses.
 #pragma once
 
 #include <optional>

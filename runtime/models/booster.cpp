@@ -8,6 +8,7 @@
 
 #include "runtime/io/files/checksum.h"
 #include "runtime/models/xgboost.h"
+#include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
 namespace mr {
@@ -64,7 +65,7 @@ TreeData tree_data(const Tensor& features, const std::optional<Lists>& lists, in
 }
 
 void set_all(const Booster& booster, const std::vector<std::string>& names, const std::vector<std::string>& values) {
-  if (names.size() != values.size()) throw ArgumentError("values", "expected as many values as names");
+  check::as_many("values", values.size(), "name", names.size());
   for (size_t i = 0; i < names.size(); ++i)
     xgboost().check(xgboost().set(settled(booster), names[i].c_str(), values[i].c_str()));
 }

@@ -73,8 +73,11 @@ class Glides {
       glide.mean_left = static_cast<Real>(all.mm);
     } else {
       glide.mean_left = static_cast<Real>(log.mean_left(steps));
-      if (log.method().adam()) add_adam(log, t0, glide);
-      if (!log.method().adam()) glide.top[0] = static_cast<Real>(sums(log, t0).moment[0]);
+      if (log.method().adam()) {
+        add_adam(log, t0, glide);
+      } else {
+        glide.top[0] = static_cast<Real>(sums(log, t0).moment[0]);
+      }
     }
     list_.push_back(glide);
   }

@@ -8,6 +8,7 @@
 #include "runtime/io/formats/npy.h"
 #include "runtime/io/formats/safetensors.h"
 #include "runtime/lua/bind.h"
+#include "runtime/ops/check.h"
 
 namespace mr {
 namespace {
@@ -18,10 +19,8 @@ constexpr const char* numerics_key = "numerics";
 void save_tensors(const std::string& path, const std::string& format, const std::vector<std::string>& names,
                   const std::vector<Tensor>& tensors, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
-  if (names.size() != tensors.size())
-    throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
-                                     ", one for each tensor");
-  if (keys.size() != values.size()) throw ArgumentError("keys", "expected as many keys as values");
+  check::as_many("names", names.size(), "tensor", tensors.size());
+  check::as_many("keys", keys.size(), "value", values.size());
   TensorFile file{names, tensors, {{format_key, format}, {numerics_key, numerics()}}};
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] == format_key || keys[i] == numerics_key || keys[i] == checksum_key || keys[i] == checked_key)
@@ -65,9 +64,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> read_npz_of(const std:
 }
 
 void write_npz_of(const std::string& path, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-  if (names.size() != tensors.size())
-    throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
-                                     ", one for each tensor");
+  check::as_many("names", names.size(), "tensor", tensors.size());
   io::write_npz(path, {names, tensors});
 }
 

@@ -6,6 +6,7 @@
 
 #include "runtime/io/files/text_file.h"
 #include "runtime/models/prepared.h"
+#include "runtime/ops/check.h"
 
 namespace mr {
 namespace {
@@ -56,9 +57,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
-    if (names.size() != tensors.size())
-      throw ArgumentError("names", std::to_string(names.size()) + " names, expected " + std::to_string(tensors.size()) +
-                                       ", one for each tensor");
+    check::as_many("names", names.size(), "tensor", tensors.size());
     for (size_t i = 0; i < names.size(); ++i) named_[names[i]] = tensors[i];
   }
   /// Takes the tensor `name`. Returns an undefined tensor if the file has no such tensor.

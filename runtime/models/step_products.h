@@ -8,8 +8,8 @@
 
 namespace mr {
 
-/// What one or several steps without a gradient make of an entry p with mean m: p becomes pp p + pm m, and m becomes mp
-/// p + mm m.
+/// One or several optimizer steps of an entry p with mean m that has no gradient: p becomes pp p + pm m, and m becomes
+/// mp p + mm m.
 struct LinearStep {
   double pp = 1, pm = 0, mp = 0, mm = 1;
   /// Returns the step that is the steps `before`, followed by this step.
@@ -19,6 +19,7 @@ struct LinearStep {
   }
 };
 
+/// Keeps products of consecutive steps, so that all steps that a row missed are one step.
 class StepProducts {
  public:
   /// Products from the last `kept` - 1 steps to the present are known; earlier ones are not.

@@ -148,6 +148,12 @@ void index(const char* name, const Tensor& x, int64_t n) {
   }
 }
 
+void as_many(const char* name, size_t found, const char* each, size_t expected) {
+  if (found == expected) return;
+  throw ArgumentError(
+      name, std::to_string(found) + " " + name + ", expected " + std::to_string(expected) + ", one for each " + each);
+}
+
 int dimension(const char* name, const Tensor& x, int64_t dim) {
   if (dim < 1 || dim > x.dims()) {
     fail(name, "dimension " + std::to_string(dim) + " of a tensor of shape " + x.shape().text() + ", expected 1 to " +

@@ -27,6 +27,8 @@ void positive(const char* name, double value);
 void finite(const char* name, double value);
 /// Throws unless x has integers from 1 to n.
 void index(const char* name, const Tensor& x, int64_t n);
+/// Throws unless the argument has as many values as there are of `each`, such as tensors.
+void as_many(const char* name, size_t found, const char* each, size_t expected);
 /// Checks a dimension that is counted from 1; returns it counted from 0.
 int dimension(const char* name, const Tensor& x, int64_t dim);
 

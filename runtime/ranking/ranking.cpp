@@ -24,9 +24,9 @@ const Tensor& document_keys(const Lists& lists, Device device) {
                         "or another tie rule");
   return lists.cached<Tensor>(DocumentKey{device}, [&] {
     std::vector<int64_t> keys(documents.size());
-    cpu::parallel_each(lists.count(), 16, [&](int64_t list) {
+    cpu::parallel_each(lists.count(), lists_per_task(lists.count(), lists.rows()), [&](int64_t list) {
       const int64_t at = lists.offsets()[list];
-      const std::span names(documents.data() + at, static_cast<size_t>(lists.sizes()[list]));
+      const std::span<const std::string> names = documents_of(lists, list);
       const std::vector<int64_t> order = name_order(names);
       for (size_t r = 0; r < order.size(); ++r) {
         const bool same = r > 0 && names[order[r]] == names[order[r - 1]];

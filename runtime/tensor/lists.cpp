@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/core/threads.h"
+#include "kernels/core/launch_cpu.h"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -210,14 +210,13 @@ Tensor Lists::take_rows(const Tensor& x, const std::vector<int64_t>& lists) cons
     const int64_t row_bytes = x.shape().stride(0) * size_of(x.dtype());
     const auto* const from = static_cast<const char*>(x.host_bytes());
     auto* const to = static_cast<char*>(out.raw());
-    constexpr int64_t worth_sharing = int64_t{1} << 17;  // bytes; fewer are copied by one thread
+    constexpr double nanoseconds_of_byte = 0.125;  // estimated
     const auto count = static_cast<int64_t>(lists.size());
-    cpu::parallel_each(count, starts.back() * row_bytes < worth_sharing ? std::max<int64_t>(1, count) : 1,
-                       [&](int64_t i) {
-                         const int64_t bytes = body_->sizes[lists[i]] * row_bytes;
-                         if (bytes > 0)
-                           std::memcpy(to + starts[i] * row_bytes, from + body_->offsets[lists[i]] * row_bytes, bytes);
-                       });
+    const double time = nanoseconds_of_byte * static_cast<double>(starts.back() * row_bytes);
+    cpu::parallel_each(count, cpu::tasks_of_piece(count, time), [&](int64_t i) {
+      const int64_t bytes = body_->sizes[lists[i]] * row_bytes;
+      if (bytes > 0) std::memcpy(to + starts[i] * row_bytes, from + body_->offsets[lists[i]] * row_bytes, bytes);
+    });
     return out.to(x.device());
   }
   const Tensor index = Tensor::from(rows_of(lists), x.device());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/core/launch_cpu.h"
 #include "kernels/core/patient.h"
 
 namespace mr {
@@ -20,6 +21,15 @@ uint64_t first_bytes(const std::string& name) {
 }
 
 }  // namespace
+
+std::span<const std::string> documents_of(const Lists& lists, int64_t list) {
+  return {lists.documents().data() + lists.offsets()[list], static_cast<size_t>(lists.sizes()[list])};
+}
+
+int64_t lists_per_task(int64_t count, int64_t names) {
+  constexpr double nanoseconds_of_name = 50;  // estimated
+  return cpu::tasks_of_piece(count, nanoseconds_of_name * static_cast<double>(names));
+}
 
 std::vector<int64_t> name_order(std::span<const std::string> names) {
   std::vector<Head> heads(names.size());

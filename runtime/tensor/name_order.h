@@ -7,7 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "runtime/tensor/lists.h"
+
 namespace mr {
+
+/// Returns the names of the documents of a list.
+std::span<const std::string> documents_of(const Lists& lists, int64_t list);
+/// Returns the number of lists whose names one task orders, for `count` lists with `names` names together.
+int64_t lists_per_task(int64_t count, int64_t names);
 
 /// Returns the positions of the names, counted from 0, in the order of the names' bytes. Equal names keep their order.
 /// The sort is interruptible.

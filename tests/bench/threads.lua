@@ -11,7 +11,8 @@ local turns = dofile(bench.folder .. "turns.lua")
 
 local works, names = {}, {}
 
--- `make` returns the work of a turn, and how many epochs or calls that is.
+-- `make(quick, path)` returns the work of a turn, and how many epochs or calls that is. It may write files that begin
+-- with `path`.
 local function work(name, title, make) works[name], names[#names + 1] = { title = title, make = make }, name end
 
 -- Trainings of jobs.lua take more epochs, so that what is done once per training does not count.
@@ -25,12 +26,10 @@ for _, job in ipairs(dofile(bench.folder .. "jobs.lua")) do
       return o
     end
     local function title(quick) return (job.workload(options(quick)):gsub("%d+ epochs of", "an epoch of")) end
-    work(job.name, title, function(quick)
+    work(job.name, title, function(quick, path)
       local o = options(quick)
-      if job.input then
-        o.path = os.tmpname()
-        job.input(o)
-      end
+      o.path = path
+      if job.input then job.input(o) end
       return job.work(o), o.epochs or 1
     end)
   end
@@ -81,7 +80,7 @@ training("sl", "MovieLens, SL, 64 negatives of each interaction", 2, movielens()
 
 -- Serves the turns of a work, in a process of its own.
 if works[arg[1]] then
-  local step, count = works[arg[1]].make(arg[2] == "quick")
+  local step, count = works[arg[1]].make(arg[2] == "quick", arg[3])
   step()
   return turns.serve(step, count)
 end
@@ -95,8 +94,9 @@ local temporary <close> = bench.temporary()
 core.make_folder(temporary.path .. "/x")
 
 local function start(name, number, threads)
-  return turns.start(("'%s' --threads %d '%sthreads.lua' %s %s"):format(arg[-1], threads, bench.folder, name,
-    args.quick and "quick" or "usual"), ("%s/%s_%d"):format(temporary.path, name, number))
+  local path = ("%s/%s_%d"):format(temporary.path, name, number)
+  return turns.start(("'%s' --threads %d '%sthreads.lua' %s %s '%s.input'"):format(arg[-1], threads, bench.folder, name,
+    args.quick and "quick" or "usual", path), path)
 end
 
 -- Returns the shortest times of a work with one thread, of two copies at the same time, and with two threads, in

@@ -41,11 +41,7 @@ struct NeuralNdcgLoss {
   MR_HD void of_list(const Group& group, int64_t list, const Matrix& matrix, double* memory, int64_t stride) const {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const bool slopes = derivative.data != nullptr;
-    if (!grades_differ(group, relevance.data + at, n)) {
-      if (slopes) group.each(n, [&](int64_t i) { derivative[at + i] = 0; });
-      group.each(1, [&](int64_t) { value[list] = 0; });
-      return;
-    }
+    if (!grades_differ(group, relevance.data + at, n)) return write_zeros(group, list, at, n, value, derivative);
     const NeuralSort<Matrix> x(matrix, memory + vectors * stride, n, stride, tau, slopes);
     const OfList<Matrix> l(x, memory);
     x.prepare(group, scores.data + at);

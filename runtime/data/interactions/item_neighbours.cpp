@@ -155,20 +155,10 @@ class Sums {
   std::vector<float> sums_;
 };
 
-void check_rows(const Tensor& users, const Tensor& items, const Lists& lists, int64_t all_users, int64_t all_items) {
-  if (users.entries() != lists.count() || items.entries() != lists.rows())
-    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
-                                     " items for " + std::to_string(lists.count()) + " lists of " +
-                                     std::to_string(lists.rows()) +
-                                     " rows, expected one user per list, one item per row");
-  check::index("users", users, all_users);
-  check::index("items", items, all_items);
-}
-
 /// Returns the score of every row: the sum of the cosines of its item with those items of the user that are among its
 /// nearest.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
-  check_rows(users, items, lists, table->known->all_users(), table->known->all_items);
+  check_users_and_items(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
   const Tensor out = Tensor::empty({lists.rows()}, Dtype::float32);
   const int64_t *const user = user_of.span<int64_t>().data, *const item = item_of.span<int64_t>().data;
@@ -183,8 +173,8 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
-/// What a file stores of the table: per user the number of items, and the items; per item the number of items whose
-/// neighbours include it, these items, and the cosines.
+/// The parts of the table that a file stores: per user the number of items, and the items; per item the number of items
+/// whose neighbours include it, these items, and the cosines.
 struct NeighbourState {
   Tensor known_counts, known_items, counts, items, cosines;
   static constexpr auto fields =
@@ -263,7 +253,7 @@ int64_t pairs_of(const ItemNeighbours& table) { return static_cast<int64_t>(tabl
 
 Tensor pair_noise(const Tensor& users, const Tensor& items, const Lists& lists, int64_t seed) {
   constexpr int64_t most = int64_t{1} << 40;
-  check_rows(users, items, lists, most, most);
+  check_users_and_items(users, items, lists, most, most);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
   const Tensor out = Tensor::empty({lists.rows()}, Dtype::float64);
   const int64_t *const user = user_of.span<int64_t>().data, *const item = item_of.span<int64_t>().data;

@@ -165,9 +165,11 @@ void reserve(Fold& fold, const Making& m) {
   for (size_t u = 0; u < m.positives.users.size(); ++u) {
     const int64_t first = m.positives.offsets[u], last = m.positives.offsets[u + 1];
     std::array<int64_t, 3> own{};
-    if (m.part_of.empty()) own = dealt_counts(o, last - first);
-    for (int64_t i = first; i < last && !m.part_of.empty(); ++i)
-      ++own[static_cast<size_t>(m.part_of[static_cast<size_t>(i)])];
+    if (m.part_of.empty()) {
+      own = dealt_counts(o, last - first);
+    } else {
+      for (int64_t i = first; i < last; ++i) ++own[static_cast<size_t>(m.part_of[static_cast<size_t>(i)])];
+    }
     for (size_t part = 0; part < own.size(); ++part) {
       lists[part] += own[part] > 0 ? 1 : 0;
       rows[part] += own[part] + std::min(own[part] * o.nsr, m.positives.all_items);

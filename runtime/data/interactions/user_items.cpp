@@ -11,6 +11,17 @@ namespace mr {
 
 using ItemGrade = std::pair<int64_t, float>;
 
+void check_users_and_items(const Tensor& users, const Tensor& items, const Lists& lists, int64_t all_users,
+                           int64_t all_items) {
+  if (users.entries() != lists.count() || items.entries() != lists.rows())
+    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
+                                     " items for " + std::to_string(lists.count()) + " lists of " +
+                                     std::to_string(lists.rows()) +
+                                     " rows, expected one user per list, one item per row");
+  check::index("users", users, all_users);
+  check::index("items", items, all_items);
+}
+
 UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGrade> by_user, int64_t all_items) {
   const auto before = [](const ItemGrade& a, const ItemGrade& b) {
     return a.first != b.first ? a.first < b.first : a.second > b.second;
@@ -57,13 +68,7 @@ void check_totals(int64_t all_users, int64_t all_items) {
 UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& items, int64_t all_users,
                      int64_t all_items) {
   check_totals(all_users, all_items);
-  if (users.entries() != lists.count() || items.entries() != lists.rows())
-    throw ArgumentError("users", std::to_string(users.entries()) + " users and " + std::to_string(items.entries()) +
-                                     " items for " + std::to_string(lists.count()) + " lists of " +
-                                     std::to_string(lists.rows()) +
-                                     " rows, expected one user per list, one item per row");
-  check::index("users", users, all_users);
-  check::index("items", items, all_items);
+  check_users_and_items(users, items, lists, all_users, all_items);
   const Column<int64_t> user(users), item(items);
   return user_item_table(all_users, all_items, [&](auto&& take) {
     for (int64_t l = 0, r = 0; l < lists.count(); ++l) {

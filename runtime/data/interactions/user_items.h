@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/lua/type_names.h"
+#include "runtime/tensor/lists.h"
 
 namespace mr {
 
@@ -40,6 +41,10 @@ UserItems user_item_table(int64_t all_users, int64_t all_items, const Each& each
   each([&](int64_t user, int64_t item, float grade) { by_user[next[user - 1]++] = {item, grade}; });
   return user_item_table(starts, std::move(by_user), all_items);
 }
+
+/// Throws unless there is a user for each list and an item for each row, with numbers up to these.
+void check_users_and_items(const Tensor& users, const Tensor& items, const Lists& lists, int64_t all_users,
+                           int64_t all_items);
 
 std::vector<int64_t> users_of_items(const UserItemTable& table);
 

@@ -6,7 +6,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/data/letor/letor_rows.h"
-#include "runtime/data/letor/letor_text.h"
+#include "runtime/data/text_pieces.h"
 #include "runtime/io/files/text_file.h"
 
 namespace mr {
@@ -15,12 +15,12 @@ namespace {
 using Pieces = std::vector<LetorRows>;
 
 /// Reads the text in pieces, each by one thread. Pieces after a bad line may be skipped.
-Pieces read_pieces(const LetorText& text, const std::string& path, const LetorOptions& options) {
+Pieces read_pieces(const TextPieces& text, const std::string& path, const LetorOptions& options) {
   Pieces pieces(static_cast<size_t>(text.pieces()));
   std::atomic<size_t> first_bad{pieces.size()};
   cpu::parallel_each(static_cast<int64_t>(pieces.size()), 1, [&](size_t i) {
     if (i > first_bad.load(std::memory_order_relaxed)) return;
-    const LetorText::Piece piece = text.piece(static_cast<int64_t>(i));
+    const TextPieces::Piece piece = text.piece(static_cast<int64_t>(i));
     pieces[i] = letor_rows(piece.lines, piece.readable, path, options);
     if (!pieces[i].bad) return;
     size_t before = first_bad.load(std::memory_order_relaxed);
@@ -117,13 +117,13 @@ class Joiner {
 
 }  // namespace
 
-LetorFile parse_letor(const LetorText& text, const LetorOptions& options) {
+LetorFile parse_letor(const TextPieces& text, const LetorOptions& options) {
   const std::string& path = text.file().path();
   return Joiner(read_pieces(text, path, options), path, options).join();
 }
 
 LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes) {
-  return parse_letor(LetorText(path, piece_bytes), options);
+  return parse_letor(TextPieces(path, piece_bytes), options);
 }
 
 }  // namespace mr

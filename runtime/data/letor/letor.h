@@ -37,8 +37,8 @@ constexpr int64_t letor_piece = int64_t{1} << 20;
 LetorFile read_letor(const std::string& path, const LetorOptions& options, int64_t piece_bytes = letor_piece);
 
 /// Like `read_letor`, for a file that is already open.
-class LetorText;
-LetorFile parse_letor(const LetorText& text, const LetorOptions& options);
+class TextPieces;
+LetorFile parse_letor(const TextPieces& text, const LetorOptions& options);
 
 /// The files of each fold. They are found by "folds.tsv" (header fold, train, vali, test; partitions separated by
 /// commas); in folders Fold1, Fold2, ... with train.txt, test.txt and perhaps vali.txt; as these files in the folder

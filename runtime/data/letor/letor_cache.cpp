@@ -6,7 +6,7 @@
 
 #include "kernels/core/threads.h"
 #include "runtime/data/letor/letor_cache_file.h"
-#include "runtime/data/letor/letor_text.h"
+#include "runtime/data/text_pieces.h"
 #include "runtime/io/files/sha256.h"
 #include "runtime/io/files/text_file.h"
 
@@ -50,7 +50,7 @@ class Reader {
       problem_ = bad.what() + std::string("; it is written again");
     }
     const int64_t read_at = now();
-    const LetorText text(path_, letor_piece);
+    const TextPieces text(path_, letor_piece);
     LetorFile file = parse_letor(text, options_);
     const LetorSource source{key_, text.file().stamp(), text.file().checksum(), read_at};
     if (text.file().unchanged()) write(source, file);

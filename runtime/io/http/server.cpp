@@ -20,6 +20,8 @@
 namespace mr::io {
 namespace {
 
+constexpr const char* was_closed = "this HTTP server was closed. Start a new one";
+
 constexpr int bad_request = 400, too_slow = 408, too_large = 413, header_too_large = 431;
 constexpr int poll_milliseconds = 200;  // between two checks for Ctrl-C and for connections that are late
 
@@ -311,13 +313,13 @@ int64_t HttpServer::port() const {
   sockaddr_storage where{};
   socklen_t length = sizeof where;
   if (!open_ || getsockname(open_->listener, reinterpret_cast<sockaddr*>(&where), &length) != 0)
-    throw std::runtime_error("this HTTP server was closed. Start a new one");
+    throw std::runtime_error(was_closed);
   return ntohs(where.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&where)->sin6_port
                                            : reinterpret_cast<const sockaddr_in*>(&where)->sin_port);
 }
 
 std::optional<HttpRequest> HttpServer::wait(double seconds) {
-  if (!open_) throw std::runtime_error("this HTTP server was closed. Start a new one");
+  if (!open_) throw std::runtime_error(was_closed);
   const double end = now() + std::clamp(seconds, 0.0, 1e9);
   for (;;) {
     if (std::optional<HttpRequest> request = open_->next()) return request;
@@ -328,7 +330,7 @@ std::optional<HttpRequest> HttpServer::wait(double seconds) {
 }
 
 void HttpServer::answer(int64_t id, int64_t status, const std::string& headers, std::string body) {
-  if (!open_) throw std::runtime_error("this HTTP server was closed. Start a new one");
+  if (!open_) throw std::runtime_error(was_closed);
   for (auto& each : open_->connections) {
     if (each.id != id || each.state != Open::Connection::answering) continue;
     open_->respond(&each, status, headers, std::move(body));

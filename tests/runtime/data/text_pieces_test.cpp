@@ -1,12 +1,12 @@
 // Pieces of a text contain every line once and whole, for every piece size. Also tests a file that changes while it
 // is read.
-#include "runtime/data/letor/letor_text.h"
+#include "runtime/data/text_pieces.h"
 
 #include "runtime/data/plain_number.h"
 #include "tests/support/data_files.h"
 #include "tests/support/says.h"
 
-using mr::LetorText;
+using mr::TextPieces;
 using mr::test::Files;
 using mr::test::gzip;
 using mr::test::says;
@@ -14,10 +14,10 @@ using mr::test::says;
 namespace {
 
 /// The text of all pieces, one after the other.
-std::string together(const LetorText& text) {
+std::string together(const TextPieces& text) {
   std::string all;
   for (int64_t i = 0; i < text.pieces(); ++i) {
-    const LetorText::Piece piece = text.piece(i);
+    const TextPieces::Piece piece = text.piece(i);
     if (!all.empty() && !piece.lines.empty()) CHECK(all.back() == '\n');
     all += piece.lines;
     if (piece.lines.empty()) continue;
@@ -31,7 +31,7 @@ std::string together(const LetorText& text) {
 
 }  // namespace
 
-TEST_CASE("LetorText's pieces together are the text for every piece size") {
+TEST_CASE("TextPieces's pieces together are the text for every piece size") {
   const Files files;
   const std::string lines = "a\n\nbcd\r\n" + std::string(30, 'x') + "\ne\n\n\nfg", long_line = std::string(20'000, 'y');
   for (const std::string& text : {lines, lines + "\n", std::string(), std::string("\n"), std::string("a"),
@@ -40,20 +40,20 @@ TEST_CASE("LetorText's pieces together are the text for every piece size") {
                       marked = files.file("marked", "\xEF\xBB\xBF" + text);
     for (const int64_t bytes : {1, 2, 3, 4, 5, 7, 9, 10, 31, 40, 4096, 1 << 20}) {
       CAPTURE(bytes, text.size());
-      CHECK(together(LetorText(plain, bytes)) == text);
+      CHECK(together(TextPieces(plain, bytes)) == text);
       if (bytes > 4 && bytes < 4096) continue;
-      CHECK(together(LetorText(packed, bytes)) == text);
-      CHECK(together(LetorText(marked, bytes)) == text);
+      CHECK(together(TextPieces(packed, bytes)) == text);
+      CHECK(together(TextPieces(marked, bytes)) == text);
     }
   }
 }
 
-TEST_CASE("LetorText raises an error if the file is cut short while it is read") {
+TEST_CASE("TextPieces raises an error if the file is cut short while it is read") {
   const Files files;
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += "1 qid:1 1:0.5 2:1\n";
   const std::string path = files.file("q.txt", text);
-  const LetorText open(path, 1 << 16);
+  const TextPieces open(path, 1 << 16);
   CHECK(open.piece(0).lines.size() > 60'000);
   std::filesystem::resize_file(path, 100'000);
   CHECK(open.piece(0).lines.size() > 60'000);

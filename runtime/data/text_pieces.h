@@ -1,4 +1,4 @@
-// The text of a LETOR file in pieces of whole lines, each read by the thread that parses it, for cache locality.
+// The text of a file in pieces of whole lines, each read by the thread that parses it, for cache locality.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace mr {
 
-class LetorText {
+class TextPieces {
  public:
   /// Opens the file; throws like TextFile. A gzipped file is unpacked as a whole.
-  LetorText(const std::string& path, int64_t piece_bytes);
+  TextPieces(const std::string& path, int64_t piece_bytes);
 
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }

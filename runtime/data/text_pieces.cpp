@@ -1,4 +1,4 @@
-#include "runtime/data/letor/letor_text.h"
+#include "runtime/data/text_pieces.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ constexpr int64_t longest_tail = 4096;
 
 }  // namespace
 
-LetorText::LetorText(const std::string& path, int64_t piece_bytes)
+TextPieces::TextPieces(const std::string& path, int64_t piece_bytes)
     : file_(path, largest_text), piece_bytes_(piece_bytes) {
   file_.read_soon();
   std::string first(static_cast<size_t>(std::min<int64_t>(file_.size(), 3)), ' ');
@@ -26,14 +26,14 @@ LetorText::LetorText(const std::string& path, int64_t piece_bytes)
   }
 }
 
-int64_t LetorText::size() const { return unpacked_ ? static_cast<int64_t>(unpacked_->size()) : file_.size() - start_; }
+int64_t TextPieces::size() const { return unpacked_ ? static_cast<int64_t>(unpacked_->size()) : file_.size() - start_; }
 
-void LetorText::read(int64_t at, char* target, int64_t bytes) const {
+void TextPieces::read(int64_t at, char* target, int64_t bytes) const {
   if (!unpacked_) return file_.read(start_ + at, target, bytes);
   std::memcpy(target, unpacked_->data() + at, static_cast<size_t>(bytes));
 }
 
-LetorText::Piece LetorText::piece(int64_t i) const {
+TextPieces::Piece TextPieces::piece(int64_t i) const {
   // Starts one byte early: if that byte is a newline, a line begins exactly where the piece begins.
   const int64_t from = std::max<int64_t>(i * piece_bytes_ - 1, 0), border = std::min((i + 1) * piece_bytes_, size());
   Piece out;
