@@ -1,8 +1,8 @@
 -- Training runs of the experiments of Li, Urbano & Hanjalic (2021), kept in one store: the options that select them,
--- and the study of each, which has a run for each split of a data set. Every decision is in protocol.lua.
+-- and the study of each, which has a run for each split of a data set. Decisions are in protocol.lua and recipes.lua.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
+local experiment, protocol = mr.experiment, dofile(here .. "recipes.lua")
 
 local M = { protocol = protocol }
 

@@ -1,7 +1,7 @@
 -- Decisions of the figures of scripts/sigir21, on small made-up data, against numbers worked by hand.
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/protocol.lua"
+local analysis, protocol = dofile "scripts/sigir21/analysis.lua", dofile "scripts/sigir21/recipes.lua"
 local it, check, equal, near = test.it, test.check, test.equal, test.near
 
 it("analysis.positives counts a user's relevant items in train, before some were moved to validation (5.3)", function()

@@ -2,7 +2,7 @@
 -- lambda_loss.py).
 local mr = require "moonrank"
 local test = require "moonrank.test"
-local protocol = dofile "scripts/sigir21/protocol.lua"
+local protocol = dofile "scripts/sigir21/recipes.lua"
 local it, near = test.it, test.near
 
 local longest = 12  -- of all lists: where padding counts, shorter ones have rows of score -100

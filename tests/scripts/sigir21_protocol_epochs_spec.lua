@@ -1,7 +1,7 @@
 -- The number of epochs of the SIGIR'21 recipes. It has a file of its own because it takes seconds.
 local test = require "moonrank.test"
 local protocols = dofile "tests/support/protocols.lua"
-local protocol = dofile "scripts/sigir21/protocol.lua"
+local protocol = dofile "scripts/sigir21/recipes.lua"
 
 test.it("protocol.train runs 3000 epochs (4.2), and 120 of LambdaRank in the code", function()
   for _, recipe in ipairs(protocol.recipe_names) do
