@@ -1,6 +1,6 @@
 // Reads JPEG files by libjpeg, which reports errors by longjmp. A jump starts in libjpeg and ends in a function below
 // that has called setjmp; only C frames are between the two. State that must survive a jump is in JpegState, which has
-// no destructor.
+// no destructor. Making a JpegState loads the library and throws if it is missing, so noexcept functions take a state.
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -39,6 +39,7 @@ const Libjpeg& libjpeg() {
 constexpr int most_scans = 500;
 
 struct JpegState {
+  const Libjpeg& lib = libjpeg();
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   jpeg_progress_mgr progress;
@@ -87,13 +88,13 @@ void on_progress(j_common_ptr info) {
 
 bool create(JpegState& state) noexcept {
   std::memset(&state.info, 0, sizeof state.info);
-  state.info.err = libjpeg().jpeg_std_error(&state.errors);
+  state.info.err = state.lib.jpeg_std_error(&state.errors);
   state.info.client_data = &state;
   state.errors.error_exit = &on_error;
   state.errors.emit_message = &on_message;
   state.errors.output_message = &on_text;
   if (setjmp(state.jump) != 0) return false;
-  libjpeg().jpeg_CreateDecompress(&state.info, JPEG_LIB_VERSION, sizeof state.info);
+  state.lib.jpeg_CreateDecompress(&state.info, JPEG_LIB_VERSION, sizeof state.info);
   state.progress.progress_monitor = &on_progress;
   state.info.progress = &state.progress;
   return true;
@@ -101,8 +102,8 @@ bool create(JpegState& state) noexcept {
 
 bool read_header(JpegState& state, const std::vector<unsigned char>& bytes) noexcept {
   if (setjmp(state.jump) != 0) return false;
-  libjpeg().jpeg_mem_src(&state.info, bytes.data(), bytes.size());
-  libjpeg().jpeg_read_header(&state.info, TRUE);
+  state.lib.jpeg_mem_src(&state.info, bytes.data(), bytes.size());
+  state.lib.jpeg_read_header(&state.info, TRUE);
   return true;
 }
 
@@ -111,19 +112,19 @@ bool start(JpegState& state) noexcept {
   if (setjmp(state.jump) != 0) return false;
   const bool inks = state.info.jpeg_color_space == JCS_CMYK || state.info.jpeg_color_space == JCS_YCCK;
   state.info.out_color_space = inks ? JCS_CMYK : JCS_RGB;
-  libjpeg().jpeg_start_decompress(&state.info);
+  state.lib.jpeg_start_decompress(&state.info);
   return true;
 }
 
 bool read_row(JpegState& state, unsigned char* row) noexcept {
   if (setjmp(state.jump) != 0) return false;
-  libjpeg().jpeg_read_scanlines(&state.info, &row, 1);
+  state.lib.jpeg_read_scanlines(&state.info, &row, 1);
   return true;
 }
 
 bool finish(JpegState& state) noexcept {
   if (setjmp(state.jump) != 0) return false;
-  libjpeg().jpeg_finish_decompress(&state.info);
+  state.lib.jpeg_finish_decompress(&state.info);
   return true;
 }
 
@@ -159,7 +160,7 @@ class Jpeg : public Picture {
     if (state_.interrupted) throw cpu::Interrupted();
     refuse_picture(path_, "a damaged JPEG file (" + safe_text(state_.message, Breaks::escaped) + ")", "a whole one");
   }
-  void close() { libjpeg().jpeg_destroy_decompress(&state_.info); }
+  void close() { state_.lib.jpeg_destroy_decompress(&state_.info); }
 
   void to_floats(float* rgb) const {
     constexpr float most = 255;

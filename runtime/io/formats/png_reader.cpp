@@ -1,5 +1,6 @@
-// Reads PNG files by libpng, which reports errors by longjmp. A jump starts in libpng and ends in `entered` below; only
-// C frames are between the two. State that must survive a jump is in PngState, which has no destructor.
+// Reads PNG files by libpng, which reports errors by longjmp. A jump starts in libpng and ends in a function below that
+// has called setjmp; only C frames are between the two. State that must survive a jump is in PngState, which has no
+// destructor. Making a PngState loads the library and throws if it is missing, so noexcept functions take a state.
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
@@ -44,6 +45,7 @@ const Libpng& libpng() {
 }
 
 struct PngState {
+  const Libpng& lib = libpng();
   png_structp png = nullptr;
   png_infop info = nullptr;
   const unsigned char* bytes = nullptr;
@@ -75,7 +77,7 @@ void read_bytes(png_structp png, png_bytep target, size_t wanted) {
 /// number of interlacing passes, or 0 on error.
 int begin(PngState& state) noexcept {
   if (setjmp(state.jump) != 0) return 0;
-  const Libpng& lib = libpng();
+  const Libpng& lib = state.lib;
   lib.png_set_read_fn(state.png, &state, &read_bytes);
   lib.png_set_user_limits(state.png, longest_side, longest_side);
   lib.png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
@@ -90,13 +92,13 @@ int begin(PngState& state) noexcept {
 
 bool read_row(PngState& state, unsigned char* row) noexcept {
   if (setjmp(state.jump) != 0) return false;
-  libpng().png_read_row(state.png, row, nullptr);
+  state.lib.png_read_row(state.png, row, nullptr);
   return true;
 }
 
 bool read_end(PngState& state) noexcept {
   if (setjmp(state.jump) != 0) return false;
-  libpng().png_read_end(state.png, nullptr);
+  state.lib.png_read_end(state.png, nullptr);
   return true;
 }
 
@@ -110,18 +112,18 @@ class Png : public Picture {
     check_header();
     state_.bytes = bytes_.data();
     state_.size = bytes_.size();
-    state_.png = libpng().png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, &on_error, &on_warning);
+    state_.png = state_.lib.png_create_read_struct(PNG_LIBPNG_VER_STRING, &state_, &on_error, &on_warning);
     if (state_.png == nullptr) throw std::bad_alloc();
-    state_.info = libpng().png_create_info_struct(state_.png);
+    state_.info = state_.lib.png_create_info_struct(state_.png);
     passes_ = state_.info != nullptr ? begin(state_) : 0;
     if (passes_ == 0) {
       const std::string why = reason();
       close();
       refuse_picture(path_, "a damaged PNG file (" + why + ")", "a whole one");
     }
-    channels_ = libpng().png_get_channels(state_.png, state_.info);
-    wide_ = libpng().png_get_bit_depth(state_.png, state_.info) == 16;
-    row_bytes_ = libpng().png_get_rowbytes(state_.png, state_.info);
+    channels_ = state_.lib.png_get_channels(state_.png, state_.info);
+    wide_ = state_.lib.png_get_bit_depth(state_.png, state_.info) == 16;
+    row_bytes_ = state_.lib.png_get_rowbytes(state_.png, state_.info);
   }
   ~Png() override { close(); }
 
@@ -175,7 +177,7 @@ class Png : public Picture {
   void need(bool done) const {
     if (!done) refuse_picture(path_, "a damaged PNG file (" + reason() + ")", "a whole one");
   }
-  void close() { libpng().png_destroy_read_struct(&state_.png, &state_.info, nullptr); }
+  void close() { state_.lib.png_destroy_read_struct(&state_.png, &state_.info, nullptr); }
 
   float sample(const unsigned char* row, int64_t i) const {
     constexpr float most = 255, most_wide = 65535;

@@ -47,4 +47,28 @@ describe("the program", function()
     check(text:find("openmpi-bin", 1, true), text)
     check(not found.libmpi)
   end)
+
+  it("raises an error at each use of a library that cannot be loaded, and goes on", function()
+    local folder = files.new_folder()
+    for _, name in ipairs{ "libjpeg.so.8", "libjpeg.so.62", "libpng16.so.16", "libarchive.so.13", "libxgboost.so.0" } do
+      files.write(folder .. "/" .. name, "")
+    end
+    for library, use in pairs{
+      libjpeg = [[core.read_images({ "tests/golden/pictures/colour.jpg" }, 5, 7, false)]],
+      libpng = [[core.read_images({ "tests/golden/pictures/colour.png" }, 5, 7, false)]],
+      libarchive = ([[mr.save_tensors("%s/x.npz", { x = mr.ones(2) })]]):format(folder),
+      libxgboost = [[core.xgboost_version()]],
+    } do
+      local script = files.new_folder() .. "/use.lua"
+      files.write(script, ([[
+        local mr, core = require "moonrank", require "moonrank.core"
+        for i = 1, 2 do print("use " .. i, pcall(function() return %s end)) end]]):format(use))
+      local ok, text = program.run(("LD_LIBRARY_PATH=%s %s %s"):format(folder, program.moonrank, script))
+      check(ok, library .. ": " .. text)
+      for i = 1, 2 do
+        local said = text:match(("use %d\tfalse\t([^\n]*)"):format(i)) or ""
+        check(said:find(library, 1, true) and said:find("file too short", 1, true), library .. ": " .. text)
+      end
+    end
+  end)
 end)
