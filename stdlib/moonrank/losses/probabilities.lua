@@ -27,9 +27,6 @@ function M.with(lists, probabilities)
   return same
 end
 
----Gives lists probabilities, without checks.
-function M.set(lists, q) of_lists[lists] = q end
-
 ---Gives lists `made` the probabilities of `lists`. With `numbers`, `made` are only these of `lists`.
 ---@param lists mr.Lists
 ---@param made mr.Lists

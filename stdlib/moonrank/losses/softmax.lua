@@ -77,14 +77,25 @@ local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
     help = "rows of the sum: those of the list, or all items of the model's catalogue, which mr.fit scores in blocks" },
 }, full_options)
 
+-- Returns two functions. `keep` stores a tensor for lists, from the time when `_prepare` computes it until the loss
+-- reads it. `take` returns the tensor and forgets it, so that a call of the loss outside of mr.fit does not find it.
+-- Lists have several such tensors if a sum of losses has this loss as several terms.
+local function prepared_tensors()
+  local prepared = setmetatable({}, { __mode = "k" })
+  local function keep(lists, x)
+    local of_lists = prepared[lists] or {}
+    prepared[lists] = of_lists
+    of_lists[#of_lists + 1] = x
+  end
+  return keep, function(lists) return table.remove(prepared[lists] or {}) end
+end
+
 -- Makes the softmax loss over all items of the catalogue. A list without a relevant row has the value 0.
 local function over_catalogue(o)
   o.metric = metrics.parse(o.metric)
-  -- Maps lists to logarithms of sums over the catalogue, from the time when `prepare` computes them until the loss
-  -- reads them. Lists have several such tensors if a sum of losses has this loss as several terms.
-  local prepared = setmetatable({}, { __mode = "k" })
+  local keep, take = prepared_tensors()
   local function values(scores, lists)
-    local log_sums = table.remove(prepared[lists] or {})
+    local log_sums = take(lists)
     if not log_sums then
       check.fail("mr.losses.full_softmax: over = 'catalogue' needs the model. Train by mr.fit, or use "
         .. "model:catalogue_log_sums(users, tau)")
@@ -101,9 +112,7 @@ local function over_catalogue(o)
   made_of._prepare = function(model, batch)
     local sums = check.field(model, "catalogue_log_sums")
     if not sums then check.fail "mr.losses.full_softmax: over = 'catalogue' needs a model such as mr.models.mf" end
-    local of_lists = prepared[batch.lists] or {}
-    prepared[batch.lists] = of_lists
-    of_lists[#of_lists + 1] = sums(model, batch.users, o.tau)
+    keep(batch.lists, sums(model, batch.users, o.tau))
   end
   return made_of
 end
@@ -147,12 +156,12 @@ local sampled_options = declare("mr.losses.SampledSoftmaxOptions", {
 }, full_options)
 
 -- Returns scores / tau. With the option `correction`, subtracts the logarithm of the probability with which each row
--- was drawn.
-local function corrected(scores, lists, o)
+-- was drawn. `prepared` has the probability of each row's item, or is nil.
+local function corrected(scores, lists, o, prepared)
   local x = scores / o.tau
   if not o.correction then return x end
   local by_item = check.is_tensor(o.probabilities)
-  local q = not by_item and o.probabilities or probabilities.of(lists)
+  local q = not by_item and o.probabilities or prepared or probabilities.of(lists)
   if not q and by_item then
     check.fail("mr.losses.sampled_softmax: probabilities has a number for each item, which only mr.fit can look up. "
       .. "Pass lists:drawn(q)")
@@ -196,13 +205,14 @@ function M.sampled_softmax(options)
     return relevant:mean(beside:softplus())
   end)
   local values = made_of._smooth
-  made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o), lists) end
+  local keep, take = prepared_tensors()
+  made_of._smooth = function(scores, lists) return values(corrected(scores, lists, o, take(lists)), lists) end
   if check.is_tensor(o.probabilities) then
     made_of._prepare = function(_, batch)
       if not batch.items then
         check.fail "mr.losses.sampled_softmax: probabilities has a number for each item, but the batches have no items"
       end
-      probabilities.set(batch.lists, o.probabilities:to(batch.items.device):rows(batch.items))
+      keep(batch.lists, o.probabilities:to(batch.items.device):rows(batch.items))
     end
   end
   return made_of

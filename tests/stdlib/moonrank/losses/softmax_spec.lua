@@ -166,7 +166,7 @@ it("the sampled softmax in mr.fit is corrected by a probability of each item", f
   local function trained(loss, train)
     local model = mr.models.mf{ users = 2, items = 4, factors = 3, init = 0.5, seed = 1 }
     local run = mr.fit{ model = model, loss = loss, train = train, optimizer = mr.optim.sgd{ lr = 0.1 }, epochs = 2,
-      progress = false }
+      progress = false, shuffle = false }  -- not shuffled, the only batch has the dataset's own lists
     return { run.history[1].loss, run.history[2].loss }
   end
   for _, correction in ipairs{ "both", "negatives" } do
@@ -178,7 +178,10 @@ it("the sampled softmax in mr.fit is corrected by a probability of each item", f
       near(trained(loss, set)[1], first, 1e-5)
     end
     near(trained(2 * loss, set)[1], 2 * trained(loss, set)[1], 1e-5)
+    local other = mr.losses.sampled_softmax{ correction = correction, probabilities = q * 0.5 + 0.1 }
+    near(trained(loss + other, set)[1], trained(loss, set)[1] + trained(other, set)[1], 1e-5)
     raises(function() loss(mr.zeros(5), lists) end, "probabilities", "mr.fit")
+    raises(function() mr.losses.sampled_softmax{ correction = correction }(mr.zeros(5), lists) end, "probabilities")
   end
   local wrong = { mr.tensor{ 0.5, 0 }, mr.tensor{ 0.5, 0 / 0 }, mr.tensor{ 2 }, mr.ones(2, 2), index{ 1 }, 0, 2 }
   for _, bad in ipairs(wrong) do
