@@ -230,7 +230,7 @@ end
 ---default device, after this change.
 ---@param name? string  "cpu" or "cuda"; without a usable GPU "cuda" is an error that says why
 ---@return string
----Example: `mr.device()   --> cpu`
+---Example: `mr.ones(2).device == mr.device()   --> true`
 function M.device(name) return core.device(name) end
 
 ---Runs a function without recording operations for gradients, and returns its results. Recording is

@@ -184,7 +184,7 @@ return {
   { code = "mr.fit(model, loss, fold.train)", says = { "argument 2", "table", "by name" } },
   { code = "model:fit(fold.train)", says = { "fit" }, never = { "'put'" }, instead = "mr.fit{model = model, ...}" },
   { code = "local y = model:predict(fold.test)", says = { "predict" }, instead = "model(batch)",
-    runs = "model(fold.test):numel()", gives = "fold.test.lists.rows" },
+    runs = "model(fold.test:to(mr.device())):numel()", gives = "fold.test.lists.rows" },
   { code = "local p = model.parameters()", says = { "nil", "colon" }, instead = "model:parameters(...)",
     runs = "#model:parameters()", gives = "2" },
   { code = "local n = model:num_parameters()", says = { "num_parameters" }, instead = "model:size()", gives = "200" },

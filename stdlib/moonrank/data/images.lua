@@ -311,7 +311,7 @@ function Images:comparisons(options)
   return dataset.new{
     lists = tensors.lists(grades),
     items = rows,
-    features = features:rows(rows),
+    features = features:rows(rows:to(features.device)),
     ids = ids_of(self),
     name = where,
   }

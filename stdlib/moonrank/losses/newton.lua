@@ -22,7 +22,8 @@ end
 
 -- Returns, for each row, the root mean square of the derivatives of all rows in the row's list.
 local function size_of(derivatives, lists)
-  return lists:spread((lists:sum(derivatives * derivatives) / lists.sizes:double():maximum(1)):sqrt())
+  local sizes = lists.sizes:to(derivatives.device):double()
+  return lists:spread((lists:sum(derivatives * derivatives) / sizes:maximum(1)):sqrt())
 end
 
 -- Multiplies first and second derivatives by the weights of lists, if the lists have such weights.
@@ -67,8 +68,9 @@ function M.derivatives(loss, scores, lists)
   if curvature then
     local ones = lists:sum(scores * 0 + 1):gt(-1):double()
     random.go_back(drawn)
-    local second = curvature(scores, lists) * lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
-    return weighed(first, second, values, lists)
+    local second = curvature(scores, lists):to(scores.device)  -- it is computed on the CPU
+    local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
+    return weighed(first, second * slopes, values, lists)
   end
   if check.field(loss, "pointwise") then
     return weighed(first, difference(loss, scores, lists):maximum(1e-16), values, lists)

@@ -273,7 +273,7 @@ end
 ---mr.losses.ndcg_loss_1.
 ---@param options? mr.losses.PairOptions
 ---@return mr.Loss
----Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907023`
+---Example: `mr.losses.ndcg_loss_2()(mr.tensor{0, 0}, mr.lists{{1, 0}}):item()   --> 0.36907`
 function M.ndcg_loss_2(options)
   local o = shared.pairs:read("mr.losses.ndcg_loss_2", options)
   return ndcg_loss("ndcg_loss_2", o, core.ndcg_loss_2, core.ndcg_loss_2_curvature, 1, false)

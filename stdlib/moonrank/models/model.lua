@@ -96,12 +96,17 @@ end
 ---@param kind string        kind of the model, for messages
 ---@param batch any
 ---@param needed string[]    among "lists", "features", "users", "items"
-function M.check_batch(kind, batch, needed)
+---@param device? string     device of the model's parameters, where the batch's tensors must be
+function M.check_batch(kind, batch, needed, device)
   check.expect(type(batch) == "table", "model " .. kind, "batch", batch, "{lists = ..., features = ...}")
   for _, name in ipairs(needed) do
     local is_there = name == "lists" and check.is_lists or check.is_tensor
-    if not is_there(rawget(batch, name)) and not is_there(check.field(batch, name)) then
+    local found = is_there(rawget(batch, name)) and rawget(batch, name) or check.field(batch, name)
+    if not is_there(found) then
       check.fail("the model scores %s (%s), but the batch has none", name == "lists" and "rows of lists" or name, kind)
+    elseif device and name ~= "lists" and found.device ~= device then
+      check.fail("model %s: batch.%s is on %s, but the model is on %s. Pass data:to('%s'), or a batch of "
+        .. "data:batches{device = '%s'}", kind, name, found.device, device, device, device)
     end
   end
 end
@@ -130,7 +135,7 @@ end
 ---@param batch mr.Batch
 ---@return mr.Tensor  [rows]
 function Model:__call(batch)
-  M.check_batch(self.kind, batch, self._reads)
+  M.check_batch(self.kind, batch, self._reads, self._definition.built_in and self._parameters[1].device)
   local _ <close> = phase.begin("forward", true)
   local scores = self._forward(self._view, batch)
   if not self._definition.built_in then check_scores(self, scores, batch) end

@@ -29,7 +29,7 @@ end
 
 ---Reads tensors from a file of another program: safetensors, .npz or .npy. No file runs code: arrays of
 ---Python objects are an error. Integers and booleans become int64, and floating-point numbers of 16
----bits become float32.
+---bits become float32. The tensors are on the CPU.
 ---@param path string
 ---@return table<string, mr.Tensor>|mr.Tensor  tensors by name; from .npy the tensor itself
 ---Example:

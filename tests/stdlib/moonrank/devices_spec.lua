@@ -2,6 +2,8 @@
 -- the emulated one the CPU stands in for it, so that no comparison written here stops working unseen; they still
 -- count as skipped.
 local mr = require "moonrank"
+local core = require "moonrank.core"
+local newton = require "moonrank.losses.newton"
 local test = require "moonrank.test"
 local describe, it, near, check, equal, raises = test.describe, test.it, test.near, test.check, test.equal, test.raises
 
@@ -298,6 +300,23 @@ describe("losses on CPU and CUDA", function()
     end
   end))
 
+  it("agree on second derivatives, whatever the default device is", at_both(function()
+    local was, x = mr.device(), numbers(15, { dtype = "float64" })
+    for _, loss in ipairs{ mr.losses.lambdarank{ bound = "minmax" }, mr.losses.bpr(), mr.losses.hinge(),
+      mr.losses.mse(), mr.losses.ap{ bound = "minmax" }, mr.losses.sl() } do
+      for _, default in ipairs(places) do
+        mr.device(device_of[default])
+        for i, what in ipairs{ "first", "second", "value" } do
+          agree(("%s, %s"):format(loss, what), function(t)
+            mr.seed(3)
+            return (select(i, newton.derivatives(loss, t:detach(), lists)))
+          end, x, 1e-9)
+        end
+      end
+    end
+    mr.device(was)
+  end))
+
   it("agree for losses of pairs and of rows that a script defines", at_both(function()
     mr.losses.define("devices_spec_pairs", { pairs = function(d) return (-d):softplus() end })
     mr.losses.define("devices_spec_rows", { rows = function(s, y) return (s - y) ^ 2 end })
@@ -365,6 +384,28 @@ describe("training on CPU and CUDA", function()
     end
     mr.device(was)
     near(losses.cuda, losses.cpu, 1e-3)
+  end))
+
+  it("grows the same trees", at_both(function()
+    local there, why = pcall(core.xgboost_version)
+    if not there then return test.skip(why) end
+    local was, data, losses = mr.device(), mr.data.synthetic{ kind = "queries", queries = 20, features = 5 }, {}
+    for _, place in ipairs(places) do
+      mr.device(device_of[place])
+      local run = mr.fit{ model = mr.models.trees{ rounds = 3 }, loss = mr.losses.ap(), train = data,
+        metrics = { "ndcg" }, test = data, progress = false }
+      losses[place] = { run.test.mean.ndcg }
+      for i, entry in ipairs(run.history) do losses[place][i + 1] = entry.loss end
+    end
+    mr.device(was)
+    near(losses.cuda, losses.cpu, 1e-6)
+  end))
+
+  it("must have the model and its batch on one device", with_cuda(function()
+    local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 5 }:to "cpu"
+    local model = mr.models.linear{ inputs = 5 }:to "cuda"
+    raises(function() return model(data) end, "batch.features", "cpu", "cuda", "data:to")
+    equal(model(data:to "cuda"):numel(), data.lists.rows)
   end))
 
   it("continues from a saved optimizer if parameters are on both devices", at_both(function()
