@@ -38,7 +38,7 @@ end
 function M.read(path) return core.file_exists(path) and files.read(path) or "" end
 
 -- Scripts keep their runs in the folder of the test, not in the user's.
-local own_results = "MOONRANK_RESULTS=results"
+local own_results = "export MOONRANK_RESULTS=results;"
 
 ---Runs a script to its end: exit status, output, errors.
 function M.run(folder, script, arguments, before)

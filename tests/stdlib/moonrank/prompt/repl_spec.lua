@@ -147,7 +147,7 @@ describe("results in the prompt", function()
   it("have objects in tables on one line each, with what they are", function()
     local evaluation = mr.evaluate(mr.tensor{ 3, 2 }, mr.lists{ { 0, 1 } }, { "rr", "ap" })
     test.equal(repl.text{ evaluation }, "{mr.Evaluation: rr 0.5000, ap 0.5000}")
-    test.equal(repl.text{ mr.zeros{ 2, 3 }, mr.tensor{ 1, 2 } },
+    test.equal(repl.text{ mr.zeros{ 2, 3 }, mr.tensor({ 1, 2 }, { device = "cpu" }) },
       "{mr.Tensor {2, 3} float32, {1, 2}  mr.Tensor {2} float32}")
     test.equal(repl.text{ a = evaluation:table() }, "{a = mr.Table of metric, mean, lists, skipped}")
     local fold = mr.data.synthetic{ users = 30, items = 90 }:binarize(4):folds{ k = 2 }[1]

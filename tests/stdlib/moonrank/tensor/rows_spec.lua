@@ -77,7 +77,8 @@ it("sums along a dimension are sums of loops over the entries", function()
         expected[at] = total
       end
     end
-    equal(flat(x:sum(d)), expected)
+    if x.device == "cpu" then equal(flat(x:sum(d)), expected) end  -- a GPU adds in another order
+    near(flat(x:sum(d)), expected, 1e-13)
     near(flat(x:mean(d)), flat(x:sum(d) / shape[d]), 1e-14)
   end
   equal(mr.tensor{ { -0.0 }, { -0.0 } }:sum(2):totable(), { 0.0, 0.0 })
