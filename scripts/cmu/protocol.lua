@@ -24,26 +24,23 @@ M.recipes = {
 ---Penalties of logistic regressions, from which validation chooses.
 M.penalties = { 0.01, 0.1, 1, 10, 100, 1000, 10000 }
 
--- Trains a model with mr.fit (options `o`) and evaluates the test part at the epoch with the best validation nDCG@10.
-local function fitted(o, fold)
+-- Trains a model with mr.fit and tests it at the epoch or round with the best validation nDCG@10.
+local function fitted(fold, o)
   o.valid, o.test, o.metrics, o.progress = fold.valid, fold.test, { M.metric }, false
   local run = mr.fit(o)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
--- Networks of 100 and 30 hidden units, in steps of about 100 documents (4.1): whole lists, or for classifiers single
--- documents of any lists.
-local function network(loss, is_classifier)
-  return function(fold, o, trial)
-    return fitted({
-      model = mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 100, 30 }, activation = "relu",
-        seed = o.seed },
-      loss = loss{ bound = not is_classifier and "minmax" or nil },
-      train = is_classifier and fold.train:pointwise() or fold.train,
-      batch = is_classifier and 100 or nil, batch_rows = not is_classifier and 100 or nil,
-      optimizer = mr.optim[o.optimiser]{ lr = o.rate }, epochs = o.epochs, seed = o.seed, trial = trial,
-    }, fold)
-  end
+-- Networks of 100 and 30 hidden units, in steps of about 100 documents: whole lists, or for classifiers single
+-- documents of any lists (4.1). RankNet's loss is the mean over a list's pairs.
+local function network(fold, o, system, trial)
+  local ranks = system.kind == "ranking"
+  return fitted(fold, {
+    model = mr.models.mlp{ inputs = fold.train.features:size(2), hidden = { 100, 30 }, activation = "relu",
+      seed = o.seed },
+    loss = system.loss{ bound = ranks and "minmax" or nil }, train = ranks and fold.train or fold.train:pointwise(),
+    batch_rows = 100, optimizer = mr.optim[o.optimiser]{ lr = o.rate }, epochs = o.epochs, seed = o.seed,
+    trial = trial })
 end
 
 ---Returns options of a random forest: one round of deep trees, each trained on 63 % of the rows.
@@ -54,55 +51,42 @@ end
 ---Returns options of boosted trees.
 function M.boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
 
--- Trees: classifiers of documents, or rankers if there is a loss.
-local function trees(options_of, loss)
-  return function(fold, o)
-    local options = options_of(o)
-    options.objective = not loss and "binary:logistic" or nil
-    return fitted({ model = mr.models.trees(options), loss = loss and loss{}, train = fold.train }, fold)
-  end
+-- Trees: rankers with a loss, or classifiers of documents.
+local function trees(fold, options, loss)
+  options.objective = not loss and "binary:logistic" or nil
+  return fitted(fold, { model = mr.models.trees(options), loss = loss and loss{}, train = fold.train })
 end
-local function forest(o) return M.forest(o.trees, 12, o.seed) end
-local function boosting(o) return M.boosting(o.rounds, 5, o.seed) end
+local function forest(fold, o) return trees(fold, M.forest(o.trees, 12, o.seed)) end
+local function boosting(fold, o, system) return trees(fold, M.boosting(o.rounds, 5, o.seed), system.loss) end
 
-local function evaluated(model, part)
-  return mr.evaluate(mr.data.scored(model, part).scores, part.lists, { M.metric })
-end
 -- Logistic regressions of documents or of pairs, with the penalty that has the best validation nDCG@10.
-local function regression(make)
-  return function(fold, o)
-    local best
-    for _, alpha in ipairs(o.penalties or M.penalties) do
-      local model = make{ train = fold.train, alpha = alpha }
-      local valid = evaluated(model, fold.valid).mean[M.metric]
-      if not best or valid > best.valid then best = { valid = valid, alpha = alpha, model = model } end
-    end
-    best.test = evaluated(best.model, fold.test)
-    return best
+local function regression(fold, o, system)
+  local best
+  local function evaluated(model, part)
+    return mr.evaluate(mr.data.scored(model, part).scores, part.lists, { M.metric })
   end
+  for _, alpha in ipairs(o.penalties or M.penalties) do
+    local model = system.make{ train = fold.train, alpha = alpha }
+    local valid = evaluated(model, fold.valid).mean[M.metric]
+    if not best or valid > best.valid then best = { valid = valid, alpha = alpha, model = model } end
+  end
+  best.test = evaluated(best.model, fold.test)
+  return best
 end
 
--- The systems of Table 1 in its order. RankNet's loss is the mean over a list's pairs, DirectRanker's applies tanh
--- before the sigmoid, and that of the network that classifies is the cross entropy of documents (3.1, 4.1).
+-- The systems of Table 1 in its order, with the ranker that is beside a classifier (4.1). The loss of DirectRanker
+-- applies tanh before the sigmoid, that of the network that classifies is the cross entropy of documents (3.1, 4.1).
 local all = {
-  { "ranking", "RankNet", network(mr.losses.ranknet), recipes = { "paper", "sgd", "adam" } },
-  { "ranking", "DirectRanker", network(mr.losses.direct_ranker), recipes = { "paper", "sgd", "adam" } },
-  { "ranking", "LambdaMART", trees(boosting, mr.losses.lambdarank) },
-  { "ranking", "Rank LR", regression(mr.models.rank_logistic_regression) },
-  { "classification", "Class NN", network(mr.losses.bce, true), recipes = { "paper", "sgd", "adam" } },
-  { "classification", "Class LR", regression(mr.models.logistic_regression) },
-  { "classification", "Class RF", trees(forest), is_drawn = true },
-  { "classification", "Class Boost", trees(boosting) },
+  { kind = "ranking", name = "RankNet", train = network, loss = mr.losses.ranknet },
+  { kind = "ranking", name = "DirectRanker", train = network, loss = mr.losses.direct_ranker },
+  { kind = "ranking", name = "LambdaMART", train = boosting, loss = mr.losses.lambdarank },
+  { kind = "ranking", name = "Rank LR", train = regression, make = mr.models.rank_logistic_regression },
+  { kind = "classification", name = "Class NN", train = network, loss = mr.losses.bce, ranker = "RankNet" },
+  { kind = "classification", name = "Class LR", train = regression, make = mr.models.logistic_regression,
+    ranker = "Rank LR" },
+  { kind = "classification", name = "Class RF", train = forest },
+  { kind = "classification", name = "Class Boost", train = boosting, ranker = "LambdaMART" },
 }
-local train = {}
-for _, each in ipairs(all) do train[each[2]] = each[3] end
-
----Trains the system with the name `o.system` on a fold. `o` also has `seed`; of networks `optimiser`, `rate` and
----`epochs`; `rounds` of boosting; `trees` of the forest; and `penalties`, if not all are tried. The result has mean
----nDCG@10 on validation (`valid`), an mr.Evaluation (`test`), the model, and the `epoch`, round or penalty (`alpha`)
----that validation chose. A network reports every epoch to `trial`.
----@param trial? mr.Trial
-function M.fit(fold, o, trial) return train[o.system](fold, o, trial) end
 
 ---Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
 function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.recipes[recipe].title) or name end
@@ -110,14 +94,22 @@ function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.reci
 -- Rows of the table: title, kind, name, recipe of a network (`by` has its fields), and whether random numbers are used,
 -- so that there is a run for each seed. M.named has them by title.
 M.systems, M.named = {}, {}
+local by_name = {}
 for _, each in ipairs(all) do
-  for _, recipe in ipairs(each.recipes or { false }) do
-    local title = M.title(each[2], recipe)
-    M.named[title] = { title = title, kind = each[1], name = each[2], recipe = recipe or nil,
-      by = M.recipes[recipe] or {}, drawn = recipe and true or each.is_drawn or false }
-    M.systems[#M.systems + 1] = M.named[title]
+  by_name[each.name] = each
+  for _, recipe in ipairs(each.train == network and { "paper", "sgd", "adam" } or { false }) do
+    local system = { title = M.title(each.name, recipe), kind = each.kind, name = each.name, recipe = recipe or nil,
+      by = M.recipes[recipe] or {}, drawn = each.train == network or each.train == forest }
+    M.systems[#M.systems + 1], M.named[system.title] = system, system
   end
 end
+
+---Trains the system with the name `o.system` on a fold. `o` also has `seed`; of networks `optimiser`, `rate` and
+---`epochs`; `rounds` of boosting; `trees` of the forest; and `penalties`, if not all are tried. The result has mean
+---nDCG@10 on validation (`valid`), an mr.Evaluation (`test`), the model, and the `epoch`, round or penalty (`alpha`)
+---that validation chose. A network reports every epoch to `trial`.
+---@param trial? mr.Trial
+function M.fit(fold, o, trial) return by_name[o.system].train(fold, o, by_name[o.system], trial) end
 
 ---Returns true if a learning rate is the smallest or the largest that is tried for a system.
 function M.at_edge(system, rate)
@@ -125,38 +117,28 @@ function M.at_edge(system, rate)
   return tried ~= nil and (rate <= tried[1] or rate >= tried[#tried])
 end
 
--- Returns the title of the system of this kind with the best validation value. Networks trained at the paper's rate are
--- excluded.
-local function best_of(kind, valid)
-  local best
-  for _, system in ipairs(M.systems) do
-    local is_one = system.kind == kind and system.recipe ~= "paper"
-    if is_one and (not best or valid[system.title] > valid[best]) then best = system.title end
-  end
-  return best
-end
-
 ---Returns the pairs of systems to compare on a data set (4.1, 5), each with its reasons as fields that are true:
----"families" (a classifier with the ranker of its kind), "best" (the best classifier on validation with the best
----ranker), "Adam and sgd", and "Adam and paper". A pair with two reasons is one comparison.
+---"families" (a classifier with its ranker), "best" (the best classifier on validation with the best ranker, without
+---networks at the paper's rate), "Adam and sgd", and "Adam and paper". A pair with two reasons is one comparison.
 ---@param valid table<string, number>  validation value by title of the system
 function M.comparisons(valid)
-  local found, known = {}, {}
+  local found, known, best = {}, {}, {}
   local function add(reason, a, b)
     local key = a .. "\0" .. b
     local pair = known[key] or { a = a, b = b }
     found[#found + 1], known[key] = not known[key] and pair or nil, pair
     pair[reason] = true
   end
-  for _, recipe in ipairs{ "paper", "sgd", "adam" } do
-    add("families", M.title("Class NN", recipe), M.title("RankNet", recipe))
+  for _, system in ipairs(M.systems) do
+    local ranker, of_kind = by_name[system.name].ranker, best[system.kind]
+    if ranker then add("families", system.title, M.title(ranker, system.recipe)) end
+    local can_be = system.recipe ~= "paper" and (not of_kind or valid[system.title] > valid[of_kind])
+    best[system.kind] = can_be and system.title or of_kind
   end
-  add("families", "Class LR", "Rank LR")
-  add("families", "Class Boost", "LambdaMART")
-  add("best", best_of("classification", valid), best_of("ranking", valid))
-  for _, name in ipairs{ "RankNet", "DirectRanker", "Class NN" } do
-    for _, recipe in ipairs{ "sgd", "paper" } do
-      add("Adam and " .. recipe, M.title(name, "adam"), M.title(name, recipe))
+  add("best", best.classification, best.ranking)
+  for _, system in ipairs(M.systems) do
+    for _, recipe in ipairs(system.recipe == "adam" and { "sgd", "paper" } or {}) do
+      add("Adam and " .. recipe, system.title, M.title(system.name, recipe))
     end
   end
   return found
@@ -166,17 +148,14 @@ end
 ---has the fields of M.comparisons and of mr.experiment.paired, and the data set (`data`).
 ---@param sets { values: table<string, number[]>, valid: table<string, number> }[]  by title: test queries, validation
 function M.compare(sets)
-  local found, lists = {}, {}
+  local pairs_of = {}
   for _, data in ipairs(sets) do
     for _, each in ipairs(M.comparisons(data.valid)) do
-      each.data = data
-      found[#found + 1], lists[#lists + 1] = each, { data.values[each.a], data.values[each.b] }
+      each.data, each[1], each[2] = data, data.values[each.a], data.values[each.b]
+      pairs_of[#pairs_of + 1] = each
     end
   end
-  for i, test in ipairs(mr.experiment.paired(lists)) do
-    for name, value in pairs(test) do found[i][name] = value end
-  end
-  return found
+  return mr.experiment.paired(pairs_of)
 end
 
 ---True if a p-value, corrected for multiple tests, is below 0.05.

@@ -4,16 +4,12 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
-local M = { protocol = protocol, names = { "mslr", "mq2008", "web10k" } }
-
--- Folder and title of each data set.
-local sets = { mslr = { "mslr-web-slice", "MSLR slice" }, mq2008 = { "mq2008", "MQ2008" },
-  web10k = { "MSLR-WEB10K", "MSLR-WEB10K" } }
+local M = { protocol = protocol }
 
 ---Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training runs, and the
 ---script's own options `own`.
 function M.args(own)
-  own.sets = { default = { "mslr", "mq2008" }, choices = M.names, distinct = true,
+  own.sets = { default = { "mslr", "mq2008" }, choices = { "mslr", "mq2008", "web10k" }, distinct = true,
     help = "which data: the slice of MSLR-WEB that comes with the project's data, MQ2008, or MSLR-WEB10K itself" }
   own.seeds = { default = { 1, 2, 3 }, distinct = true, help = "of weights, order of documents and what trees draw" }
   own.epochs = { default = 60, least = 1, help = "of networks, at most; the best by validation counts" }
@@ -25,20 +21,18 @@ function M.args(own)
     smoke = { sets = { "mslr" }, seeds = { 1 }, epochs = 2, rounds = 3, trees = 5 } })
 end
 
-local opened, made = experiment.cache(), experiment.cache()
+local folders = { mslr = "mslr-web-slice", mq2008 = "mq2008", web10k = "MSLR-WEB10K" }
+local titles = { mslr = "MSLR slice", mq2008 = "MQ2008", web10k = "MSLR-WEB10K" }
+local opened = experiment.cache()
 
--- Opens a data set by its name. Trials use this local function and not `M`, because all functions of `M` would then
--- count as code of the trials.
+-- Opens a data set. Trials use this local function and not `M`, because all functions of `M` would then count as code
+-- of the trials.
 local function set_of(args, name)
   if not opened[name] then
     local made_up = args.smoke and { features = 6, queries = 60, mean_size = 12 } or nil
-    local folds = experiment.queries(args, sets[name][1], made_up)
-    opened[name] = { title = args.smoke and "made-up queries" or sets[name][2], folds = #folds,
-      fold = function(number)
-        local key = ("%s %d"):format(name, number)
-        made[key] = made[key] or protocol.fold(folds, number)
-        return made[key]
-      end }
+    local folds = experiment.queries(args, folders[name], made_up)
+    opened[name] = { title = args.smoke and "made-up queries" or titles[name], folds = #folds,
+      fold = function(number) return protocol.fold(folds, number) end }
   end
   return opened[name]
 end
@@ -47,18 +41,6 @@ end
 ---fold with standardised features and labels 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
 M.set = set_of
-
--- Trains and tests one system on one fold of a data set. A network reports its loss and validation nDCG@10 to the
--- sweep's trial after every epoch.
-local function run_of(args, name, o, trial)
-  local system, fold = protocol.named[o.title], set_of(args, name).fold(o.split)
-  local found = protocol.fit(fold, { system = system.name, optimiser = system.by.optimiser,
-    rate = o.rate or system.by.rate, seed = o.seed, epochs = args.epochs, rounds = args.rounds, trees = args.trees,
-    penalties = args.smoke and { 1 } or nil }, trial)
-  return { valid = found.valid, epoch = found.epoch, alpha = found.alpha,
-    [protocol.metric] = found.test.mean[protocol.metric],
-    per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, o.split) } }
-end
 
 ---Returns the training runs of all systems on a data set, on all folds, and the chosen learning rates: by title of the
 ---system, a table with `rate`. Rates are chosen on the first fold with the first seed; a training that diverges is not
@@ -72,20 +54,24 @@ function M.runs(args, name)
     space[system.title] = rates and { rate = mr.choice(rates) } or {}
     drawn[#drawn + 1] = system.drawn and system.title or nil
   end
-  return experiment.tuned(args, {
-    name = "systems, " .. name, by = "system", space = space,
+  -- Trains and tests a system on a fold. With `trial`, a network reports its loss and validation nDCG@10 to the trial
+  -- after every epoch.
+  local function run_of(title, split, rate, own_seed, trial)
+    local system, fold = protocol.named[title], set_of(args, name).fold(split)
+    local found = protocol.fit(fold, { system = system.name, optimiser = system.by.optimiser,
+      rate = rate or system.by.rate, seed = own_seed, epochs = args.epochs, rounds = args.rounds, trees = args.trees,
+      penalties = args.smoke and { 1 } or nil }, system.recipe and trial)
+    return { valid = found.valid, epoch = found.epoch, alpha = found.alpha,
+      [protocol.metric] = found.test.mean[protocol.metric],
+      per_list = { own = found.test[protocol.metric], list = protocol.list_names(fold, split) } }
+  end
+  return experiment.tuned(args, { name = "systems, " .. name, by = "system", space = space,
     settings = { epochs = args.epochs, rounds = args.rounds, trees = args.trees, seed = seed },
     beside = { split = mr.range(1, set_of(args, name).folds),
       mr.when("system", drawn, { draw = mr.choice(args.seeds) }) },
-    choose = function(trial)
-      return run_of(args, name, { title = trial.system, split = protocol.tuned_on, rate = trial.rate, seed = seed })
-    end,
-    accepts = experiment.diverged,
-    run = function(trial, at)
-      return run_of(args, name, { title = trial.system, split = trial.split, rate = at.rate,
-        seed = trial.draw or seed }, protocol.named[trial.system].recipe and trial or nil)
-    end,
-  })
+    choose = function(trial) return run_of(trial.system, protocol.tuned_on, trial.rate, seed) end,
+    run = function(trial, at) return run_of(trial.system, trial.split, at.rate, trial.draw or seed, trial) end,
+    accepts = experiment.diverged })
 end
 
 return M

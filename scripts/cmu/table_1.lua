@@ -21,19 +21,15 @@ local args, protocol = queries.args{}, queries.protocol
 
 -- Returns the expected nDCG@10 of random rankings on a data set, as the mean over all test lists.
 local function random_level(set)
-  local all = {}
-  for number = 1, set.folds do
-    local found = mr.bounds.stats(protocol.metric, set.fold(number).test.lists).expectation:totable()
-    table.move(found, 1, #found, #all + 1, all)
-  end
-  return mr.stats.mean(all)
+  local folds = {}
+  for i = 1, set.folds do folds[i] = mr.bounds.stats(protocol.metric, set.fold(i).test.lists).expectation end
+  return mr.stats.mean(mr.cat(folds))
 end
 
-local records = {}
-
--- Adds the records of a data set to the table. Returns its title, the level of random rankings, and, by title of the
--- system, test nDCG@10 of every query (mean over seeds), mean validation nDCG@10, and number of training runs.
-local function measured(name)
+-- The rows of the table, and for each data set, by title of the system, test nDCG@10 of every query (mean over seeds),
+-- mean validation nDCG@10, and number of training runs.
+local records, found = {}, {}
+for i, name in ipairs(args.sets) do
   local set, results, best = queries.set(args, name), queries.runs(args, name)
   local data = { title = set.title, values = {}, valid = {}, runs = {}, random = random_level(set) }
   records[#records + 1] =
@@ -49,25 +45,22 @@ local function measured(name)
       mean = interval.estimate, low = interval.low, high = interval.high, queries = interval.n,
       sd = mr.stats.summary(runs).sd, printed = name ~= "mq2008" and not system.by.rates and published[system.name] }
   end
-  return data
+  found[i] = data
 end
-
-local found = {}
-for i, name in ipairs(args.sets) do found[i] = measured(name) end
 local compared = protocol.compare(found)
 
 -- Counts the comparisons on a data set that have a reason, e.g. "families": all of them, those with a positive
--- difference, and those with a significantly positive and negative one.
+-- difference, and those that are significantly positive and negative.
 local function count(data, reason)
-  local n, more, better, worse = 0, 0, 0, 0
+  local all, ahead, sure = 0, 0, { [true] = 0, [false] = 0 }
   for _, c in ipairs(compared) do
     if c.data == data and c[reason] then
-      n, more = n + 1, more + (c.change > 0 and 1 or 0)
-      local is_sure = protocol.significant(c.holm)
-      better, worse = better + (is_sure and c.change > 0 and 1 or 0), worse + (is_sure and c.change <= 0 and 1 or 0)
+      local is_ahead = c.change > 0
+      all, ahead = all + 1, ahead + (is_ahead and 1 or 0)
+      sure[is_ahead] = sure[is_ahead] + (protocol.significant(c.holm) and 1 or 0)
     end
   end
-  return n, more, experiment.are(better), experiment.are(worse)
+  return all, ahead, experiment.are(sure[true]), experiment.are(sure[false])
 end
 
 local texts, outcomes, beside = {}, {}, ""

@@ -102,10 +102,9 @@ for _, kind in ipairs(kinds) do
     end)
   end
 end
-for i, each in ipairs(experiment.paired(pairs_of)) do
-  local r = pairs_of[i].row
-  rows[r][7], rows[r][8] = each.change, each.holm
-  cells:note(r, "change", each.low == each.low and { each.low, each.high } or nil)
+for _, each in ipairs(experiment.paired(pairs_of)) do
+  rows[each.row][7], rows[each.row][8] = each.change, each.holm
+  cells:note(each.row, "change", each.low == each.low and { each.low, each.high } or nil)
 end
 local parts = {}
 for i, each in ipairs(gains) do

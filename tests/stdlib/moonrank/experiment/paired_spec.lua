@@ -14,6 +14,12 @@ it("mr.experiment.paired tests mean differences, with Holm's correction over all
   equal(mr.experiment.paired{}, {})
 end)
 
+it("mr.experiment.paired keeps the names of a pair, but not fields that it computes", function()
+  local pair = { { 1, 2 }, { 0, 0 }, name = "ap", is_new = false, n = 9 }
+  local found = mr.experiment.paired{ pair }[1]
+  equal({ found.name, found.is_new, found.n, found[1], pair.n }, { "ap", false, 2, nil, 9 })
+end)
+
 it("mr.experiment.paired draws 100,000 choices of signs, and leaves out values that are NaN", function()
   local many, none = {}, {}
   for i = 1, 40 do many[i], none[i] = i, 0 end
