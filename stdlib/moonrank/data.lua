@@ -10,6 +10,7 @@ local ratings = require "moonrank.data.ratings"
 local scored = require "moonrank.data.scored"
 
 require "moonrank.data.features"
+require "moonrank.data.minibatches"
 
 local M = { dataset = dataset.checked, fold = fold.fold }
 

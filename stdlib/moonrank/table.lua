@@ -84,7 +84,8 @@ local table_options = declare("mr.TableOptions", {
   { "across", "string[]", default = {}, shown = "none",
     help = "columns of results of which each row has its own best number, for the option best of to_latex" },
   { "within", "string[]", default = {}, shown = "none",
-    help = "columns that divide the rows into groups, each with its own largest and smallest number" },
+    help = "columns that divide the rows into groups, each with its own largest and smallest number; a group of one "
+      .. "row has none" },
   { "notes", "string[]", default = {}, shown = "none", help = "lines below the table, but not in CSV and JSON" },
 })
 
@@ -116,6 +117,18 @@ function Table:column(name)
     for r, row in ipairs(other == name and self.rows or {}) do values[r] = row[c] end
   end
   return values
+end
+
+---Returns the rows as tables of values by column.
+---@return table<string, any>[]
+---Example: `mr.table{columns = {"loss", "ap"}, rows = {{"ndcg", 0.5}}}:records()[1].ap   --> 0.5`
+function Table:records()
+  local found = {}
+  for r, row in ipairs(self.rows) do
+    found[r] = {}
+    for c, name in ipairs(self.columns) do found[r][name] = row[c] end
+  end
+  return found
 end
 
 -- Returns a value of column c as the text that is printed in the table.
@@ -186,7 +199,7 @@ local function bold_cells(self)
   for c, name in ipairs(self.columns) do
     local mark = self.mark[name]
     for _, rows in ipairs(mark and all or {}) do
-      local best = pick[mark] and best_of(self, c, rows, mark)
+      local best = pick[mark] and #rows > 1 and best_of(self, c, rows, mark)  -- a single row is compared with none
       for _, r in ipairs(rows) do
         local value = self.rows[r][c]
         if type(value) == "number" then

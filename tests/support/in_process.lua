@@ -69,14 +69,7 @@ end
 ---Rows of a table as records by column.
 ---@param one mr.Table
 ---@return table<string, any>[]
-function M.records(one)
-  local found = {}
-  for r, row in ipairs(one.rows) do
-    found[r] = {}
-    for c, name in ipairs(one.columns) do found[r][name] = row[c] end
-  end
-  return found
-end
+function M.records(one) return one:records() end
 
 ---Numbers of a text that are words of their own.
 ---@param text string

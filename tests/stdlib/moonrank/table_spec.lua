@@ -175,3 +175,15 @@ it("objects with a table export like it, and their exports refuse the name of a 
     end
   end
 end)
+
+it("records has the values of each row by column", function()
+  local t = mr.table{ columns = { "loss", "ap" }, rows = { { "ndcg", 0.5 }, { "rr" } } }
+  equal(t:records(), { { loss = "ndcg", ap = 0.5 }, { loss = "rr" } })
+end)
+
+it("a mark of the largest number leaves out groups of a single row", function()
+  local t = mr.table{ columns = { "data", "ap" }, rows = { { "a", 0.5 }, { "a", 0.25 }, { "b", 0.75 } },
+    mark = { ap = "max" }, within = { "data" } }
+  local _, bold = t:to_markdown():gsub("%*%*[%d.]+%*%*", "")
+  equal({ bold, t:to_markdown():find("**0.5**", 1, true) ~= nil }, { 1, true })
+end)
