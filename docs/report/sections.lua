@@ -76,7 +76,7 @@ function M.plain_words(words)
 end
 
 ---Returns the name of a script's results file (CSV), without ending: the script's name and the values
----of options that begin with a letter. For `table_1.lua --recipe paper` it is "table_1_paper".
+---of options that begin with a letter. For `figure_1.lua --recipe paper` it is "figure_1_paper".
 ---@param script { path: string, words: string[] }  words: the script's options
 ---@return string
 function M.file_name(script)

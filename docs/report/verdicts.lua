@@ -171,7 +171,7 @@ M.claims = {
     { "citeulike_published_lambda", "LambdaRank, trained as published, has the published nDCG", near_published },
   },
   objectives = {
-    { "table_1_paper", "Ranking objectives are better than squared error", objectives_gain },
+    { "differences", "Ranking objectives are better than squared error", objectives_gain },
     { "table_1_code", "Squared error ranks worse than a random order", squared_error_fails },
   },
   lecture = {

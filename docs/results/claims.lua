@@ -204,7 +204,7 @@ The paper has three models of listwise nRBP, whose epochs RBP(0.8), RBP(0.9) and
 taking the model of RBP(0.95) changes RBP(0.8) and RBP(0.9) on test by %.5f at most.]]):format(largest(lost))
   end },
 
-  { document = "objectives", file = "objectives/table_1_paper.csv", text = function(t)
+  { document = "objectives", file = "objectives/differences.csv", text = function(t)
     local chosen, words = ": what was chosen, nDCG, and its change against MseNetBatched", {}
     local on_mq2008 = "MQ2008" .. chosen
     local changes, ps = t.joined{ tables = { on_mq2008, "MSLR slice" .. chosen }, p = "p" }

@@ -52,10 +52,9 @@ local function timed()
     formats = { seconds = "%.2f", ["processor seconds"] = "%.2f", ["GB at most"] = "%.2f" } }
 end
 
-local results, rows, cells = training.of(args, args.set), {}, training.cells(set)
-for _, name in ipairs(blanks) do training.add_algorithm(rows, cells, set, results, name) end
-training.add_random(rows, cells, training.random(set))
-local metrics = training.named(set.title .. ": the metrics of the two cells", rows, cells)
+local results, random, rows = training.of(args, set), training.random(set), {}
+for _, name in ipairs(blanks) do training.add_algorithm(rows, set, results, name) end
+training.add(rows, "random order", "mean over all orders", 0, function(name) return random[name]:totable() end)
 local found, times = timed()
 local few = args.set == "mslr" and not args.smoke
   and " (102 queries, too few to stand beside the others of the paper's table)" or ""
@@ -69,8 +68,8 @@ The second table has the metrics on %s%s. The networks are trained on its offici
 rate of the text and at the one that is best on validation.]]):format(args.queries, documents,
     args.threads == 1 and "one thread" or args.threads .. " threads", found.pairs / 1e6,
     found.pairs * (2 * 136 + 1) * 4 / 1e9,
-    found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, training.said(set), few,
+    found.RankNet, found.NeuralNDCGQbQ, found.bytes / 1e9, found.features / 1e9, set.said, few,
     #set.folds == 1 and "fold" or "folds"),
   experiment.named("An epoch over made-up queries", times, experiment.cells(nil, 1), [[
 seconds: of the clock; processor seconds: of all threads; GB at most: most memory that the process had.]]),
-  metrics)
+  training.table(set.title .. ": the metrics of the two cells", rows, "bootstrap over queries"))

@@ -104,9 +104,9 @@ end
 function M.steps(train, o, least, seed)
   if o.steps == "pairs" then return M.pairs(train, o.size, seed), train.count end
   if not o.eight then return protocol.steps(train, o, least, seed) end
-  local groups = protocol.equal_lengths(train, o.size, least)
+  local groups = train:equal_lengths{ size = o.size or nil, least = least }
   groups[#groups > 1 and #groups or 0] = nil
-  return protocol.in_steps(train, groups)
+  return train:minibatches(groups)
 end
 
 -- Changes a loss: its sum is divided by `count(lists)`, and has the other sign.
@@ -327,26 +327,25 @@ local function numbers_of(set, name, test, scores, trained_on)
   return result
 end
 
-local function study(args, name, what, metric, run)
-  local set = training.set(args, name)
+local function study(args, set, what, metric, run)
   return mr.experiment.study(args, {
-    name = ("%s, recipe code%s, seed %d"):format(name, what, args.seed), metric = metric,
+    name = ("%s, recipe code%s, seed %d"):format(set.name, what, args.seed), metric = metric,
     settings = { recipe = "code", filter = set.least },
     space = { algorithm = mr.choice(M.names[set.kind]), seeds = mr.choice(M.seeds(args.seed, args.smoke)) },
-    run = function(trial) return run(set, trial) end })
+    run = run })
 end
 
 ---Makes or reads the runs of all algorithms and seeds on a data set.
-function M.of(args, name)
-  return study(args, name, "", "ndcg+1", function(set, trial)
+function M.of(args, set)
+  return study(args, set, "", "ndcg+1", function(trial)
     local test, scores, queries = M.train(set, trial, args.smoke)
     return numbers_of(set, trial.algorithm, test, scores, queries)
   end)
 end
 
 ---Makes or reads the runs for learning curves, which hold out 30 % of the training part.
-function M.curves_of(args, name)
-  return study(args, name, ", curves", "valid", function(set, trial)
+function M.curves_of(args, set)
+  return study(args, set, ", curves", "valid", function(trial)
     return training.curves(M.train_curves(set, trial, args.smoke))
   end)
 end

@@ -10,7 +10,9 @@ local training = code.training
 local protocol = training.protocol
 
 local args = training.args{
-  recipe = training.recipe,
+  recipe = { default = "paper", choices = { "paper", "code" },
+    help = "our protocol, on the data sets' official folds, or what the authors' code does, on random splits" },
+  seed = { default = 1, help = "of networks; recipe code: the first of three, of splits and networks" },
   sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" },
   out = { path = "new file", default = "results/objectives/learning_curves.svg", endings = { ".svg", ".png", ".pdf" },
     help = "file of the figure" },
@@ -36,14 +38,14 @@ end
 
 -- The study of a data set, the names of its algorithms, and a function that gives the runs whose curves are drawn: of
 -- all seeds (--recipe code), or of all folds at the learning rate of the paper's text.
-local function study_of(name, set)
+local function study_of(set)
   if args.recipe == "code" then
-    local results = code.curves_of(args, name)
+    local results = code.curves_of(args, set)
     return results, code.names[set.kind], function(algorithm)
       return experiment.runs(results, { algorithm = algorithm })
     end
   end
-  local results = training.of(args, name)
+  local results = training.of(args, set)
   return results, protocol.names, function(algorithm)
     return experiment.runs(results, { algorithm = algorithm, rate = protocol.settings(algorithm, set).rate })
   end
@@ -60,7 +62,8 @@ local function lowest(losses)
 end
 
 -- Opens all data sets first, so that missing data raise an error before any run.
-for _, name in ipairs(args.sets) do training.set(args, name) end
+local sets = {}
+for i, name in ipairs(args.sets) do sets[i] = training.set(args, name) end
 
 local counted = {}  -- number of training runs behind a row of the table, by data set and algorithm
 local by = "Student's t over " .. (args.recipe == "code" and "seeds" or "folds")
@@ -80,11 +83,10 @@ local function note(r, results, runs, at)
 end
 
 local panels, rows, rising, gaps = { columns = 4, width = 1280, legend = "legend" }, {}, {}, {}
-for _, name in ipairs(args.sets) do
-  local set = training.set(args, name)
-  local results, names, runs_of = study_of(name, set)
+for _, set in ipairs(sets) do
+  local results, names, runs_of = study_of(set)
   for _, algorithm in ipairs(names) do
-    local runs, number = runs_of(algorithm), not args.smoke and number_of[name][algorithm]
+    local runs, number = runs_of(algorithm), not args.smoke and number_of[set.name][algorithm]
     local a, b = mean_curve(results, runs, "training"), mean_curve(results, runs, "held_out")
     local at, rises = lowest(b)
     local figure_text = number and "Figure " .. number or "no figure"
@@ -94,8 +96,8 @@ for _, name in ipairs(args.sets) do
     rows[#rows + 1] = { figure_text, set.title, algorithm, a[1], a[#a], b[1], b[at], at, b[#b] }
     note(#rows, results, runs, at)
     counted[set.title .. algorithm] = #runs
-    if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, training.said(set)) end
-    gaps[name .. algorithm] = b[#b] - a[#a]
+    if rises then rising[#rising + 1] = ("%s on %s"):format(algorithm, set.said) end
+    gaps[set.name .. algorithm] = b[#b] - a[#a]
   end
 end
 panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, args.smoke and "Made-up data" or nil
@@ -104,12 +106,11 @@ panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, args.smoke and "M
 -- training loss after the last epoch, in batches and query by query.
 local function gaps_text()
   local parts = {}
-  for _, name in ipairs(args.sets) do
+  for _, set in ipairs(sets) do
     for _, each in ipairs{ "MseNet", "ApproxNDCG", "NeuralNDCG" } do
-      local batched, single = gaps[name .. each .. "Batched"], gaps[name .. each .. "QbQ"]
+      local batched, single = gaps[set.name .. each .. "Batched"], gaps[set.name .. each .. "QbQ"]
       if batched and single then
-        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, training.said(training.set(args, name)),
-          batched, single)
+        parts[#parts + 1] = ("%s on %s %.2g and %.2g"):format(each, set.said, batched, single)
       end
     end
   end

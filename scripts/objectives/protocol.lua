@@ -1,6 +1,6 @@
--- The protocol of Tang et al. (2023) as the paper has it (--recipe paper): every decision behind the numbers, as a
--- value or a function, with its section. "Ours" is what the paper leaves open; code.lua has what the authors' code
--- does. docs/protocols.md lists all decisions with their tests.
+-- The protocol of Tang et al. (2023) as the paper has it: every decision behind the numbers, as a value or a function,
+-- with its section. "Ours" is what the paper leaves open; code.lua has what the authors' code does, and beside.lua how
+-- differences are tested. docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
 
 local M = {}
@@ -11,9 +11,11 @@ local M = {}
 ---Queries of equal length are batched if there are at least `least`: 8 as in the authors' code, or 1 on the slice,
 ---where most lengths are rare.
 M.sets = {
-  mq2008 = { title = "MQ2008", folder = "mq2008", features = 46, kind = "mq2008", least = 8 },
-  mslr = { title = "MSLR slice", folder = "mslr-web-slice", features = 136, kind = "mslr", least = 1 },
-  web10k = { title = "MSLR-WEB10K", folder = "MSLR-WEB10K", features = 136, kind = "mslr", least = 8 },
+  mq2008 = { title = "MQ2008", said = "MQ2008", folder = "mq2008", features = 46, kind = "mq2008", least = 8 },
+  mslr = { title = "MSLR slice", said = "the MSLR slice", folder = "mslr-web-slice", features = 136, kind = "mslr",
+    least = 1 },
+  web10k = { title = "MSLR-WEB10K", said = "MSLR-WEB10K", folder = "MSLR-WEB10K", features = 136, kind = "mslr",
+    least = 8 },
 }
 M.set_names = { "mq2008", "mslr", "web10k" }
 
@@ -53,22 +55,6 @@ function M.settings(name, set, short)
   return short and M.with(o, { epochs = 2 }) or o
 end
 
----Groups of numbers of lists: up to `size` lists of equal length (nil: all), without lengths of fewer than `least`.
-function M.equal_lengths(train, size, least)
-  local by_length, order, groups = {}, {}, {}
-  for i, n in ipairs(train.lists.sizes:totable()) do
-    if not by_length[n] then by_length[n], order[#order + 1] = {}, n end
-    table.insert(by_length[n], i)
-  end
-  for _, n in ipairs(order) do
-    local all = by_length[n]
-    for from = 1, #all >= least and #all or 0, size or #all do
-      groups[#groups + 1] = table.move(all, from, math.min(from + (size or #all) - 1, #all), 1, {})
-    end
-  end
-  return groups
-end
-
 -- Groups of `size` documents in a random order, which is drawn once. The last group is left out (code).
 local function documents(rows, size, seed)
   local order, groups = mr.permutation(rows.count, { seed = seed, stream = "documents" }):totable(), {}
@@ -76,31 +62,13 @@ local function documents(rows, size, seed)
   return groups
 end
 
----Training data for mr.fit whose gradient steps take these groups of lists, in this order in every epoch (code). Also
----returns the number of lists in all groups.
-function M.in_steps(set, groups)
-  local batches, count = {}, 0
-  for i, numbers in ipairs(groups) do
-    local part = set:select{ lists = numbers }
-    batches[i], count = { lists = part.lists, features = part.features, size = #numbers }, count + #numbers
-  end
-  local function each()
-    local at = 0
-    return function()
-      at = at + 1
-      return batches[at]
-    end
-  end
-  return { lists = set.lists, features = set.features, fingerprint = set.fingerprint, count = #batches,
-    batches = each }, count
-end
-
----Divides training data into gradient steps (4.2). Also returns the number of queries that are trained on.
+---Divides training data into gradient steps (4.2), which are taken in one order in every epoch (code). Also returns the
+---number of queries that are trained on.
 function M.steps(train, o, least, seed)
   if o.steps == "queries" then return train, train.count end
-  if o.steps == "lengths" then return M.in_steps(train, M.equal_lengths(train, o.size, least)) end
+  if o.steps == "lengths" then return train:minibatches(train:equal_lengths{ size = o.size or nil, least = least }) end
   local rows = train:pointwise()
-  return M.in_steps(rows, documents(rows, o.size, seed)), train.count
+  return rows:minibatches(documents(rows, o.size, seed)), train.count
 end
 
 ---The loss of settings `o` (3.2). RankNet's is a mean over all pairs of a query (4.1), those of unequal grades repeated
@@ -150,29 +118,6 @@ function M.metrics(ties)
   for i, name in ipairs(M.metric_names) do
     local plain, plus = name:gsub("%+1", "")
     found[i] = mr.metrics.parse(plain, { name = name, ties = ties, gain = plus > 0 and "exp2_plus_one" or nil })
-  end
-  return found
-end
-
----True for the smallest and the largest rate: a better one may lie beyond.
-function M.at_edge(rate) return rate == M.rates[1] or rate == M.rates[#M.rates] end
-
----The network with which others are compared, and the level of significance (ours).
-M.base, M.level = M.names[1], 0.05
-
----Compares the values of all test queries of each algorithm with random orders and with the first one, `M.base`:
----permutation tests with 100,000 choices of signs, paired by query, and Holm's correction over all comparisons of a
----data set (ours). Returns for each algorithm its name, mean, n, skipped, p-value against random orders (`p_random`),
----and its `change` against the base with `p`, `low` and `high`.
-function M.compare(values, random)
-  local pairs_of, found = {}, {}
-  for i, name in ipairs(M.names) do pairs_of[i] = { values[name], random } end
-  for i = 2, #M.names do pairs_of[#M.names + i - 1] = { values[M.names[i]], values[M.base] } end
-  local tests = mr.experiment.paired(pairs_of)
-  for i, name in ipairs(M.names) do
-    local change = i > 1 and tests[#M.names + i - 1] or {}
-    found[i] = M.with(mr.stats.summary(values[name]), { name = name, p_random = tests[i].holm, change = change.change,
-      p = change.holm, low = change.low, high = change.high })
   end
   return found
 end

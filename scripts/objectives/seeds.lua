@@ -2,7 +2,7 @@
 -- seeds, and a second time from initial weights of which one differs in its last bit. One table has the distribution of
 -- nDCG over seeds, and the difference from MseNetBatched with an interval over seeds. The other table has how far two
 -- trainings with equal seed move apart, at every learning rate.
--- Data, networks and protocol are those of table_1.lua --recipe paper, "rate chosen" (official folds; validation
+-- Data, networks and protocol are those of table_1.lua, "rate chosen" (official folds; validation
 -- chooses epoch and learning rate). Programs of one numerics version compute identical bits; runs are stored by this
 -- version, so that runs of older programs can be shown beside today's (--versions). An interrupted script continues
 -- where it ended. 20 seeds on MQ2008 take about 40 minutes of processor time.
@@ -10,7 +10,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local experiment = mr.experiment
 local trainings = dofile(here .. "seeds_runs.lua")
-local training, protocol = trainings.training, trainings.training.protocol
+local beside, training, protocol = trainings.beside, trainings.training, trainings.training.protocol
 
 local args = training.args({
   set = { default = "mq2008", choices = protocol.set_names, help = "which data" },
@@ -113,14 +113,14 @@ local function row_of(own, base)
   local found = mr.stats.summary(cells)
   local row = { own.title, own.algorithm, own.start, #cells, found.mean, found.sd, math.min(table.unpack(cells)),
     math.max(table.unpack(cells)) }
-  if own.algorithm == protocol.base then return row end
+  if own.algorithm == beside.base then return row end
   local seeds = shared(own, base, function(seed) return seed end)
   local changes = shared(own, base, function(seed) return own.cells[seed] - base.cells[seed] end)
   local ps = shared(own, base, function(seed) return p_of(own.values[seed], base.values[seed]) end)
   local each = trainings.distribution(changes)
   table.move({ with_ends(each), math.min(table.unpack(changes)), math.max(table.unpack(changes)),
-    ("%d of %d"):format(count(ps, function(p) return p < protocol.level end), #ps),
-    ("%d of %d"):format(count(ps, function(p) return 6 * p < protocol.level end), #ps),
+    ("%d of %d"):format(count(ps, function(p) return p < beside.level end), #ps),
+    ("%d of %d"):format(count(ps, function(p) return 6 * p < beside.level end), #ps),
     p_of(mean_values(own.values, seeds), mean_values(base.values, seeds)) }, 1, 6, 9, row)
   return row
 end
@@ -182,7 +182,7 @@ end
 -- base network (MseNetBatched) is from twice as many.
 local of_groups = experiment.cells("Student's t over seeds", function(row, column)
   return row[4] * #set.folds
-    * (row[2] ~= protocol.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
+    * (row[2] ~= beside.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
 end)
 
 local wanted, groups, rows, pairs_of, base = versions(), {}, {}, {}, nil
@@ -191,11 +191,11 @@ local function add(version, algorithm, start)
   groups[#groups + 1] = own
   return own
 end
-for _, version in ipairs(wanted) do base = add(version, protocol.base, "as drawn") or base end
+for _, version in ipairs(wanted) do base = add(version, beside.base, "as drawn") or base end
 if not base and not args.kept then
-  mr.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, protocol.base, args.versions))
+  mr.exit(2, ("--versions: %s has no complete runs of %s under %s"):format(args.store, beside.base, args.versions))
 end
-if not base then experiment.lack(("%s has no runs of %s"):format(args.store, protocol.base)) end
+if not base then experiment.lack(("%s has no runs of %s"):format(args.store, beside.base)) end
 for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
@@ -238,10 +238,10 @@ change of test nDCG; of two seeds: root mean square between two seeds (the stand
 root of 2). In rows "chosen", differ counts choices of a rate and epoch.]])
 
 return experiment.finish(args, nil, ([[
-Numbers are of %s. Student's t over seeds takes the folds and queries as given.]]):format(training.said(set)),
+Numbers are of %s. Student's t over seeds takes the folds and queries as given.]]):format(set.said),
   experiment.named(set.title .. ": nDCG over seeds", cells, of_groups, ([[
 last bit: one starting weight differs in its last bit; seeds: how many; nDCG: mean over seeds of the test queries'
 mean; sd, least, largest: over seeds; change: difference from %s at equal seed, least change and largest change: over
 seeds; p < 0.05: in how many seeds p of that change, paired by query; 6 p < 0.05: in how many six times p (Holm's
 factor for the smallest p of six comparisons); p, mean of seeds: of the queries' means over seeds.]]):format(
-    protocol.base)), twins or nil)
+    beside.base)), twins or nil)

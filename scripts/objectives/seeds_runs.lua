@@ -3,10 +3,11 @@
 -- two trainings are apart.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
-local training = dofile(here .. "training.lua")
+local beside = dofile(here .. "beside.lua")
+local training = beside.training
 local protocol = training.protocol
 
-local M = { training = training, distribution = mr.experiment.distribution }
+local M = { beside = beside, training = training, distribution = mr.experiment.distribution }
 
 ---Changes a network's initial weights as little as possible: flips the last bit of the first weight of its output
 ---layer.

@@ -1,10 +1,17 @@
--- Table 1 of Tang et al. (2023) as the authors' code computes it (table_1.lua --recipe code), as means over seeds. If
--- that code evaluates a wrong ranking by mistake, the result of the ranking that was meant is shown beside it.
+-- Table 1 of Tang et al. (2023) as the authors' code computes it, as means over three seeds. If that code evaluates a
+-- wrong ranking by mistake, the result of the ranking that was meant is shown beside it. code.lua has what the code
+-- does.
 local mr = require "moonrank"
-local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
+local here = arg[0]:match("^(.*/)") or "./"
 local experiment, code = mr.experiment, dofile(here .. "code.lua")
 local training = code.training
 local protocol = training.protocol
+
+local args = training.args{
+  seed = { default = 1, help = "the first of three, of splits and networks" },
+  sets = { default = { "mq2008", "mslr" }, choices = protocol.set_names, distinct = true, help = "which data" } }
+local sets = {}
+for i, name in ipairs(args.sets) do sets[i] = training.set(args, name) end
 
 local how = [[
 All is done as the authors' code at 767b70b does it, but with seeds. Of the data set with fewer queries a random tenth
@@ -29,10 +36,13 @@ local function text_of(results, algorithm, name)
 end
 
 -- Adds the rows of an algorithm: metrics as evaluated and, if a wrong ranking is, as meant.
-local function add_algorithm(rows, results, set, algorithm)
+local function add_algorithm(rows, results, set, algorithm, seeds)
   local function add(what, before)
-    rows[#rows + 1] = { algorithm, what }
-    for c, metric in ipairs(protocol.of_table) do rows[#rows][2 + c] = text_of(results, algorithm, before .. metric) end
+    local row = { algorithm = algorithm, what = what, runs = seeds }
+    for c, metric in ipairs(protocol.of_table) do
+      row[protocol.titles[c]] = text_of(results, algorithm, before .. metric)
+    end
+    rows[#rows + 1] = row
   end
   local as_evaluated = wrong[algorithm:find "^Mse" and code.ranker(set, algorithm) or ""]
   add(as_evaluated or "as evaluated", "")
@@ -42,9 +52,10 @@ end
 -- Counts in `count` how many printed numbers in the rows of a table lie between our least and largest results.
 local function compare(count, rows, results)
   for _, row in ipairs(rows) do
-    for c, metric in ipairs(row[2] == "printed" and protocol.of_table or {}) do
-      local _, low, high = spread(results, row[1], metric)
-      count.of, count.within = count.of + 1, count.within + (code.meets(tonumber(row[2 + c]), low, high) and 1 or 0)
+    for c, metric in ipairs(row.what == "printed" and protocol.of_table or {}) do
+      local _, low, high = spread(results, row.algorithm, metric)
+      local printed = tonumber(row[protocol.titles[c]])
+      count.of, count.within = count.of + 1, count.within + (code.meets(printed, low, high) and 1 or 0)
     end
   end
   return count
@@ -53,21 +64,21 @@ end
 -- The second table: how many queries were trained on, evaluated and skipped (no relevant document), and metrics of
 -- random orders of the evaluated queries.
 local function counts_table(set, names, results, seeds)
-  local rows, formats = {}, { ["trained on"] = "%.1f", evaluated = "%.1f", skipped = "%.1f" }
-  for i, name in ipairs(names) do
-    rows[i] = { name }
-    for c, number in ipairs{ "trained_on", "counted", "skipped", "random ndcg+1", "random precision@2", "random ap" } do
-      rows[i][1 + c] = spread(results, name, number)
+  local records, columns = {}, { { "algorithm" } }
+  for c, column in ipairs{ { "trained on", "trained_on" }, { "evaluated", "counted" }, { "skipped" },
+    { "random nDCG+1", "random ndcg+1" }, { "random P@2", "random precision@2" }, { "random MAP", "random ap" } } do
+    columns[c + 1] = { column[1], format = column[1]:find "^random" and "%.4f" or "%.1f" }
+    for i, name in ipairs(names) do
+      records[i] = records[i] or { algorithm = name }
+      records[i][column[1]] = spread(results, name, column[2] or column[1])
     end
   end
-  for _, column in ipairs{ "random nDCG+1", "random P@2", "random MAP" } do formats[column] = "%.4f" end
-  return experiment.named(set.title .. ": queries, and random orders of those evaluated", mr.table{ rows = rows,
-    formats = formats, columns = { "algorithm", "trained on", "evaluated", "skipped", "random nDCG+1", "random P@2",
-      "random MAP" } }, experiment.cells(nil, function(_, column) return not column:find "^random" and seeds or 0 end),
-    [[
+  return experiment.table{ caption = set.title .. ": queries, and random orders of those evaluated",
+    records = records, columns = columns,
+    runs = function(_, column) return not column:find "^random" and seeds or 0 end, legend = [[
 trained on, evaluated, skipped: numbers of queries, means over seeds (skipped: without relevant documents); random: the
 metric of random orders of the queries that are evaluated; nDCG+1: nDCG of labels to which 1 was added; P@2:
-precision.]])
+precision.]] }
 end
 
 -- A sentence on how much nDCG+1 (nDCG of labels + 1) varies between algorithms, and between seeds of one algorithm.
@@ -85,44 +96,36 @@ apart (%s).]]):format(least, largest, most, widest)
 end
 
 -- The two tables of a data set, a sentence on them, and how many printed numbers were compared.
-local function results_of(args, name, add_published)
-  local set, results, rows = training.set(args, name), code.of(args, name), {}
-  local names = code.names[set.kind]
+local function results_of(set)
+  local results, rows, names = code.of(args, set), {}, code.names[set.kind]
+  local seeds, random = select(4, spread(results, names[1], "counted")), {}
   for _, algorithm in ipairs(names) do
-    add_algorithm(rows, results, set, algorithm)
-    add_published(rows, name, algorithm)
+    add_algorithm(rows, results, set, algorithm, seeds)
+    if not args.smoke then training.add_published(rows, set, algorithm) end
   end
-  rows[#rows + 1] = { "random order", "mean over all orders" }
   for c, metric in ipairs(protocol.of_table) do
-    rows[#rows][2 + c] = spread(results, names[1], "random " .. metric)
+    random[protocol.titles[c]] = spread(results, names[1], "random " .. metric)
   end
+  rows[#rows + 1] = protocol.with(random, { algorithm = "random order", what = "mean over all orders" })
   local count = compare({ of = 0, within = 0, tolerance = "least to largest of the seeds" }, rows, results)
-  local seeds = select(4, spread(results, names[1], "counted"))
-  local cells = experiment.cells("least and largest of the seeds", function(row)
-    return row[2]:find "^as " and seeds or 0
-  end)
-  local text = ("On %s, %s"):format(training.said(set), words(names, results))
+  local text = ("On %s, %s"):format(set.said, words(names, results))
   if count.of > 0 then
     text = ("%s Of the %d printed numbers of this data set %d lie, to their two digits, between the least and the "
       .. "largest of the seeds."):format(text, count.of, count.within)
   end
-  return text, count, training.named(set.title .. protocol.caption, rows, cells, "max"),
+  return text, count, training.table(set.title .. protocol.caption, rows, "least and largest of the seeds"),
     counts_table(set, names, results, seeds)
 end
 
----Makes the section of table_1.lua with --recipe code. `add_published(rows, name, algorithm)` adds the printed numbers
----of an algorithm on a data set to the rows of its table.
-return function(args, add_published)
-  local tables, said, agreement = {}, {}, nil
-  for i, name in ipairs(args.sets) do
-    local count
-    said[i], count, tables[2 * i - 1], tables[2 * i] = results_of(args, name, add_published)
-    agreement = agreement or count.of > 0 and count or nil
-  end
-  local section = experiment.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. how, table.unpack(tables))
-  section.agreement = agreement
-  section.finding = agreement and ([[
-As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]
-    ):format(agreement.within, agreement.of)
-  return section
+local tables, said, agreement = {}, {}, nil
+for i, set in ipairs(sets) do
+  local count
+  said[i], count, tables[2 * i - 1], tables[2 * i] = results_of(set)
+  agreement = agreement or count.of > 0 and count or nil
 end
+local section = experiment.finish(args, nil, table.concat(said, "\n\n") .. "\n\n" .. how, table.unpack(tables))
+section.agreement = agreement
+section.finding = agreement and ([[
+As the authors' code computes them, %d of %d printed numbers lie between the least and the largest of the seeds.]]
+  ):format(agreement.within, agreement.of)
+return section

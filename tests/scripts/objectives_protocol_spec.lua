@@ -7,7 +7,7 @@ local describe, it, equal, near, check = test.describe, test.it, test.equal, tes
 
 local folder = "scripts/objectives/"
 local code = dofile(folder .. "code.lua")
-local protocol = code.training.protocol
+local protocol, beside = code.training.protocol, dofile(folder .. "beside.lua")
 
 local noise = 0
 -- Queries of these lengths with grades 0 to 2; the first feature, far from 0, agrees with the grade by this much.
@@ -154,7 +154,7 @@ local by_query =
   { rate = 1e-4, epochs = { mq2008 = 100, mslr = 30 }, batches = function(part) return batches_of(part, 1) end }
 local function by_length(size, least)
   return function(part, kind)
-    return batches_of(protocol.in_steps(part, protocol.equal_lengths(part, size, kind == "mslr" and 1 or least)), 1)
+    return batches_of(part:minibatches(part:equal_lengths{ size = size, least = kind == "mslr" and 1 or least }), 1)
   end
 end
 local function by_documents(part, seed)
@@ -251,7 +251,7 @@ describe("protocol of recipe paper:", function()
     local inside = {}
     for _, rate in ipairs(protocol.rates) do inside[rate] = true end
     for name, o in pairs(paper) do check(inside[o.rate], name) end
-    equal({ protocol.at_edge(1e-4), protocol.at_edge(1e-3), protocol.at_edge(1e-2), protocol.at_edge(1e-1) },
+    equal({ beside.at_edge(1e-4), beside.at_edge(1e-3), beside.at_edge(1e-2), beside.at_edge(1e-1) },
       { true, false, false, true })
   end)
 end)
@@ -432,7 +432,7 @@ describe("protocol of statistics:", function()
   values.RankNet = plus(1)
 
   it("compare tests against MseNetBatched and random orders, with Holm's correction over a data set", function()
-    local found, p = protocol.compare(values, { 0, 0, 0, 0, 0, 0, 0, 0 }), 2 / 256
+    local found, p = beside.compare(values, { 0, 0, 0, 0, 0, 0, 0, 0 }), 2 / 256
     for i, each in ipairs(found) do
       equal(each.name, protocol.names[i])
       -- 7 against random orders and 6 against the base; eight of them have the least p
@@ -452,7 +452,7 @@ describe("protocol of statistics:", function()
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for _, name in ipairs(protocol.names) do all[name] = many end
     -- no choice is as far as the observed one: 1 / 100,001, seven times; 6 comparisons with equal values have p = 1
-    near(protocol.compare(all, none)[1].p_random, 13 / 100001, { rtol = 1e-9 })
+    near(beside.compare(all, none)[1].p_random, 13 / 100001, { rtol = 1e-9 })
   end)
 end)
 
@@ -477,9 +477,9 @@ describe("trainings of recipe code:", function()
     if name == "RankNet" then return batches_of(code.pairs(part, 64, seed), 1) end
     if name:find "QbQ$" then return batches_of(part, 1) end
     local size = name == "ApproxNDCGBatched" and kind == "mq2008" and 64 or nil
-    local groups = protocol.equal_lengths(part, size, kind == "mslr" and 1 or 8)
+    local groups = part:equal_lengths{ size = size, least = kind == "mslr" and 1 or 8 }
     if size and #groups > 1 then groups[#groups] = nil end
-    return batches_of(protocol.in_steps(part, groups), 1)
+    return batches_of(part:minibatches(groups), 1)
   end
   local epochs = {
     mq2008 = { MseNetBatched = 300, MseNetQbQ = 30, RankNet = 10, ApproxNDCGBatched = 100, ApproxNDCGQbQ = 100,

@@ -24,7 +24,8 @@ local function two_folds(name)
   local lists = {}
   for q = 1, 6 do lists[q] = { 1, 0 } end
   local fold = { test = { lists = mr.lists(lists) } }
-  return { title = "made", kind = name == "mq2008" and name or "mslr", folds = { fold, fold }, least = 1 }
+  return { name = name, title = "made", said = "made", kind = name == "mq2008" and name or "mslr",
+    folds = { fold, fold }, least = 1 }
 end
 
 local chance = (1 + math.log(2) / math.log(3)) / 2  -- nDCG of two documents, over both orders
@@ -67,15 +68,18 @@ end
 local at = { nDCG = 9 }
 for k, title in ipairs(protocol.titles) do at[title] = k end
 
-it("table_1.lua --recipe paper shows means at the rate of the text and at the rate that each fold chose", function()
-  local folder = sweeps.new_folder()
-  local results = paper_study(folder .. "/r.db")
-  local section = section_of("table_1", { "--sets", "mq2008" }, { training = function(training)
+-- The section of a script on the made-up runs of recipe `paper`.
+local function paper_section(script)
+  local results = paper_study(sweeps.new_folder() .. "/r.db")
+  return section_of(script, { "--sets", "mq2008" }, { training = function(training)
     rawset(training, "set", function() return two_folds "mq2008" end)
     rawset(training, "of", function() return results end)
   end })
-  local seen = 0
-  for _, row in ipairs(records(section.tables[1])) do
+end
+
+it("table_1.lua shows means at the rate of the text and at the rate that each fold chose", function()
+  local seen, printed = 0, {}
+  for _, row in ipairs(records(paper_section("table_1").tables[1])) do
     local less = row.what == "rate of the text" and 0.05 or row.what == "rate chosen" and 0
     for title, k in pairs(at) do
       if less and row[title] then
@@ -84,11 +88,16 @@ it("table_1.lua --recipe paper shows means at the rate of the text and at the ra
         seen = seen + 1
       end
     end
-    if row.algorithm == "random order" then near(tonumber(row.MAP), 0.75, 1e-6) end
+    if row.algorithm == "random order" then near(row.MAP, 0.75, 1e-6) end
+    if row.what == "printed" then printed[row.algorithm] = row["nDCG+1@2"] end
   end
   equal(seen, 7 * 2 * 8)
-  local found = {}
-  for _, row in ipairs(records(section.tables[2])) do found[row.algorithm] = row end
+  equal({ printed.RankNet, printed.MseNetQbQ }, { "0.61", nil })
+end)
+
+it("differences.lua shows what each fold chose, and tests changes", function()
+  local section, found = paper_section "differences", {}
+  for _, row in ipairs(records(section.tables[1])) do found[row.algorithm] = row end
   local ranknet, approx = found.RankNet, found.ApproxNDCGBatched
   equal({ ranknet["rates chosen"], ranknet["epochs chosen"], ranknet["queries trained on"], ranknet.queries,
     ranknet.skipped }, { "0.01 0.1", "10 20", "41 42", 12, 0 })
@@ -166,26 +175,26 @@ local ranknet = { 0.85, 0.61, 0.68, 0.74, 0.47, 0.41, 0.37, 0.56 }  -- printed f
 local function code_section(folder, name)
   local results = code_study(folder .. "/" .. name .. ".db", protocol.names, setmetatable({ RankNet = ranknet }, {
     __index = function() return {} end }))
-  return section_of("table_1", { "--recipe", "code", "--sets", name }, {
+  return section_of("table_1_code", { "--sets", name }, {
     training = function(training) rawset(training, "set", function() return two_folds(name) end) end,
     code = function(code) rawset(code, "of", function() return results end) end })
 end
 
-it("table_1.lua --recipe code shows mean, least and largest over seeds, and if they meet printed numbers", function()
+it("table_1_code.lua shows mean, least and largest over seeds, and if they meet printed numbers", function()
   local folder = sweeps.new_folder()
   local section = code_section(folder, "mq2008")
   equal(section.agreement, { of = 48, within = 8, tolerance = section.agreement.tolerance })
   local lines, counts = {}, {}
   for _, row in ipairs(records(section.tables[1])) do lines[row.algorithm .. ", " .. row.what] = row["nDCG+1@2"] end
   equal({ lines["RankNet, as evaluated"], lines["RankNet, printed"], lines["random order, mean over all orders"] },
-    { "0.6100 (0.6000 to 0.6200)", "0.61", "0.2500" })
+    { "0.6100 (0.6000 to 0.6200)", "0.61", 0.25 })
   for _, row in ipairs(records(section.tables[2])) do counts[row.algorithm] = row end
   equal({ counts.RankNet["trained on"], counts.RankNet.evaluated, counts.RankNet.skipped, counts.MseNetQbQ },
     { 52.0, 22.0, 2.0, nil })
   says(section.text, "3.0000", "0.0200")  -- the widest of those evaluated, in nDCG+1
 end)
 
-it("table_1.lua --recipe code shows what was meant beside what is evaluated upside down", function()
+it("table_1_code.lua shows what was meant beside what is evaluated upside down", function()
   local folder = sweeps.new_folder()
   local lines = {}
   for _, row in ipairs(records(code_section(folder, "mslr").tables[1])) do
@@ -219,7 +228,7 @@ it("training.of trains all algorithms, rates and folds, and keeps the chosen epo
     return { scores = scores, test = { mean = mean }, best = { epoch = 3, metrics = { ndcg = 0.6, ap = 0.7 } },
       history = { { loss = 4, valid_loss = 5 }, { loss = 2, valid_loss = 3 } } }, 11
   end)
-  local results = training.of(args_of(folder), "mq2008")
+  local results = training.of(args_of(folder), two_folds "mq2008")
   equal(results:counts(), { done = 7 * 4 * 2 })
   for _, name in ipairs(protocol.names) do
     for _, rate in ipairs{ 1e-4, 1e-3, 1e-2, 1e-1 } do
@@ -244,7 +253,7 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
     seen[trial.seeds] = (seen[trial.seeds] or 0) + 1
     return { lists = mr.lists{ { 0, 0, 0, 1 }, { 0, 0 } } }, mr.tensor{ 4, 3, 1, 2, 1, 2 }, 11
   end)
-  local results = code.of(args, "mslr")
+  local results = code.of(args, two_folds "mslr")
   equal(seen, { [7] = 5, [8] = 5, [9] = 5 })
   local columns = results:columns()
   for name, meant in pairs{ MseNetBatched = 1 / 3, ApproxNDCGBatched = 1 / 2 } do
@@ -260,7 +269,7 @@ it("code.of trains the authors' algorithms, and keeps metrics as evaluated and a
   rawset(code, "train_curves", function()
     return { best = { metrics = { ndcg = 0.25 } }, history = { { loss = 4, valid_loss = 5 } } }
   end)
-  local curves = code.curves_of(args, "mslr")
+  local curves = code.curves_of(args, two_folds "mslr")
   equal({ curves:counts(), curves:best().value, curves:per_list(1, "held_out"):totable() },
     { { done = 15 }, 0.25, { 5.0 } })
 end)
