@@ -56,75 +56,71 @@ local results, best = experiment.tuned(args, {
     return result
   end })
 
--- Returns the mean of a number over folds, weighted by their numbers of items to find, the sum of these numbers, and
--- the interval of the mean.
+-- Returns the mean of a number over folds, weighted by their numbers of items to find, with its interval, and the sum
+-- of these numbers.
 local function mean_of(name, number, items)
   local where, sum, count = { predictor = name }, 0, 0
   local values, counts = experiment.folds(results, where, number), experiment.folds(results, where, items .. "_count")
   for i, value in ipairs(values) do sum, count = sum + value * counts[i], count + counts[i] end
-  return sum / count, count, experiment.over_runs(values)
+  return { sum / count, table.unpack(experiment.over_runs(values) or {}) }, count
 end
 
-local rows, heads, formats, mark = {}, { "ranked by", "setting" }, {}, {}
-local cells = experiment.cells("Student's t over folds", folds)
+local groups, found, of_name, count = { all = "all items", tail = "long tail" }, {}, {}, {}
 for i, each in ipairs(predictors.all) do
-  rows[i] = { each.name, predictors.text(each.settings[best[each.name].setting or 1]) }
-end
-local function add_column(head, number, items)
-  heads[#heads + 1], formats[head] = head, "%.4f"
-  for i, each in ipairs(predictors.all) do
-    local mean, _, interval = mean_of(each.name, number, items)
-    rows[i][#heads] = mean == mean and mean or ""
-    cells:note(i, head, interval)
+  local one = { name = each.name, setting = predictors.text(each.settings[best[each.name].setting or 1]),
+    rmse = each.predicts and mean_of(each.name, "rmse", "all") }
+  for items in pairs(groups) do
+    one[items] = {}
+    for n = 1, predictors.deepest do one[items][n], count[items] = mean_of(each.name, items .. "@" .. n, items) end
   end
-end
-local function panel(items, group, of_precision)
-  local series = {}
-  for i, each in ipairs(predictors.all) do
-    local x, y = {}, {}
-    for n = 1, predictors.deepest do
-      local recall = mean_of(each.name, ("%s@%d"):format(items, n), items)
-      x[n], y[n] = of_precision and recall or n, of_precision and recall / n or recall
-    end
-    series[i] = { name = each.name, x = x, y = y, color = i }
-  end
-  return mr.plot.lines{ series = series, title = group, xlabel = of_precision and "recall(N)" or "N",
-    ylabel = of_precision and "precision(N)" or "recall(N)", [of_precision and "xrange" or "yrange"] = { 0, 1 } }
-end
-add_column("RMSE", "rmse", "all")
-local panels = { columns = 2, width = 1000, height = 720, title = args.made_up and "Made-up data" or nil }
-for g, group in ipairs{ { "all", "all items" }, { "tail", "long tail" } } do
-  for _, n in ipairs{ 1, 10, 20 } do
-    local head = ("recall(%d), %s"):format(n, group[2])
-    add_column(head, ("%s@%d"):format(group[1], n), group[1])
-    mark[head] = "max"
-  end
-  panels[g], panels[g + 2] = panel(group[1], group[2]), panel(group[1], group[2], true)
+  found[i], of_name[each.name] = one, one
 end
 
--- Names the predictor with the highest number in a column, and gives it.
-local function highest(column)
-  local top = rows[1]
-  for _, row in ipairs(rows) do top = row[column] > top[column] and row or top end
-  return ("%s (%.4f)"):format(top[1], top[column])
+-- A panel of the figure: a line for each predictor through the points that point(N, recall(N)) returns.
+local function panel(items, o, point)
+  o.series, o.title = {}, groups[items]
+  for i, each in ipairs(found) do
+    local x, y = {}, {}
+    for n, recall in ipairs(each[items]) do x[n], y[n] = point(n, recall[1]) end
+    o.series[i] = { name = each.name, x = x, y = y, color = i }
+  end
+  return mr.plot.lines(o)
 end
-local row_of = {}
-for _, row in ipairs(rows) do row_of[row[1]] = row end
-local predicted, counted = row_of["biased MF, squared errors"], row_of["most rated"]
+
+local panels = { columns = 2, width = 1000, height = 720, title = args.made_up and "Made-up data" or nil }
+local columns = { { "ranked by", "name" }, { "setting" }, { "RMSE", "rmse", format = "%.4f" } }
+for g, items in ipairs{ "all", "tail" } do
+  panels[g] = panel(items, { xlabel = "N", ylabel = "recall(N)", yrange = { 0, 1 } },
+    function(n, recall) return n, recall end)
+  panels[g + 2] = panel(items, { xlabel = "recall(N)", ylabel = "precision(N)", xrange = { 0, 1 } },
+    function(n, recall) return recall, recall / n end)
+  for _, n in ipairs{ 1, 10, 20 } do
+    columns[#columns + 1] = { ("recall(%d), %s"):format(n, groups[items]), function(each) return each[items][n] end,
+      format = "%.4f", mark = "max" }
+  end
+end
+
+-- Names the predictor with the highest recall(10), and gives it.
+local function highest(items)
+  local top = found[1]
+  for _, each in ipairs(found) do top = each[items][10][1] > top[items][10][1] and each or top end
+  return ("%s (%.4f)"):format(top.name, top[items][10][1])
+end
+local predicted, counted = of_name["biased MF, squared errors"], of_name["most rated"]
+local of_predicted, of_counted = predicted.all[10][1], counted.all[10][1]
 local finding = ([[
 Among %d unrated items recall(10) is highest for %s; biased matrix factorisation, which predicts ratings with
-an RMSE of %.4f, has %.4f, %s than the ranking by the number of ratings (%.4f).]]):format(
-  unseen, highest(5), predicted[3], predicted[5], predicted[5] < counted[5] and "less" or "not less", counted[5])
+an RMSE of %.4f, has %.4f, %s than the ranking by the number of ratings (%.4f).]]):format(unseen, highest "all",
+  predicted.rmse[1], of_predicted, of_predicted < of_counted and "less" or "not less", of_counted)
 local section = experiment.finish(args, mr.plot.facets(panels), ([[
 %s
 In the long tail, without the %d most rated items, recall(10) is highest for %s; it is %.4f for biased matrix
 factorisation and %.4f for the ranking by the number of ratings. To be found are the %d five-star ratings in the
 test parts of %s (%d %s, seed %d), of which %d are in the long tail. Precision is recall over N, so that both order
-the methods alike.]]):format(finding, in_head,
-    highest(8), predicted[8], counted[8], select(2, mean_of("random", "all@1", "all")), title, folds,
-    folds == 1 and "fold" or "folds", seed, (select(2, mean_of("random", "tail@1", "tail")))),
-  experiment.named("", mr.table{ columns = heads, rows = rows, formats = formats, mark = mark }, cells, [[
+the methods alike.]]):format(finding, in_head, highest "tail", predicted.tail[10][1], counted.tail[10][1], count.all,
+    title, folds, folds == 1 and "fold" or "folds", seed, count.tail),
+  experiment.table{ records = found, columns = columns, by = "Student's t over folds", runs = folds, legend = [[
 setting: what validation chose; RMSE: of predicted ratings; recall(N): share of five-star ratings among the first N of
-101, of all items and of the long tail.]]))
+101, of all items and of the long tail.]] })
 section.finding = not args.made_up and finding or nil
 return section

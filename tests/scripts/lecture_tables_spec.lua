@@ -230,7 +230,7 @@ scripts.it("cremonesi.lua takes settings of the first fold, and shows recall and
         local _, count = predictors.recalls(models[number], fold, "test", o)
         squares, rated = squares + predictors.rmse(models[number], fold, "test") * count, rated + count
       end
-      if each.predicts then near(row[3], squares / rated, 1e-6, each.name) else equal(row[3], "") end
+      if each.predicts then near(row[3], squares / rated, 1e-6, each.name) else equal(row[3], nil) end
     end
   end)
   mr.fit = fit
