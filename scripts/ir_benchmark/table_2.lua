@@ -75,73 +75,59 @@ local function run_of(data, loss, seed)
     end })
 end
 
--- Returns the mean of a number over the runs of all seeds, and its standard deviation, nil for one run.
-local function over_seeds(runs, name)
-  local values = {}
-  for i, results in ipairs(runs) do values[i] = experiment.folds(results, {}, name)[1] end
-  return mr.stats.mean(values), #values > 1 and mr.stats.summary(values).sd or nil, values
-end
-
 local titles = { ["recall@20"] = "Recall@20", ["ndcg@20"] = "NDCG@20" }
-local has_printed, several = not args.made_up, #args.seeds > 1
-local columns, formats = { "data", "loss", "epoch" }, { epoch = "%.0f" }
-local rows, within, compared = {}, 0, 0
-local cells = experiment.cells("Student's t over seeds", #args.seeds)
+local agreement = { of = 0, within = 0, tolerance = "3 %" }
 
-local function add_column(title, format) columns[#columns + 1], formats[title] = title, format end
-
-for _, metric in ipairs(protocol.metrics) do
-  local title = titles[metric]
-  add_column(title, "%.4f")
-  if several then add_column(title .. ", sd", "%.4f") end
-  if has_printed then
-    add_column(title .. ", printed", "%.4f")
-    add_column(title .. ", ratio", "%.3f")
+-- Returns the row of a loss: means over seeds, beside the printed numbers of the data set.
+local function row_of(data, loss)
+  local runs = {}
+  for i, seed in ipairs(args.seeds) do runs[i] = run_of(data, loss, seed) end
+  local function values(name)
+    local found = {}
+    for i, results in ipairs(runs) do found[i] = experiment.folds(results, {}, name)[1] end
+    return found
   end
-end
-for _, metric in ipairs(protocol.metrics) do add_column(titles[metric] .. " without validation", "%.4f") end
-
--- Adds the row of a loss: epoch, then each metric with its deviation, its printed number and their ratio, then the
--- metrics without the items of validation.
-local function add_row(title, loss, runs, printed)
-  local row = { title, loss, (over_seeds(runs, "epoch")) }
-  local function add(value) row[#row + 1] = value end
+  local printed = not args.made_up and not data.like and data.how[loss].printed or {}
+  local row = { data = data.set.title, loss = loss, epoch = mr.stats.mean(values "epoch") }
   for c, metric in ipairs(protocol.metrics) do
-    local mean, sd, values = over_seeds(runs, metric)
-    cells:note(#rows + 1, titles[metric], experiment.over_runs(values))
-    add(mean)
-    if several then add(sd) end
-    if has_printed then
-      add(printed and printed[c] or "")
-      add(printed and mean / printed[c] or "")
+    local title, own, ratio = titles[metric], values(metric), nil
+    row[title], row[title .. ", sd"] = experiment.mean(own, "runs"), mr.stats.summary(own).sd
+    row[title .. " without validation"] = mr.stats.mean(values(metric .. ", without validation"))
+    if printed[c] then
+      ratio = row[title][1] / printed[c]
+      agreement.of, agreement.within = agreement.of + 1, agreement.within + (math.abs(ratio - 1) <= 0.03 and 1 or 0)
     end
-    if has_printed and printed then
-      compared, within = compared + 1, within + (math.abs(mean / printed[c] - 1) <= 0.03 and 1 or 0)
-    end
+    row[title .. ", printed"], row[title .. ", ratio"] = printed[c], ratio
   end
-  for _, metric in ipairs(protocol.metrics) do add((over_seeds(runs, metric .. ", without validation"))) end
-  rows[#rows + 1] = row
+  return row
 end
 
-for _, each in ipairs(opened()) do
-  for _, loss in ipairs(args.losses) do
-    local runs = {}
-    for i, seed in ipairs(args.seeds) do runs[i] = run_of(each, loss, seed) end
-    add_row(each.set.title, loss, runs, not each.like and each.how[loss].printed or nil)
-  end
+local rows, several, has_printed = {}, #args.seeds > 1, not args.made_up
+for _, data in ipairs(opened()) do
+  for _, loss in ipairs(args.losses) do rows[#rows + 1] = row_of(data, loss) end
 end
 
-local beside = compared > 0 and ("Of %d printed numbers %d are met within 3 %%."):format(compared, within) or ""
-local section = experiment.finish(args, nil, beside .. ([[
+local columns, last = { { "data" }, { "loss" }, { "epoch", format = "%.0f" } }, {}
+for c, metric in ipairs(protocol.metrics) do
+  local title = titles[metric]
+  columns[#columns + 1] = { title, format = "%.4f", mark = "max" }
+  columns[#columns + 1] = several and { title .. ", sd", format = "%.4f" }
+  columns[#columns + 1] = has_printed and { title .. ", printed", format = "%.4f" }
+  columns[#columns + 1] = has_printed and { title .. ", ratio", format = "%.3f" }
+  last[c] = { title .. " without validation", format = "%.4f" }
+end
+table.move(last, 1, #last, #columns + 1, columns)
+
+local section = experiment.finish(args, nil, (agreement.of > 0 and ("Of %d printed numbers %d are met within 3 %%.")
+  :format(agreement.of, agreement.within) or "") .. ([[
 
 Matrix factorisation with %d factors; %d epochs of batches of %d interactions, each with %d negatives (BPR: 1) that are
 not the user's items in train. A tenth of each user's items in train is validation, and chooses the epoch by
-NDCG@20.]]):format(
-    protocol.factors, args.epochs, args.batch, args.negatives),
-  experiment.named("", mr.table{ columns = columns, rows = rows, formats = formats, within = { "data" },
-    mark = { ["Recall@20"] = "max", ["NDCG@20"] = "max" } }, cells, [[
+NDCG@20.]]):format(protocol.factors, args.epochs, args.batch, args.negatives),
+  experiment.table{ records = rows, columns = columns, within = { "data" }, by = "Student's t over seeds",
+    runs = #args.seeds, legend = [[
 Recall@20, NDCG@20: mean over users and seeds on test, among all items but those that the model was trained on; sd:
 standard deviation over seeds; printed: in the paper; ratio: of the number to the printed one; without validation: the
-user's items of the validation part are left out, too; epoch: that validation chose, mean over seeds.]]))
-section.agreement = compared > 0 and { of = compared, within = within, tolerance = "3 %" } or nil
+user's items of the validation part are left out, too; epoch: that validation chose, mean over seeds.]] })
+section.agreement = agreement.of > 0 and agreement or nil
 return section
