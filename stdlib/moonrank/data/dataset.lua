@@ -395,7 +395,8 @@ function Dataset:standardize(scaling)
   scaling = scaling or self:scaling()
   check.expect(self.features, "standardize", "features of the dataset", nil, "a dataset with features")
   check.length("standardize", "scaling.mean", #scaling.mean, self.features:size(2), "one for each feature")
-  local x = (self.features:double() - scaling.mean) / scaling.sd
+  local device = self.features.device
+  local x = (self.features:double() - scaling.mean:to(device)) / scaling.sd:to(device)
   return M.with(self, { features = self.features.dtype == "float64" and x or x:float() })
 end
 

@@ -2,6 +2,8 @@
 -- the metrics accept the grades of these datasets.
 local candidates = require "moonrank.data.candidates"
 local check = require "moonrank.check"
+local core = require "moonrank.core"
+local models = require "moonrank.models.model"
 local random = require "moonrank.tensor.random"
 local tensors = require "moonrank.tensor"
 local vectors = require "moonrank.models.vectors"
@@ -64,10 +66,22 @@ local function check_grades(plan, role, data)
   end
 end
 
+-- Raises an error if a model of the library is not on the default device, where batches are. A model that a script
+-- defined may move the tensors of a batch.
+local function check_device(model)
+  if not models.is(model) or not model._definition.built_in then return end
+  local device, batches = model:parameters()[1].device, core.device()
+  if device ~= batches then
+    check.fail("mr.fit: the model is on %s, but batches are on %s. Call mr.device('%s') or model:to('%s') before",
+      device, batches, device, batches)
+  end
+end
+
 ---Raises an error if the model cannot score train, valid or test, or if its vectors do not give its
 ---scores. Test is checked before the training, too, so that the error does not come only at the end.
 ---@param plan mr.fit.Plan
 function M.check(plan)
+  check_device(plan.model)
   for _, role in ipairs{ "train", "valid", "test" } do
     local data = plan[role]
     if data and data.count > 0 then

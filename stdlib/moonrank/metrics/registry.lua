@@ -374,14 +374,16 @@ end
 
 ---Calls `f`, the function of exact ranks by which a script defined the metric `name`, and returns
 ---its values. Any result other than one value per list is an error. The lists that `f` gets have
----relevance in the dtype of the ranks.
+---relevance in the dtype of the ranks. `f` gets ranks on the default device, where lists keep their
+---tensors; the values are on the device of `ranks`.
 ---@param name string
 ---@param f fun(ranks: mr.Tensor, lists: mr.Lists): mr.Tensor
 ---@param ranks mr.Tensor
 ---@param lists mr.Lists
 ---@return mr.Tensor
 function M.of_ranks(name, f, ranks, lists)
-  return check.one_per("list", "metric " .. name, f(ranks, lists:to(ranks.dtype)), lists.count)
+  local values = f(ranks:to(core.device()), lists:to(ranks.dtype))
+  return check.one_per("list", "metric " .. name, values, lists.count):to(ranks.device)
 end
 
 ---Returns the registry's name of a metric, without k and p and not as an alias. Returns nil if

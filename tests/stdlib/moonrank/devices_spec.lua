@@ -232,6 +232,31 @@ describe("CPU and CUDA", function()
   end))
 end)
 
+describe("data on CPU and CUDA", function()
+  it("give a script's metric the values of the default device", at_both(function()
+    local was, scores = mr.device(), numbers(16, { dtype = "float64" })
+    mr.metrics.define("devices_spec_ranks", function(ranks, of) return of:sum(of.relevance:to(ranks.dtype) / ranks) end)
+    local values = {}
+    for _, default in ipairs(places) do
+      mr.device(device_of[default])
+      for _, place in ipairs(places) do
+        local found = mr.metrics.parse "devices_spec_ranks"(scores:to(device_of[place]), lists)
+        equal(found.device, device_of[place])
+        values[#values + 1] = found:totable()
+      end
+    end
+    mr.device(was)
+    for i = 2, 4 do near(values[i], values[1], 1e-12) end
+  end))
+
+  it("are standardized by the scaling of data on the other device", at_both(function()
+    local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 5, seed = 1 }
+    local here, there = data:to(device_of.cpu), data:to(device_of.cuda)
+    near(there:standardize(here:scaling()).features:mean():item(), 0, 1e-5)
+    near(here:standardize(there:scaling()).features:mean():item(), 0, 1e-5)
+  end))
+end)
+
 describe("losses on CPU and CUDA", function()
   it("agree for smooth metrics under every bound", at_both(function()
     local x = numbers(7, { dtype = "float64" })
@@ -402,10 +427,20 @@ describe("training on CPU and CUDA", function()
   end))
 
   it("must have the model and its batch on one device", with_cuda(function()
+    local was = mr.device()
+    mr.device "cpu"
     local data = mr.data.synthetic{ kind = "queries", queries = 20, features = 5 }:to "cpu"
     local model = mr.models.linear{ inputs = 5 }:to "cuda"
     raises(function() return model(data) end, "batch.features", "cpu", "cuda", "data:to")
     equal(model(data:to "cuda"):numel(), data.lists.rows)
+    local function train()
+      return mr.fit{ model = model, loss = mr.losses.ap(), train = data, epochs = 1, optimizer = mr.optim.adam(),
+        progress = false }
+    end
+    raises(train, "mr.fit", "cuda", "cpu", "mr.device")
+    mr.device "cuda"
+    equal(#train().history, 1)
+    mr.device(was)
   end))
 
   it("continues from a saved optimizer if parameters are on both devices", at_both(function()
