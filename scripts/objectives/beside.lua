@@ -5,8 +5,10 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local training = dofile(here .. "training.lua")
 local protocol = training.protocol
 
--- The network with which others are compared, and the level of significance.
-local M = { training = training, base = protocol.names[1], level = 0.05 }
+local M = { training = training }
+
+---The network with which others are compared, and the level of significance.
+M.base, M.level = protocol.names[1], 0.05
 
 ---True for the smallest and the largest rate: a better one may lie beyond.
 function M.at_edge(rate) return rate == protocol.rates[1] or rate == protocol.rates[#protocol.rates] end

@@ -21,11 +21,12 @@ function M.set(args, name)
 end
 
 ---Returns what a run keeps for learning curves: losses of all epochs, and the chosen epoch with its validation metric.
-function M.curves(run)
+local function curves(run)
   local lists = { training = {}, held_out = {} }
   for i, entry in ipairs(run.history) do lists.training[i], lists.held_out[i] = entry.loss, entry.valid_loss end
   return { valid = run.best.metrics.ndcg, epoch = run.best.epoch, per_list = lists }
 end
+M.curves = curves
 
 ---Makes or reads the runs of all algorithms, learning rates and folds of a data set.
 function M.of(args, set)
@@ -36,7 +37,7 @@ function M.of(args, set)
       split = mr.range(1, #set.folds) },
     run = function(trial)
       local run, trained_on = protocol.train(set, trial, args.seed, args.smoke)
-      local result = protocol.with(M.curves(run), { trained_on = trained_on })
+      local result = protocol.with(curves(run), { trained_on = trained_on })
       for _, name in ipairs(protocol.metric_names) do
         result[name], result.per_list[name] = run.test.mean[name], run.scores[name]
       end
