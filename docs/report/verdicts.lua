@@ -181,7 +181,7 @@ M.claims = {
     { "profit", "Training on profit earns more than training on relevance", profit_gains },
   },
   cmu = {
-    { "table_1", "Classifiers rank web queries better than rankers of their family", classifiers_gain },
+    { "differences", "Classifiers rank web queries better than rankers of their family", classifiers_gain },
     { "table_2", "Every classifier orders pairs of faces worse than every ranker, both by their scores",
       classifiers_behind },
   },

@@ -4,6 +4,7 @@ local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 
 local scripts = {
   { "table_1", "Table 1: web queries" },
+  { "differences", "Differences between the systems of Table 1" },
   { "figure_1", "Figure 1: loss and nDCG@10 by epoch" },
   { "table_2", "Table 2: which made-up face is older, from pixels" },
   { "figure_3", "Figure 3: weights of linear models of made-up faces" },

@@ -1,6 +1,6 @@
--- The protocol of Table 1 and Figure 1 of Li & Wu: how systems (rankers and classifiers) of web queries are trained and
--- compared. A comment names the section of the paper that a decision comes from; a decision without a section is ours.
--- The protocol of faces is in faces_protocol.lua.
+-- The protocol of Table 1 and Figure 1 of Li & Wu: how systems (rankers and classifiers) of web queries are trained. A
+-- comment names the section of the paper that a decision comes from; a decision without a section is ours. beside.lua
+-- has the comparisons of the systems, faces_protocol.lua the protocol of faces.
 local mr = require "moonrank"
 
 -- The metric is nDCG@10 (4.1). Queries without relevant documents have no nDCG and are left out. Learning rates are
@@ -74,18 +74,17 @@ local function regression(fold, o, system)
   return best
 end
 
--- The systems of Table 1 in its order, with the ranker that is beside a classifier (4.1). The loss of DirectRanker
--- applies tanh before the sigmoid, that of the network that classifies is the cross entropy of documents (3.1, 4.1).
+-- The systems of Table 1 in its order. The loss of DirectRanker applies tanh before the sigmoid, that of the network
+-- that classifies is the cross entropy of documents (3.1, 4.1).
 local all = {
   { kind = "ranking", name = "RankNet", train = network, loss = mr.losses.ranknet },
   { kind = "ranking", name = "DirectRanker", train = network, loss = mr.losses.direct_ranker },
   { kind = "ranking", name = "LambdaMART", train = boosting, loss = mr.losses.lambdarank },
   { kind = "ranking", name = "Rank LR", train = regression, make = mr.models.rank_logistic_regression },
-  { kind = "classification", name = "Class NN", train = network, loss = mr.losses.bce, ranker = "RankNet" },
-  { kind = "classification", name = "Class LR", train = regression, make = mr.models.logistic_regression,
-    ranker = "Rank LR" },
+  { kind = "classification", name = "Class NN", train = network, loss = mr.losses.bce },
+  { kind = "classification", name = "Class LR", train = regression, make = mr.models.logistic_regression },
   { kind = "classification", name = "Class RF", train = forest },
-  { kind = "classification", name = "Class Boost", train = boosting, ranker = "LambdaMART" },
+  { kind = "classification", name = "Class Boost", train = boosting },
 }
 
 ---Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
@@ -116,49 +115,5 @@ function M.at_edge(system, rate)
   local tried = system.by.rates
   return tried ~= nil and (rate <= tried[1] or rate >= tried[#tried])
 end
-
----Returns the pairs of systems to compare on a data set (4.1, 5), each with its reasons as fields that are true:
----"families" (a classifier with its ranker), "best" (the best classifier on validation with the best ranker, without
----networks at the paper's rate), "Adam and sgd", and "Adam and paper". A pair with two reasons is one comparison.
----@param valid table<string, number>  validation value by title of the system
-function M.comparisons(valid)
-  local found, known, best = {}, {}, {}
-  local function add(reason, a, b)
-    local key = a .. "\0" .. b
-    local pair = known[key] or { a = a, b = b }
-    found[#found + 1], known[key] = not known[key] and pair or nil, pair
-    pair[reason] = true
-  end
-  for _, system in ipairs(M.systems) do
-    local ranker, of_kind = by_name[system.name].ranker, best[system.kind]
-    if ranker then add("families", system.title, M.title(ranker, system.recipe)) end
-    local can_be = system.recipe ~= "paper" and (not of_kind or valid[system.title] > valid[of_kind])
-    best[system.kind] = can_be and system.title or of_kind
-  end
-  add("best", best.classification, best.ranking)
-  for _, system in ipairs(M.systems) do
-    for _, recipe in ipairs(system.recipe == "adam" and { "sgd", "paper" } or {}) do
-      add("Adam and " .. recipe, system.title, M.title(system.name, recipe))
-    end
-  end
-  return found
-end
-
----Compares systems on all data sets, paired by query. Holm's correction is over all comparisons together. The result
----has the fields of M.comparisons and of mr.experiment.paired, and the data set (`data`).
----@param sets { values: table<string, number[]>, valid: table<string, number> }[]  by title: test queries, validation
-function M.compare(sets)
-  local pairs_of = {}
-  for _, data in ipairs(sets) do
-    for _, each in ipairs(M.comparisons(data.valid)) do
-      each.data, each[1], each[2] = data, data.values[each.a], data.values[each.b]
-      pairs_of[#pairs_of + 1] = each
-    end
-  end
-  return mr.experiment.paired(pairs_of)
-end
-
----True if a p-value, corrected for multiple tests, is below 0.05.
-function M.significant(p) return p < 0.05 end
 
 return M

@@ -1,13 +1,12 @@
--- Web search queries, and the training runs of the systems that rank their documents, for Table 1 and Figure 1 of Li &
--- Wu (section 4.1). protocol.lua has the decisions.
+-- Web queries and the training runs of systems on them, for the scripts on section 4.1 of Li & Wu (table_1.lua,
+-- differences.lua and figure_1.lua). protocol.lua has the decisions.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
 local M = { protocol = protocol }
 
----Parses the command line of table_1.lua or figure_1.lua: options of data, seeds and stored training runs, and the
----script's own options `own`.
+---Parses the command line: options of data, seeds and stored training runs, and the script's own options `own`.
 function M.args(own)
   own.sets = { default = { "mslr", "mq2008" }, choices = { "mslr", "mq2008", "web10k" }, distinct = true,
     help = "which data: the slice of MSLR-WEB that comes with the project's data, MQ2008, or MSLR-WEB10K itself" }
@@ -25,8 +24,7 @@ local folders = { mslr = "mslr-web-slice", mq2008 = "mq2008", web10k = "MSLR-WEB
 local titles = { mslr = "MSLR slice", mq2008 = "MQ2008", web10k = "MSLR-WEB10K" }
 local opened = experiment.cache()
 
--- Opens a data set. Trials use this local function and not `M`, because all functions of `M` would then count as code
--- of the trials.
+-- Trials use this local function, because with M.set all functions of `M` would count as code of the trials.
 local function set_of(args, name)
   if not opened[name] then
     local made_up = args.smoke and { features = 6, queries = 60, mean_size = 12 } or nil
@@ -37,15 +35,13 @@ local function set_of(args, name)
   return opened[name]
 end
 
----Opens a data set by the name that --sets takes. Returns its title, its number of folds, and a function that returns a
----fold with standardised features and labels 0 and 1.
+---Opens a data set by the name that --sets takes. Its folds have standardised features and labels 0 and 1.
 ---@return { title: string, folds: integer, fold: fun(number: integer): mr.Fold }
 M.set = set_of
 
----Returns the training runs of all systems on a data set, on all folds, and the chosen learning rates: by title of the
----system, a table with `rate`. Rates are chosen on the first fold with the first seed; a training that diverges is not
----chosen. A run has the parameters "system" (its title), "split" (fold), and "draw" (seed) if it uses random numbers.
----Missing runs are made.
+---Makes or reads the runs of all systems on all folds of a data set. Returns them, and for each system's title a table
+---with the learning rate (`rate`) that was chosen on the first fold with the first seed, among those that converge. A
+---run has the parameters "system" (its title), "split" (fold), and "draw" (seed) if it uses random numbers.
 ---@return mr.Results, table<string, { rate?: number }>
 function M.runs(args, name)
   local space, drawn, seed = {}, {}, args.seeds[1]

@@ -1,5 +1,5 @@
--- The protocol of Li & Wu, scripts/cmu/protocol.lua and faces_protocol.lua, on made-up queries and images; the answers
--- are worked out beside each test.
+-- The protocol of Li & Wu, scripts/cmu/protocol.lua, beside.lua and faces_protocol.lua, on made-up queries and images;
+-- the answers are worked out beside each test.
 local mr = require "moonrank"
 local core = require "moonrank.core"
 local fold = require "moonrank.data.fold"
@@ -7,6 +7,7 @@ local test = require "moonrank.test"
 local describe, it, equal, near, check = test.describe, test.it, test.equal, test.near, test.check
 
 local protocol, of_faces = dofile "scripts/cmu/protocol.lua", dofile "scripts/cmu/faces_protocol.lua"
+local beside = dofile "scripts/cmu/beside.lua"
 
 local function holds_in_pairs(numbers, rule)
   for i = 2, #numbers do check(rule(numbers[i - 1], numbers[i]), numbers[i]) end
@@ -280,7 +281,7 @@ describe("protocol of Table 1's comparisons:", function()
   end
 
   it("comparisons pairs families, the best of both kinds on validation, and Adam with SGD", function()
-    local found = protocol.comparisons(validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
+    local found = beside.comparisons(validation{ ["Class RF"] = 0.7, ["DirectRanker (SGD, best rate)"] = 0.6,
       ["RankNet (SGD, 0.001)"] = 0.9, ["Class NN (SGD, 0.001)"] = 0.9 })
     equal(#found, 12)
     equal(of_reason(found, "families"), families)
@@ -295,12 +296,12 @@ describe("protocol of Table 1's comparisons:", function()
   end)
 
   it("comparisons takes the first of equal systems as the best", function()
-    equal(of_reason(protocol.comparisons(validation{}), "best"),
+    equal(of_reason(beside.comparisons(validation{}), "best"),
       { { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" } })
   end)
 
   it("comparisons lists a pair once if there are two reasons for it", function()
-    local found = protocol.comparisons(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
+    local found = beside.comparisons(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 })
     equal(#found, 11)
     equal(of_reason(found, "families"), families)
     equal(of_reason(found, "best"), { { "Class LR", "Rank LR" } })
@@ -316,7 +317,7 @@ describe("protocol of Table 1's comparisons:", function()
       return { valid = valid, values = values }
     end
     local sets = { set(validation{ ["Class LR"] = 0.7, ["Rank LR"] = 0.6 }), set(validation{ ["Class RF"] = 0.7 }) }
-    local found, small = protocol.compare(sets), 0
+    local found, small = beside.compare(sets), 0
     equal(#found, 11 + 12)
     for _, each in ipairs(found) do
       check(each.data == sets[1] or each.data == sets[2])
@@ -326,7 +327,7 @@ describe("protocol of Table 1's comparisons:", function()
       small = small + (own and 1 or 0)
     end
     equal(small, 2)
-    equal({ protocol.significant(0.0499), protocol.significant(0.05) }, { true, false })
+    equal({ beside.significant(0.0499), beside.significant(0.05) }, { true, false })
   end)
 
   it("compare draws 100,000 choices of signs", function()
@@ -334,7 +335,7 @@ describe("protocol of Table 1's comparisons:", function()
     for i = 1, 40 do many[i], none[i] = i, 0 end
     for name in pairs(validation{}) do values[name] = none end
     values["Class LR"] = many
-    local found = protocol.compare({ { valid = validation{ ["Class RF"] = 0.7 }, values = values } })
+    local found = beside.compare({ { valid = validation{ ["Class RF"] = 0.7 }, values = values } })
     near(found[4].p, 1 / 100001, { rtol = 1e-9 })
   end)
 end)

@@ -21,7 +21,7 @@ local shown = { paper = "SGD, 0.001", sgd = "SGD, best rate", adam = "Adam, best
 
 local function escaped(text) return (text:gsub("[%-().]", "%%%0")) end
 
-scripts.it("table_1.lua --smoke shows the store's means and differences, and chance, without printed numbers",
+scripts.it("table_1.lua and differences.lua --smoke show the store's means and differences, and chance",
   {}, function(folder)
   local out = scripts.run(folder, "cmu/table_1.lua", "--smoke --workers 0")
   check(not out:find "printed" and not out:find "MSLR", out)
@@ -39,14 +39,15 @@ scripts.it("table_1.lua --smoke shows the store's means and differences, and cha
       near(tonumber(text), found[title], 5e-5, title)
     end
   end
-  near(tonumber(out:match "Class LR +Rank LR +([+-][%d.]+)"), found["Class LR"] - found["Rank LR"], 5e-5)
+  local differences = scripts.run(folder, "cmu/differences.lua", "--smoke --workers 0")
+  near(tonumber(differences:match "Class LR +Rank LR +([+-][%d.]+)"), found["Class LR"] - found["Rank LR"], 5e-5)
   local higher = 0
   for _, pair in ipairs{ { "Class LR", "Rank LR" }, { "Class Boost", "LambdaMART" },
     { "Class NN (SGD, 0.001)", "RankNet (SGD, 0.001)" }, { "Class NN (SGD, best rate)", "RankNet (SGD, best rate)" },
     { "Class NN (Adam, best rate)", "RankNet (Adam, best rate)" } } do
     higher = higher + (found[pair[1]] > found[pair[2]] and 1 or 0)
   end
-  equal({ out:match "in (%d+) of (%d+) pairs" }, { tostring(higher), "5" })
+  equal({ differences:match "in (%d+) of (%d+) pairs" }, { tostring(higher), "5" })
   local queries = dofile "scripts/cmu/queries.lua"
   local lists = queries.set({ smoke = true, data = "" }, "mslr").fold(1).test.lists
   local tied = mr.metrics.ndcg(mr.zeros({ lists.rows }), lists, { k = 10 }):totable()
@@ -202,11 +203,12 @@ local function made_runs(folder, name, protocol)
     end }
 end
 
-it("table_1.lua counts a query once for all seeds, and finds the best of each kind on validation", function()
+-- The section of table_1.lua or differences.lua with these runs, on two data sets.
+local function section_of(script)
   local folder = sweeps.new_folder()
   local lists = mr.lists{ { 1, 0 }, { 0, 1 } }
   local words = { "--sets", "mslr,mq2008", "--seeds", "1,2" }
-  local section = in_process.section("scripts/cmu/table_1.lua", words, { queries = function(queries)
+  return in_process.section(script, words, { queries = function(queries)
     rawset(queries, "set", function(_, name)
       return { title = name, folds = 2, fold = function() return { test = { lists = lists } } end }
     end)
@@ -218,11 +220,20 @@ it("table_1.lua counts a query once for all seeds, and finds the best of each ki
       return made_runs(folder, name, queries.protocol), best
     end)
   end })
-  local rows, differences = {}, {}
-  for _, row in ipairs(in_process.records(section.tables[1])) do rows[row.data .. " " .. row.system] = row end
-  for _, row in ipairs(in_process.records(section.tables[2])) do
-    differences[("%s %s - %s"):format(row.data, row.a, row.b)] = row
+end
+
+-- Runs behind a cell of nDCG@10 in a row of the slice, whose next cells, from column `from` on, are given.
+local function runs_of(section, from, ...)
+  local wanted = table.concat({ "mslr", ... }, "|")
+  for _, row in ipairs(section.tables[1].rows) do
+    local key = row[1] .. "|" .. table.concat(row, "|", from, 3)
+    if key == wanted then return section.cells[1].runs(row, "nDCG@10") end
   end
+end
+
+it("table_1.lua counts a query once for all seeds", function()
+  local section, rows = section_of "scripts/cmu/table_1.lua", {}
+  for _, row in ipairs(in_process.records(section.tables[1])) do rows[row.data .. " " .. row.system] = row end
   local usual = 1 / 4 + 6.5 / 64
   local lr, ranknet = rows["mslr Rank LR"], rows["mslr RankNet (SGD, best rate)"]
   near({ lr["nDCG@10"], ranknet["nDCG@10"], lr["sd of runs"] }, { usual + 3 / 8, usual, 1 / 8 / math.sqrt(2) }, 1e-6)
@@ -234,22 +245,24 @@ it("table_1.lua counts a query once for all seeds, and finds the best of each ki
     rows["mq2008 Rank LR"]["printed (WEB10K)"] }, { 0.1923, 0.1718 })
   -- one relevant row of two is first or second at random
   near(rows["mslr random ranking"]["nDCG@10"], (1 + math.log(2) / math.log(3)) / 2, 1e-6)
+  -- runs behind a mean: two folds, and two seeds of those that draw
+  equal({ runs_of(section, 3, "Rank LR"), runs_of(section, 3, "Class RF"), runs_of(section, 3, "random ranking") },
+    { 2, 4, 0 })
+end)
+
+it("differences.lua finds the best of each kind on validation, and compares queries once for all seeds", function()
+  local section, differences = section_of "scripts/cmu/differences.lua", {}
+  for _, row in ipairs(in_process.records(section.tables[1])) do
+    differences[("%s %s - %s"):format(row.data, row.a, row.b)] = row
+  end
   local best = differences["mslr Class RF - LambdaMART"]
   near({ best["a - b"], best.p, best.queries }, { -1 / 8, 2 / 4096, 12 }, 1e-6)
   local some = differences["mslr Class NN (Adam, best rate) - Class NN (SGD, best rate)"]
   near({ some["a - b"], some.p }, { 1 / 24, 2 * (1 + 12 + 66) / 4096 }, 1e-6)
   local text = section.text:gsub("%s+", " ")
   check(text:find("Class RF, [^.]* LambdaMART, [^.]*%-0%.1250"), text)
-  -- runs behind a mean: two folds, and two seeds of those that draw; a change is from those of both
-  local function runs_of(t, from, ...)
-    local wanted = table.concat({ "mslr", ... }, "|")
-    for _, row in ipairs(section.tables[t].rows) do
-      local key = row[1] .. "|" .. table.concat(row, "|", from, 3)
-      if key == wanted then return section.cells[t].runs(row, "nDCG@10") end
-    end
-  end
-  equal({ runs_of(1, 3, "Rank LR"), runs_of(1, 3, "Class RF"), runs_of(1, 3, "random ranking") }, { 2, 4, 0 })
-  equal({ runs_of(2, 2, "Class RF", "LambdaMART"), runs_of(2, 2, "Class LR", "Rank LR") }, { 6, 4 })
+  -- a change is from the runs of both systems
+  equal({ runs_of(section, 2, "Class RF", "LambdaMART"), runs_of(section, 2, "Class LR", "Rank LR") }, { 6, 4 })
   -- of five pairs of families one is higher (boosting), one lower (logistic regression); under Adam the classifier
   -- falls behind RankNet for two queries of twelve
   equal(in_process.numbers(section.finding), { 10, 1, 5, 1, 1, 1, 5, 1, 1 })
