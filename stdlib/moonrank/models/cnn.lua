@@ -61,7 +61,7 @@ return {
     return made, order
   end,
   forward = function(self, batch)
-    models.check_batch("cnn", batch, { "features" })
+    models.check_batch("cnn", batch, { "features" }, self["layer1.weight"].device)
     local o, x = self.options, batch.features
     local rows, pixels = #x, o.channels * o.height * o.width
     if x:size(2) ~= pixels then
