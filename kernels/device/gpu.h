@@ -50,6 +50,7 @@ class Gpu {
   void begin_capture();
   /// Ends the recording and returns it, or null if the queued work cannot be run again.
   std::unique_ptr<Capture> end_capture();
+  bool is_recording() const { return recordings_.is_open(); }
 
   /// Returns where checks for NaN write what they find, so that they need not wait for the GPU. Null: no tally is open.
   NanNotes* notes() const { return notes_; }

@@ -1,9 +1,11 @@
 // Built instead of the CUDA sources in a program without CUDA. Every function that would need a GPU throws.
 #include "kernels/bounds/rows.h"
 #include "kernels/device/gpu.h"
+#include "kernels/device/group_numbers.h"
 #include "kernels/device/sort.h"
 #include "kernels/losses/negatives/rows.h"
 #include "kernels/losses/rows.h"
+#include "kernels/models/interactions.h"
 #include "kernels/models/rows.h"
 #include "kernels/ranking/rows.h"
 #include "kernels/smooth/rows.h"
@@ -44,6 +46,8 @@ std::unique_ptr<Driver> open_driver(Gpu& /*gpu*/, std::string& reason) {
 
 void sort_pairs(int64_t, uint64_t*, int64_t*, int) { gpu().require_alive(); }
 void exclusive_scan(int64_t, const int64_t*, int64_t*) { gpu().require_alive(); }
+void write_interactions(const InteractionRows&) { gpu().require_alive(); }
+void group_numbers(int64_t, const int64_t*, int64_t, const NumberGroups&) { gpu().require_alive(); }
 
 }  // namespace cuda
 }  // namespace mr

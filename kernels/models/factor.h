@@ -8,6 +8,7 @@
 
 #include "kernels/core/group.h"
 #include "kernels/core/view.h"
+#include "kernels/device/list_of.h"
 
 namespace mr {
 
@@ -52,6 +53,15 @@ struct FactorUserGradients {
   }
 };
 
+/// Finds the user of each of `rows`, the rows of a batch in some order, counted from 0.
+template <class Real>
+struct OwnersOfRows {
+  Span<const int64_t> rows, user_of;
+  Ragged lists;
+  Span<int64_t> out;
+  MR_HD void operator()(int64_t k) const { out[k] = user_of[cuda::list_of(lists, rows[k])]; }
+};
+
 /// Computes the items' gradients. Row d of `out` is the derivative by the d-th item that occurs: the sum of upstream[r]
 /// p_u over the rows r = order[k] of the item, k from starts[d] on, with u = user_of[k]. The rows of an item are
 /// ascending, so the sum is deterministic.
@@ -63,12 +73,14 @@ struct FactorItemGradients {
   int64_t width;
   Span<const Real> upstream;
   Span<Real> out;
-  MR_HD void operator()(int64_t i) const {
-    const int64_t item = i / width, c = i % width;
-    Real total = 0;
-    for (int64_t k = starts[item]; k < starts[item + 1]; ++k)
-      total += upstream[order[k]] * users[user_of[k] * width + c];
-    out[i] = total;
+  template <class Group>
+  MR_HD void operator()(const Group& group, int64_t item) const {
+    group.each(width, [&](int64_t c) {
+      Real total = 0;
+      for (int64_t k = starts[item]; k < starts[item + 1]; ++k)
+        total += upstream[order[k]] * users[user_of[k] * width + c];
+      out[item * width + c] = total;
+    });
   }
 };
 

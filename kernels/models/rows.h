@@ -16,7 +16,8 @@ namespace mr {
 #define MR_TRAINING_ROWS(LISTS, ELEMENTS)              \
   LISTS(factor_scores, FactorScores)                   \
   LISTS(factor_user_gradients, FactorUserGradients)    \
-  ELEMENTS(factor_item_gradients, FactorItemGradients) \
+  ELEMENTS(owners_of_rows, OwnersOfRows)               \
+  LISTS(factor_item_gradients, FactorItemGradients)    \
   LISTS(unit_rows, UnitRows)                           \
   LISTS(unit_rows_vjp, UnitRowsVjp)                    \
   LISTS(layer_forward, LayerForward)                   \

@@ -90,31 +90,52 @@ void factor_scores(int64_t, const FactorScores<Real>& w) {
   });
 }
 
-/// Computes the users' gradients with one block per list: it adds the rows of 32 strands in order, then the strands one
-/// after another.
-template <class Real, int V>
-__global__ void __launch_bounds__(256) run_user_gradients(int64_t count, const FactorUserGradients<Real> w) {
-  constexpr int strands = 256 / lanes_per_row, columns = lanes_per_row * V;
+/// The terms of a user's gradient: the rows of a list, each with the factors of its item.
+template <class Real>
+struct UserTerms {
+  FactorUserGradients<Real> w;
+  __device__ int64_t begin(int64_t sum) const { return w.lists.begin(sum); }
+  __device__ int64_t size(int64_t sum) const { return w.lists.size(sum); }
+  __device__ Real scale(int64_t k) const { return w.upstream[k]; }
+  __device__ const Real* factors(int64_t k) const { return w.items.data + w.item_of[k] * w.width; }
+};
+
+/// The terms of an item's gradient: the rows of the item, each with the factors of its user.
+template <class Real>
+struct ItemTerms {
+  FactorItemGradients<Real> w;
+  __device__ int64_t begin(int64_t sum) const { return w.starts[sum]; }
+  __device__ int64_t size(int64_t sum) const { return w.starts[sum + 1] - w.starts[sum]; }
+  __device__ Real scale(int64_t k) const { return w.upstream[w.order[k]]; }
+  __device__ const Real* factors(int64_t k) const { return w.users.data + w.user_of[k] * w.width; }
+};
+
+/// Computes sums of scaled factors, one block per sum: it adds the terms of its strands in order, then the strands one
+/// after another. So a sum depends on its own terms only.
+template <class Real, int V, int Lanes, class Terms>
+__global__ void __launch_bounds__(Lanes) run_factor_sums(int64_t count, const Terms terms) {
+  constexpr int strands = Lanes / lanes_per_row, columns = lanes_per_row * V;
   __shared__ Real sums[strands][columns];
   const int part = static_cast<int>(threadIdx.x) % lanes_per_row,
             strand = static_cast<int>(threadIdx.x) / lanes_per_row;
-  for (int64_t list = blockIdx.x; list < count; list += gridDim.x) {
-    const int64_t at = w.lists.begin(list), n = w.lists.size(list);
-    for (int64_t from = 0; from < w.width; from += columns) {
+  const int64_t width = terms.w.width;
+  for (int64_t sum = blockIdx.x; sum < count; sum += gridDim.x) {
+    const int64_t at = terms.begin(sum), n = terms.size(sum);
+    for (int64_t from = 0; from < width; from += columns) {
       const int64_t c = from + part * V;
       Real total[V] = {};
-      for (int64_t r = strand; r < n && c < w.width; r += strands) {
-        const Real g = w.upstream[at + r];
-        const Pack<Real, V> q = pack<Real, V>(w.items.data + w.item_of[at + r] * w.width + c);
+      for (int64_t k = strand; k < n && c < width; k += strands) {
+        const Real g = terms.scale(at + k);
+        const Pack<Real, V> q = pack<Real, V>(terms.factors(at + k) + c);
         for (int v = 0; v < V; ++v) total[v] += g * q.at[v];
       }
       for (int v = 0; v < V; ++v) sums[strand][part * V + v] = total[v];
       __syncthreads();
       const int mine = static_cast<int>(threadIdx.x);
-      if (mine < columns && from + mine < w.width) {
+      if (mine < columns && from + mine < width) {
         Real all = 0;
         for (int s = 0; s < strands; ++s) all += sums[s][mine];
-        w.out[list * w.width + from + mine] = all;
+        terms.w.out[sum * width + from + mine] = all;
       }
       __syncthreads();
     }
@@ -124,31 +145,17 @@ __global__ void __launch_bounds__(256) run_user_gradients(int64_t count, const F
 template <class Real>
 void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& w) {
   with_pack(w.items.data, w.out.data, w.width, [&](auto v) {
-    launch(&run_user_gradients<Real, decltype(v)::value>, blocks_for(count), 256, 0, count, w);
+    launch(&run_factor_sums<Real, decltype(v)::value, 256, UserTerms<Real>>, blocks_for(count), 256, 0, count,
+           UserTerms<Real>{w});
   });
 }
 
-/// Computes V columns of an item's gradient. An item has few rows to add, at most one per list.
-template <class Real, int V>
-struct ItemGradientParts {
-  FactorItemGradients<Real> w;
-  MR_HD void operator()(int64_t i) const {
-    const int64_t parts = w.width / V, item = i / parts, c = i % parts * V;
-    Pack<Real, V> total{};
-    for (int64_t k = w.starts[item]; k < w.starts[item + 1]; ++k) {
-      const Real g = w.upstream[w.order[k]];
-      const Pack<Real, V> p = pack<Real, V>(w.users.data + w.user_of[k] * w.width + c);
-      for (int v = 0; v < V; ++v) total.at[v] += g * p.at[v];
-    }
-    pack<Real, V>(w.out.data + item * w.width + c) = total;
-  }
-};
-
+/// Items have fewer rows than lists, so their blocks have fewer strands.
 template <class Real>
 void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
   with_pack(w.users.data, w.out.data, w.width, [&](auto v) {
-    constexpr int width = decltype(v)::value;
-    Backend::elements(count / width, ItemGradientParts<Real, width>{w});
+    launch(&run_factor_sums<Real, decltype(v)::value, 128, ItemTerms<Real>>, blocks_for(count), 128, 0, count,
+           ItemTerms<Real>{w});
   });
 }
 

@@ -70,8 +70,7 @@ void layer_vjp(int64_t count, const LayerVjp<Real>& w) {
 
 template <class Real>
 void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
-  if (count == 0) return;
-  parallel(count / w.width, 128, [&](int64_t first, int64_t last) {
+  parallel(count, 128, [&](int64_t first, int64_t last) {
     const TrainingLoops<Real>& loops = training_loops<Real>();
     for (int64_t item = first; item < last; ++item) {
       const int64_t at = w.starts[item], n = w.starts[item + 1] - at;

@@ -1,11 +1,8 @@
 // Sums of gradients, dense and sparse by rows.
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "kernels/tensor/rows.h"
 #include "kernels/tensor/sums_cpu.h"
 #include "runtime/autograd/merged.h"
+#include "runtime/autograd/number_groups.h"
 
 namespace mr {
 namespace {
@@ -31,56 +28,10 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// Returns the positions in `rows`, sorted by row number. Equal numbers keep their order. Long vectors are sorted digit
-/// by digit, which takes time proportional to their length.
-std::vector<int64_t> sorted_positions(const std::vector<int64_t>& rows) {
-  constexpr int bits = 11;
-  constexpr int64_t digits = 1 << bits, worth_counting = 256;
-  std::vector<int64_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (std::is_sorted(rows.begin(), rows.end())) return order;
-  if (static_cast<int64_t>(rows.size()) < worth_counting) {
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows[a] < rows[b]; });
-    return order;
-  }
-  const int64_t largest = *std::max_element(rows.begin(), rows.end());
-  std::vector<int64_t> next(rows.size()), ends(digits);
-  for (int shift = 0; shift < 63 && largest >> shift > 0; shift += bits) {
-    std::fill(ends.begin(), ends.end(), 0);
-    for (const int64_t row : rows) ++ends[row >> shift & (digits - 1)];
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    for (auto at = order.rbegin(); at != order.rend(); ++at) next[--ends[rows[*at] >> shift & (digits - 1)]] = *at;
-    order.swap(next);
-  }
-  return order;
-}
-
-/// The rows of a sparse gradient, and for each the positions in which it occurs: those of rows[i] are order[starts[i]]
-/// .. order[starts[i + 1] - 1].
-struct Groups {
-  std::vector<int64_t> rows, order, starts;
-};
-
-Groups grouped(const Tensor& rows_of_each) {
-  const auto rows = rows_of_each.to_vector<int64_t>();
-  const auto n = static_cast<int64_t>(rows.size());
-  Groups groups{{}, sorted_positions(rows), {}};
-  groups.rows.reserve(rows.size());
-  groups.starts.reserve(rows.size() + 1);
-  for (int64_t i = 0; i < n; ++i) {
-    if (i == 0 || rows[groups.order[i]] != rows[groups.order[i - 1]]) {
-      groups.rows.push_back(rows[groups.order[i]]);
-      groups.starts.push_back(i);
-    }
-  }
-  groups.starts.push_back(n);
-  return groups;
-}
-
 /// Returns a tensor, not yet filled, for the sums of the values of each row that occurs.
-Tensor sums_of(const Groups& groups, const Tensor& values) {
+Tensor sums_of(const NumberGroups& rows, const Tensor& values) {
   Shape shape = values.shape();
-  shape.set(0, static_cast<int64_t>(groups.rows.size()));
+  shape.set(0, rows.numbers.entries());
   return Tensor::empty(shape, values.dtype(), values.device());
 }
 
@@ -88,33 +39,31 @@ Tensor sums_of(const Groups& groups, const Tensor& values) {
 
 Gradient merged(const Gradient& gradient) {
   if (gradient.once) return gradient;
-  const Groups groups = grouped(gradient.rows);
-  const Device device = gradient.values.device();
-  const Tensor values = sums_of(groups, gradient.values);
-  const Tensor order_there = Tensor::from(groups.order, device);
-  const Tensor starts_there = Tensor::from(groups.starts, device);
+  const NumberGroups rows = group_numbers(gradient.rows);
+  const Tensor values = sums_of(rows, gradient.values);
   with_real(values.dtype(), [&]<class Real>() {
-    kernels<ArithmeticKernels<Real>>(device).sum_runs(values.entries(), {.in = gradient.values.span<Real>(),
-                                                                         .order = order_there.span<const int64_t>(),
-                                                                         .starts = starts_there.span<const int64_t>(),
-                                                                         .out = values.span<Real>(),
-                                                                         .width = values.shape().stride(0)});
+    kernels<ArithmeticKernels<Real>>(values.device())
+        .sum_runs(values.entries(), {.in = gradient.values.span<Real>(),
+                                     .order = rows.order.span<const int64_t>(),
+                                     .starts = rows.starts.span<const int64_t>(),
+                                     .out = values.span<Real>(),
+                                     .width = values.shape().stride(0)});
   });
-  return {Tensor::from(groups.rows, device), values, true};
+  return {rows.numbers, values, true};
 }
 
 Gradient merged_products(const Tensor& rows, const Tensor& scale, const Tensor& values) {
-  const Groups groups = grouped(rows);
+  const NumberGroups groups = group_numbers(rows);
   const Tensor out = sums_of(groups, values);
   with_real(values.dtype(), [&]<class Real>() {
-    cpu::sum_scaled_runs(static_cast<int64_t>(groups.rows.size()), scale.span<const Real>().data,
+    cpu::sum_scaled_runs(groups.numbers.entries(), scale.span<const Real>().data,
                          SumRuns<Real>{.in = values.span<const Real>(),
-                                       .order = {groups.order.data(), static_cast<int64_t>(groups.order.size())},
-                                       .starts = {groups.starts.data(), static_cast<int64_t>(groups.starts.size())},
+                                       .order = groups.order.span<const int64_t>(),
+                                       .starts = groups.starts.span<const int64_t>(),
                                        .out = out.span<Real>(),
                                        .width = values.size(1)});
   });
-  return {Tensor::from(groups.rows), out, true};
+  return {groups.numbers, out, true};
 }
 
 Tensor to_dense(const Gradient& gradient, const Shape& shape) {

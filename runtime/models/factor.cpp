@@ -1,13 +1,10 @@
 // Scores of a factor model.
 #include <algorithm>
-#include <bit>
-#include <utility>
-#include <vector>
 
-#include "kernels/core/scratch.h"
 #include "kernels/models/item_gradients.h"
 #include "kernels/models/rows.h"
 #include "runtime/autograd/node.h"
+#include "runtime/autograd/number_groups.h"
 #include "runtime/ops/check.h"
 #include "runtime/ops/lists.h"
 
@@ -37,85 +34,11 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
   }
 }
 
-/// The rows of a batch, grouped by item, in host memory.
-struct ByItem {
-  Tensor items;    // numbers of the items that occur, ascending, from 1
-  Tensor starts;   // where the rows of each item begin in `order`, and the end of the last item's rows
-  Tensor order;    // row numbers from 0, grouped by item; ascending for each item
-  Tensor user_of;  // user_of[k]: user of the list of row order[k]
-};
-
 int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
-Tensor empty_index(int64_t n) { return Tensor::empty({n}, Dtype::int64); }
+Tensor empty_index(int64_t n, Device device = Device::cpu) { return Tensor::empty({n}, Dtype::int64, device); }
 
-/// Maps items to counters: one per item, or, if there are very many items, one per item that occurs.
-struct ItemNumbers {
-  static constexpr int64_t most = 1 << 19;
-  std::vector<int64_t> known;  // items that occur, ascending; empty if every item has a counter
-  int64_t count;
-
-  static bool few(int64_t rows, int64_t items) { return items <= std::min(most, 1024 * rows); }
-  ItemNumbers(const int64_t* item_of, int64_t rows, int64_t items) : count(items) {
-    if (few(rows, items)) return;
-    known.assign(item_of, item_of + rows);
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    count = static_cast<int64_t>(known.size());
-  }
-  int64_t operator()(int64_t item) const {
-    return known.empty() ? item - 1 : std::lower_bound(known.begin(), known.end(), item) - known.begin();
-  }
-  int64_t item(int64_t number) const { return known.empty() ? number + 1 : known[number]; }
-};
-
-/// Returns counters that are 0, one per item. The caller must reset them to 0, so that a batch costs time proportional
-/// to its rows, not to the catalogue.
-int64_t* counts_of(int64_t places) {
-  static constinit thread_local cpu::OfThread<std::vector<int64_t>> the_counts;
-  std::vector<int64_t>& counts = the_counts.get();
-  if (static_cast<int64_t>(counts.size()) < places) counts.resize(static_cast<size_t>(places), 0);
-  return counts.data();
-}
-
-ByItem by_item(const Tensor& user_of, const Tensor& item_of, const Lists& lists, int64_t items) {
-  const Tensor users = user_of.to(Device::cpu), chosen = item_of.to(Device::cpu);
-  const int64_t rows = lists.rows(), *const item = numbers(chosen);
-  const ItemNumbers number(item, rows, items);
-  const int64_t most = std::min(rows, number.count);
-  ByItem grouped{empty_index(most), empty_index(most + 1), empty_index(rows), empty_index(rows)};
-  std::vector<uint64_t> occurs(static_cast<size_t>(number.count + 63) / 64);  // a bit set of the items that occur
-  const Ragged ragged = lists.view(Device::cpu);
-  // No exceptions may be thrown from here on, because the counters must be reset at the end.
-  int64_t* const next = counts_of(number.count);
-  for (int64_t r = 0; r < rows; ++r) {
-    const int64_t at = number(item[r]);
-    ++next[at];
-    occurs[at / 64] |= uint64_t{1} << (at % 64);
-  }
-  int64_t *const present = numbers(grouped.items), *const starts = numbers(grouped.starts);
-  int64_t *const order = numbers(grouped.order), *const owner = numbers(grouped.user_of), found = 0, at = 0;
-  for (size_t word = 0; word < occurs.size(); ++word) {
-    for (uint64_t left = occurs[word]; left != 0; left &= left - 1) {
-      const int64_t i = static_cast<int64_t>(word) * 64 + std::countr_zero(left);
-      present[found] = number.item(i);
-      starts[found++] = at;
-      at += std::exchange(next[i], at);
-    }
-  }
-  starts[found] = rows;
-  for (int64_t l = 0, r = 0; l < ragged.count; ++l) {
-    const int64_t user = numbers(users)[l];
-    for (const int64_t end = ragged.offsets[l + 1]; r < end; ++r) {
-      const int64_t k = next[number(item[r])]++;
-      order[k] = r;
-      owner[k] = user;
-    }
-  }
-  for (int64_t i = 0; i < found; ++i) next[number(present[i])] = 0;
-  grouped.items = grouped.items.slice(0, found);
-  grouped.starts = grouped.starts.slice(0, found + 1);
-  return grouped;
-}
+/// Returns true if a bit set of all items costs little beside the rows of a batch.
+bool few_items(int64_t rows, int64_t items) { return items <= std::min<int64_t>(1 << 19, 1024 * rows); }
 
 /// Computes the items' gradients row by row, if there are few enough items for a bit set.
 Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
@@ -140,24 +63,27 @@ Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Te
 
 Gradient item_gradient(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                        int64_t items, const Tensor& g) {
-  if (g.device() == Device::cpu && ItemNumbers::few(lists.rows(), items))
-    return item_gradient_here(users, user_of, item_of, lists, items, g);
-  const ByItem grouped = by_item(user_of, item_of, lists, items);
-  const int64_t width = users.size(1), count = grouped.items.entries();
   const Device device = g.device();
-  const Tensor owner = grouped.user_of.to(device), order = grouped.order.to(device), starts = grouped.starts.to(device);
-  const Tensor out = Tensor::empty({count, width}, g.dtype(), device);
+  if (device == Device::cpu && few_items(lists.rows(), items))
+    return item_gradient_here(users, user_of, item_of, lists, items, g);
+  const NumberGroups by_item = group_numbers(item_of, items);
+  const int64_t width = users.size(1), count = by_item.numbers.entries();
+  const Tensor owners = empty_index(lists.rows(), device), out = Tensor::empty({count, width}, g.dtype(), device);
   with_real(g.dtype(), [&]<class Real>() {
-    kernels<TrainingKernels<Real>>(device).factor_item_gradients(count * width,
-                                                                 {.users = users.span_of_rows<const Real>(user_of),
-                                                                  .user_of = {owner.span<const int64_t>().data},
-                                                                  .order = order.span<const int64_t>(),
-                                                                  .starts = starts.span<const int64_t>(),
-                                                                  .width = width,
-                                                                  .upstream = g.span<const Real>(),
-                                                                  .out = out.span<Real>()});
+    const auto& table = kernels<TrainingKernels<Real>>(device);
+    table.owners_of_rows(lists.rows(), {.rows = by_item.order.span<const int64_t>(),
+                                        .user_of = user_of.span<const int64_t>(),
+                                        .lists = lists.view(device),
+                                        .out = owners.span<int64_t>()});
+    table.factor_item_gradients(count, {.users = users.span_of_rows<const Real>(user_of),
+                                        .user_of = {owners.span<const int64_t>().data},
+                                        .order = by_item.order.span<const int64_t>(),
+                                        .starts = by_item.starts.span<const int64_t>(),
+                                        .width = width,
+                                        .upstream = g.span<const Real>(),
+                                        .out = out.span<Real>()});
   });
-  return {grouped.items.to(device), out, true};
+  return {by_item.numbers, out, true};
 }
 
 Gradient user_gradient(const Tensor& items, const Tensor& user_of, const Tensor& item_of, const Lists& lists,

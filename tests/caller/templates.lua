@@ -51,7 +51,7 @@ return {
   ["core.positives"] = { "i64{1,1,1,2,2,2}", "i64{1,2,3,1,4,5}", "mr.tensor{5,4,3,5,5,4}", "i64{}", "i64{}", "2", "5",
     "3.0", "1", "false" },
   ["core.make_fold"] = { positives, "'user'", "2", "1", "1", "0.2", "1", "1", "0.2", "nil" },
-  ["mr.UserItems:with_negatives"] = { known, "i64{1, 2}", "i64{1, 3}", "4", "false", "1", "3", "0", "2" },
+  ["mr.UserItems:with_negatives"] = { known, "i64{1, 2}", "i64{1, 3}", "4", "false", "1", "3", "0", "2", "'cpu'" },
   ["core.user_items"] = { lists, "i64{1, 2}", six, "4", "5" },
   ["core.rated_by_part"] = { positives, "i64{1,1,1,2,2,2}", "i64{1,2,3,1,4,5}", "i64{6,5,4,3,2,1}", "i64{0,0,0,1,2,2}",
     "2", "'user'", "2", "1", "0.2", "1", "1", "0.2", "nil" },

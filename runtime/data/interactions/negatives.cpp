@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/core/threads.h"
+#include "kernels/models/interactions.h"
 #include "runtime/data/interactions/dice.h"
 #include "runtime/data/interactions/user_items.h"
 #include "runtime/lua/bind.h"
@@ -16,39 +17,8 @@ namespace mr {
 namespace {
 
 constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
-constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
-constexpr int64_t most_of_few = 32;            // up to so many negatives, each draw looks for its own item
-
-/// Draws uniform integers in [0, n) for one row of a step (Lemire 2019): the product of n and 32 random bits has the
-/// integer in its upper half. Lower halves below 2^32 mod n are drawn again, so that no integer is more likely.
-class RowDraws {
- public:
-  RowDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
-      : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
-
-  /// Writes the draws first to first + count - 1 of the row; first is a multiple of 4.
-  void write(int64_t first, int64_t count, int32_t* out) const {
-    for (int64_t d = 0; d < count; d += 4) {
-      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
-      for (int64_t k = 0; k < 4 && d + k < count; ++k) {
-        const uint64_t product = bits.word[k] * n_;
-        out[d + k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= least_ ? product >> 32 : again(first + d + k));
-      }
-    }
-  }
-
- private:
-  uint64_t again(int64_t draw) const {
-    for (uint64_t attempt = 1;; ++attempt) {
-      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>(draw), step_ | attempt << step_bits);
-      const uint64_t product = bits.word[0] * n_;
-      if ((product & 0xFFFFFFFFULL) >= least_) return product >> 32;
-    }
-  }
-
-  RandomKey key_;
-  uint64_t step_, row_, n_, least_;
-};
+constexpr int64_t most_of_few = 32;  // up to so many negatives, each draw looks for its own item
+static_assert(most_negatives < int64_t{1} << RowDraws::draw_bits);
 
 /// number of draws in a block, which fits the L1 cache; a loop over all of its entries is compiled to vectors
 constexpr int64_t block = 256;
@@ -113,79 +83,34 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
-/// Pairs of a user and a relevant item, and where to write their rows. A row is the item, then `count` negatives.
-struct Pairs {
-  const UserItemTable& table;
-  std::vector<int64_t> users, items;
-  int64_t count, before;  // `before`: the number of rows of a batch before the first one
-  int64_t batch;          // pairs of a batch; the pairs of the first batch belong to `step`, the next ones to the next
-  RandomKey key;
-  uint64_t step;
-  int64_t* out;
-
-  uint64_t step_of(int64_t r) const { return step + static_cast<uint64_t>(r / batch); }
-
-  int64_t* row(int64_t r) const { return out + r * (count + 1); }
-  Span<const int64_t> known(int64_t r) const {
-    const int64_t begin = table.offsets[users[r] - 1];
-    return {table.items.data() + begin, table.offsets[users[r]] - begin};
-  }
-  RowDraws draws(int64_t r) const {
-    const auto unknown = static_cast<uint64_t>(table.all_items - known(r).size);
-    return {key, step_of(r), static_cast<uint64_t>(before + r % batch), unknown};
-  }
-};
-
-/// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below
-/// it: the exact position if the items were spread evenly.
-int64_t guess_of(Span<const int64_t> known, int64_t rank, int64_t all_items) {
-  return rank * known.size / (all_items - known.size);
-}
-
-/// Returns how many of a user's items have at most `rank` unknown items below them. The search goes up or down from
-/// `guess` by growing steps, then halves what is left: it reads few of the items.
-int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
-  int64_t low = 0, high = known.size;
-  int64_t next = guess, step = 2;
-  while (low < high) {
-    const bool is_before = known[next] - 1 - next <= rank;
-    (is_before ? low : high) = is_before ? next + 1 : next;
-    next += is_before ? step : -step;
-    step *= 2;
-    if (next < low || next >= high) next = (low + high) / 2;
-  }
-  return low;
-}
-
 /// Writes rows with few negatives each. First it draws the rank, among unknown items, of every negative, so that the
 /// user's items that are compared with it are in the cache when its turn comes.
-void write_few_negatives(const Pairs& pairs, int64_t first, int64_t last) {
-  const int64_t all_items = pairs.table.all_items;
-  std::array<int32_t, most_of_few> ranks{};
+void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
+    std::array<int32_t, most_of_few> ranks{};
   for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known(r);
+    const Span<const int64_t> known = pairs.known_of(r);
     int64_t* const row = pairs.row(r);
     pairs.draws(r).write(0, pairs.count, ranks.data());
     for (int64_t k = 0; k < pairs.count; ++k) {
       row[k + 1] = ranks[k];
-      __builtin_prefetch(known.data + guess_of(known, ranks[k], all_items));
+      __builtin_prefetch(known.data + guess_of(known, ranks[k], pairs.all_items));
     }
   }
   for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known(r);
+    const Span<const int64_t> known = pairs.known_of(r);
     int64_t* const row = pairs.row(r);
     row[0] = pairs.items[r];
     for (int64_t k = 1; k <= pairs.count; ++k) {
-      row[k] += known_before(known, row[k], guess_of(known, row[k], all_items)) + 1;
+      row[k] += known_before(known, row[k], guess_of(known, row[k], pairs.all_items)) + 1;
     }
   }
 }
 
 /// Writes rows with many negatives each.
-void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
+void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
   std::vector<int32_t> gaps;
   for (int64_t r = first; r < last; ++r) {
-    const Span<const int64_t> known = pairs.known(r);
+    const Span<const int64_t> known = pairs.known_of(r);
     gaps.clear();
     for (int64_t m = 0; m < known.size; ++m) gaps.push_back(static_cast<int32_t>(known[m] - 1 - m));
     pairs.row(r)[0] = pairs.items[r];
@@ -194,12 +119,11 @@ void write_many_negatives(const Pairs& pairs, int64_t first, int64_t last) {
 }
 
 /// Writes rows whose negatives all pairs of a batch share; they are drawn from all items.
-void write_shared_negatives(const Pairs& pairs) {
-  const auto all = static_cast<int64_t>(pairs.users.size());
+void write_shared_negatives(const InteractionRows& pairs) {
+  const int64_t all = pairs.users.size;
   std::vector<int64_t> same(static_cast<size_t>(pairs.count));
   for (int64_t begin = 0; begin < all; begin += pairs.batch) {
-    const RowDraws draws(pairs.key, pairs.step_of(begin), 0, static_cast<uint64_t>(pairs.table.all_items));
-    write_items(draws, {}, pairs.count, same.data());
+    write_items(pairs.draws(begin), {}, pairs.count, same.data());
     cpu::parallel(std::min(pairs.batch, all - begin), 16, [&](int64_t first, int64_t last) {
       for (int64_t r = begin + first; r < begin + last; ++r) {
         pairs.row(r)[0] = pairs.items[r];
@@ -209,31 +133,42 @@ void write_shared_negatives(const Pairs& pairs) {
   }
 }
 
+void write_here(const InteractionRows& pairs) {
+  if (pairs.shared) return write_shared_negatives(pairs);
+  cpu::parallel(pairs.users.size, 16, [&](int64_t first, int64_t last) {
+    (pairs.count <= most_of_few ? write_few_negatives : write_many_negatives)(pairs, first, last);
+  });
+}
+
 /// Returns for each pair of a user and an item the item and `count` negatives: items that the user does not have. The
 /// pairs are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch
-/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items.
+/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items. The result is the
+/// same on each device.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
-                      int64_t seed, int64_t step, int64_t before, int64_t batch) {
+                      int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
+  const Device device = to_device(where);
   check_negatives(*self, users, items, count, batch);
-  const Tensor out = Tensor::empty({users.entries() * (count + 1)}, Dtype::int64);
+  if (!shared) check_unseen(*self, users.to_vector<int64_t>());
+  const Tensor out = Tensor::empty({users.entries() * (count + 1)}, Dtype::int64, device);
   const char* const purpose = shared ? "shared negatives of a step" : "negatives of interactions";
-  const Pairs pairs{*self,
-                    users.to_vector<int64_t>(),
-                    items.to_vector<int64_t>(),
-                    count,
-                    before,
-                    batch,
-                    random_key(static_cast<uint64_t>(seed), purpose),
-                    static_cast<uint64_t>(step),
-                    out.span<int64_t>().data};
-  if (shared) {
-    write_shared_negatives(pairs);
-    return out;
-  }
-  check_unseen(*self, pairs.users);
-  cpu::parallel(users.entries(), 16, [&](int64_t first, int64_t last) {
-    (count <= most_of_few ? write_few_negatives : write_many_negatives)(pairs, first, last);
-  });
+  const bool is_here = device == Device::cpu;
+  const Tensor users_there = users.to(device), items_there = items.to(device);
+  const UserItemTensors* const table = is_here ? nullptr : &self->on_gpu();
+  const InteractionRows pairs{
+      .users = users_there.span<const int64_t>(),
+      .items = items_there.span<const int64_t>(),
+      .offsets = is_here ? self->offsets.data() : table->offsets.span<const int64_t>().data,
+      .known = is_here ? self->items.data() : table->items.span<const int64_t>().data,
+      .all_items = self->all_items,
+      .count = count,
+      .before = before,
+      .batch = batch,
+      .shared = shared,
+      .key = random_key(static_cast<uint64_t>(seed), purpose),
+      .step = static_cast<uint64_t>(step),
+      .out = out.span<int64_t>().data,
+  };
+  (is_here ? write_here : cuda::write_interactions)(pairs);
   return out;
 }
 
@@ -266,7 +201,7 @@ extern const lua::OpTable negatives_methods{
     {op<&interactions>("interactions", "self",
                        "All pairs of users and items, except those of users who have every item, and the number of "
                        "items of each user."),
-     op<&with_negatives>("with_negatives", "self, users, items, count, shared, seed, step, before, batch",
+     op<&with_negatives>("with_negatives", "self, users, items, count, shared, seed, step, before, batch, device",
                          "For each pair of user and item, the item and `count` drawn items; int64.")}};
 
 }  // namespace mr

@@ -163,6 +163,13 @@ int64_t items_of(const UserItems& table) { return table->all_items; }
 
 }  // namespace
 
+const UserItemTensors& UserItemTable::on_gpu() const {
+  std::call_once(copied_, [this] {
+    there_ = {Tensor::from(offsets, Device::cuda), Tensor::from(items, Device::cuda)};
+  });
+  return there_;
+}
+
 std::vector<int64_t> users_of_items(const UserItemTable& table) {
   std::vector<int64_t> counts(static_cast<size_t>(table.all_items), 0);
   for (const int64_t item : table.items) ++counts[item - 1];

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,6 +13,11 @@
 
 namespace mr {
 
+/// The tensors of a UserItemTable on the GPU.
+struct UserItemTensors {
+  Tensor offsets, items;
+};
+
 /// The items of user u (from 0) are items[offsets[u]] .. items[offsets[u + 1] - 1], ascending, counted from 1.
 struct UserItemTable {
   std::vector<int64_t> offsets, items;
@@ -20,6 +26,12 @@ struct UserItemTable {
 
   int64_t all_users() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t count(int64_t user) const { return offsets[user + 1] - offsets[user]; }
+  /// Returns a copy on the GPU, made by the first call.
+  const UserItemTensors& on_gpu() const;
+
+ private:
+  mutable std::once_flag copied_;
+  mutable UserItemTensors there_;
 };
 
 using UserItems = std::shared_ptr<const UserItemTable>;

@@ -86,13 +86,15 @@ end
 -- threads have work even if batches are small.
 local rows_of_block = 65536
 
--- Draws the rows of the interactions order[first] to order[first + count - 1]. These interactions belong to batches of
--- `size` interactions each: the first one is in batch number `step` of the training, after `before` other interactions.
-local function block_of(self, order, first, count, size, before, step)
+-- Draws the rows of the interactions order[first] to order[first + count - 1], on the device. These interactions belong
+-- to batches of `size` interactions each: the first one is in batch number `step` of the training, after `before` other
+-- interactions.
+local function block_of(self, order, first, count, size, before, step, device)
   local how, chosen = self._how, order:narrow(1, first, count)
   local users, items = self._users:rows(chosen), self._items:rows(chosen)
   return { first = first, count = count, users = users, numbers = self._numbers:rows(users),
-    rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before, size) }
+    rows = self._table:with_negatives(users, items, how.negatives, how.shared, how.seed, step, before, size,
+      device) }
 end
 
 -- Makes the batch of the interactions order[first] to order[first + count - 1], whose rows `block` already has.
@@ -100,7 +102,7 @@ local function batch_of(self, block, first, count, device)
   local lists, width, at = lists_of(self, count), self._how.negatives + 1, first - block.first
   whole_lists.set(lists, self._shapes, block.numbers:narrow(1, at + 1, count))
   return dataset.batch{ lists = lists, size = count, users = block.users:narrow(1, at + 1, count):to(device),
-    items = block.rows:narrow(1, at * width + 1, count * width):to(device) }
+    items = block.rows:narrow(1, at * width + 1, count * width) }
 end
 
 -- Makes one process's share of a batch of `count` interactions. The shares of the processes with lower numbers precede
@@ -109,7 +111,7 @@ local function share_of(self, order, first, count, step, o)
   local index, shares = table.unpack(o.share)
   local before = count * (index - 1) // shares
   local own = count * index // shares - before
-  local block = block_of(self, order, first + before, own, math.max(1, own), before, step)
+  local block = block_of(self, order, first + before, own, math.max(1, own), before, step, o.device)
   local batch = batch_of(self, block, block.first, own, o.device)
   batch.rows_before = before * (self._how.negatives + 1)
   return batch
@@ -136,7 +138,7 @@ function Interactions:pass(o)
     at, step = at + n, step + 1
     if o.share then return share_of(self, order, first, n, step, o) end
     if not block or first >= block.first + block.count then
-      block = block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, step)
+      block = block_of(self, order, first, math.min(most, self.count - first + 1), o.size, 0, step, o.device)
     end
     return batch_of(self, block, first, n, o.device)
   end

@@ -238,13 +238,13 @@ void run_factors(const Case<Real>& c, Results& results) {
   starts.push_back(static_cast<int64_t>(order.size()));
   for (size_t k = 0; k < order.size(); ++k) users.push_back(1 + static_cast<int64_t>(k) % 5);
   std::vector<Real> by_item(static_cast<size_t>(3 * width));
-  table.factor_item_gradients(3 * width, {span(c.factors),
-                                          {users.data()},
-                                          {order.data(), static_cast<int64_t>(order.size())},
-                                          {starts.data(), static_cast<int64_t>(starts.size())},
-                                          width,
-                                          span(c.scores),
-                                          span(by_item)});
+  table.factor_item_gradients(3, {span(c.factors),
+                                  {users.data()},
+                                  {order.data(), static_cast<int64_t>(order.size())},
+                                  {starts.data(), static_cast<int64_t>(starts.size())},
+                                  width,
+                                  span(c.scores),
+                                  span(by_item)});
   results.add(by_item);
 }
 

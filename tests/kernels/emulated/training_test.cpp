@@ -1,10 +1,14 @@
 // Compares factor models on the GPU with sums in long double, and tests what the GPU stores of a step and an epoch.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include "kernels/device/group_numbers.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/models/rows.h"
 #include "kernels/tensor/elementwise.h"
@@ -85,26 +89,70 @@ TEMPLATE_TEST_CASE("factor_scores and factor_user_gradients on the GPU agree wit
   check_near(by_users_there.values(), by_users, n);
 }
 
-TEMPLATE_TEST_CASE("factor_item_gradients on the GPU agree with the plain kernel", "[kernels][gpu]", float, double) {
+TEMPLATE_TEST_CASE("factor_item_gradients and owners_of_rows on the GPU agree with sums in long double",
+                   "[kernels][gpu]", float, double) {
   using Real = TestType;
-  const int64_t width = GENERATE(1, 3, 4, 32, 33);
-  // four items with 0, 1, 3 and 2 rows of 6
-  const std::vector<int64_t> order{4, 0, 3, 5, 1, 2}, starts{0, 0, 1, 4, 6}, user_of{2, 1, 3, 3, 1, 2};
-  const auto users = random<Real>(3 * width, "users"), upstream = random<Real>(6, "upstream");
-  std::vector<Real> expected(static_cast<size_t>(4 * width));
-  const FactorItemGradients<Real> plain{
-      here(users), {user_of.data()}, here(order), here(starts), width, here(upstream), {expected.data(), 4 * width}};
-  for (int64_t i = 0; i < 4 * width; ++i) plain(i);
-  const OnDevice<int64_t> order_there(order), starts_there(starts), user_of_there(user_of);
-  const OnDevice<Real> users_there(users), upstream_there(upstream), out(4 * width);
-  cuda_table<TrainingKernels<Real>>()->factor_item_gradients(4 * width, {users_there.span(),
-                                                                         {user_of_there.data()},
-                                                                         order_there.span(),
-                                                                         starts_there.span(),
-                                                                         width,
-                                                                         upstream_there.span(),
-                                                                         out.span()});
-  check_near(out.values(), expected, 3);
+  const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000);
+  const int64_t width = GENERATE(1, 3, 4, 31, 32, 33, 64, 100);
+  CAPTURE(n, width);
+  const Model<Real> m(n, width);
+  const OnDevice<int64_t> offsets(m.offsets), user_of(m.user_of), item_of(m.item_of);
+  const OnDevice<int64_t> order(m.rows), starts(38), items(37), found(1), owners(m.rows);
+  cuda::group_numbers(m.rows, item_of.data(), 37, {order.data(), starts.data(), items.data(), found.data()});
+
+  std::vector<std::vector<long double>> sums(37, std::vector<long double>(static_cast<size_t>(width), 0.0L));
+  std::vector<bool> occurs(37);
+  for (int64_t list = 0; list < 4; ++list) {
+    for (int64_t r = m.offsets[list]; r < m.offsets[list + 1]; ++r) {
+      const int64_t item = m.item_of[r] - 1;
+      occurs[item] = true;
+      for (int64_t c = 0; c < width; ++c)
+        sums[item][c] += static_cast<long double>(m.upstream[r]) * m.users[(m.user_of[list] - 1) * width + c];
+    }
+  }
+  std::vector<int64_t> expected_items;
+  std::vector<Real> expected;
+  for (int64_t item = 0; item < 37; ++item) {
+    if (!occurs[item]) continue;
+    expected_items.push_back(item + 1);
+    for (const long double sum : sums[item]) expected.push_back(static_cast<Real>(sum));
+  }
+  const int64_t count = found.values()[0];
+  REQUIRE(count == static_cast<int64_t>(expected_items.size()));
+  std::vector<int64_t> found_items = items.values();
+  found_items.resize(static_cast<size_t>(count));
+  CHECK(found_items == expected_items);
+
+  const OnDevice<Real> users(m.users), upstream(m.upstream), out(count * width);
+  const auto& table = *cuda_table<TrainingKernels<Real>>();
+  table.owners_of_rows(m.rows, {order.span(), user_of.span(), {offsets.data(), 4}, owners.span()});
+  table.factor_item_gradients(
+      count, {users.span(), {owners.data()}, order.span(), starts.span(), width, upstream.span(), out.span()});
+  check_near(out.values(), expected, n);
+}
+
+TEST_CASE("group_numbers on the GPU finds the positions of each number, ascending", "[kernels][gpu]") {
+  const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129, 1000);
+  const int64_t most = GENERATE(as<int64_t>(), 1, 2, 37, 5000, INT64_MAX);
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < n; ++i) numbers.push_back(1 + i * i * 31 % std::min<int64_t>(most, 100000));
+  std::map<int64_t, std::vector<int64_t>> positions;
+  for (int64_t i = 0; i < n; ++i) positions[numbers[i]].push_back(i);
+  std::vector<int64_t> expected_numbers, expected_starts{0}, expected_order;
+  for (const auto& [number, at] : positions) {
+    expected_numbers.push_back(number);
+    expected_order.insert(expected_order.end(), at.begin(), at.end());
+    expected_starts.push_back(static_cast<int64_t>(expected_order.size()));
+  }
+  const int64_t room = std::min(n, most);
+  const OnDevice<int64_t> there(numbers), order(n), starts(room + 1), each(room), found(1);
+  cuda::group_numbers(n, there.data(), most, {order.data(), starts.data(), each.data(), found.data()});
+  const auto count = static_cast<size_t>(found.values()[0]);
+  REQUIRE(count == positions.size());
+  CHECK(order.values() == expected_order);
+  const std::vector<int64_t> found_numbers = each.values(), found_starts = starts.values();
+  CHECK(std::equal(expected_numbers.begin(), expected_numbers.end(), found_numbers.begin()));
+  CHECK(std::equal(expected_starts.begin(), expected_starts.end(), found_starts.begin()));
 }
 
 TEMPLATE_TEST_CASE("adam_steps on the GPU updates several parameters in one launch, and adam_clock counts steps",

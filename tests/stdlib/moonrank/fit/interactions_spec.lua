@@ -303,6 +303,22 @@ describe("mr.fit of interactions", function()
     check(not pcall(equal, items(one), items(three)))
   end)
 
+  it("draws the same negatives on a GPU as on the CPU", function()
+    if not mr.has_cuda() then return test.skip "no CUDA device" end
+    local lists = mr.lists{ { 1, 1, 1 }, { 1 } }
+    local items = mr.tensor({ 2, 9, 40, 7 }, { dtype = "int64" })
+    local table_of = core.user_items(lists, mr.tensor({ 1, 2 }, { dtype = "int64" }), items, 2, 41)
+    local users = mr.tensor({ 1, 2, 1, 1 }, { dtype = "int64" })
+    for _, count in ipairs{ 1, 31, 32, 33, 1000 } do
+      for _, shared in ipairs{ false, true } do
+        local function drawn(device)
+          return table_of:with_negatives(users:to("cpu"), items:to("cpu"), count, shared, 5, 3, 0, 2, device):totable()
+        end
+        equal(drawn("cuda"), drawn("cpu"))
+      end
+    end
+  end)
+
   it("trains on a GPU as on the CPU", function()
     if not mr.has_cuda() then return test.skip "no CUDA device" end
     local was, losses = mr.device(), {}

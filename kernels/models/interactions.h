@@ -1,0 +1,97 @@
+// Rows of interactions: each is a relevant item of a user, then items that the user does not have, drawn uniformly with
+// replacement. A draw depends only on the seed, the training step and the row of the interaction in its batch.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/core/rng.h"
+#include "kernels/core/view.h"
+
+namespace mr {
+
+/// Draws uniform integers in [0, n) for one row of a step (Lemire 2019): the product of n and 32 random bits has the
+/// integer in its upper half. Lower halves below 2^32 mod n are drawn again, so that no integer is more likely.
+class RowDraws {
+ public:
+  static constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
+
+  MR_HD RowDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
+      : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
+
+  /// Writes the draws first to first + count - 1 of the row; first is a multiple of 4.
+  MR_HD void write(int64_t first, int64_t count, int32_t* out) const {
+    for (int64_t d = 0; d < count; d += 4) {
+      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
+      for (int64_t k = 0; k < 4 && d + k < count; ++k) {
+        const uint64_t product = bits.word[k] * n_;
+        out[d + k] = static_cast<int32_t>((product & 0xFFFFFFFFULL) >= least_ ? product >> 32 : again(first + d + k));
+      }
+    }
+  }
+
+ private:
+  MR_HD uint64_t again(int64_t draw) const {
+    for (uint64_t attempt = 1;; ++attempt) {
+      const Random128 bits = philox(key_, row_ | static_cast<uint64_t>(draw), step_ | attempt << step_bits);
+      const uint64_t product = bits.word[0] * n_;
+      if ((product & 0xFFFFFFFFULL) >= least_) return product >> 32;
+    }
+  }
+
+  RandomKey key_;
+  uint64_t step_, row_, n_, least_;
+};
+
+/// Returns a guess for the position, among a user's items, of the first one with more than `rank` unknown items below
+/// it: the exact position if the items were spread evenly.
+MR_HD inline int64_t guess_of(Span<const int64_t> known, int64_t rank, int64_t all_items) {
+  return rank * known.size / (all_items - known.size);
+}
+
+/// Returns how many of a user's items have at most `rank` unknown items below them. The search goes up or down from
+/// `guess` by growing steps, then halves what is left: it reads few of the items.
+MR_HD inline int64_t known_before(Span<const int64_t> known, int64_t rank, int64_t guess) {
+  int64_t low = 0, high = known.size;
+  int64_t next = guess, step = 2;
+  while (low < high) {
+    const bool is_before = known[next] - 1 - next <= rank;
+    (is_before ? low : high) = is_before ? next + 1 : next;
+    next += is_before ? step : -step;
+    step *= 2;
+    if (next < low || next >= high) next = (low + high) / 2;
+  }
+  return low;
+}
+
+/// Pairs of a user and a relevant item, and where to write their rows of 1 + `count` items. All numbers are from 1.
+struct InteractionRows {
+  Span<const int64_t> users, items;
+  const int64_t *offsets, *known;  // the items of user u (from 0) are known[offsets[u]] .. known[offsets[u + 1] - 1]
+  int64_t all_items, count;
+  int64_t before;  // the number of rows of a batch before the first one
+  int64_t batch;   // pairs of a batch; the pairs of the first batch belong to `step`, the next ones to the next
+  bool shared;     // all pairs of a batch have the same negatives, drawn from all items
+  RandomKey key;
+  uint64_t step;
+  int64_t* out;
+
+  MR_HD uint64_t step_of(int64_t r) const { return step + static_cast<uint64_t>(r / batch); }
+  MR_HD int64_t* row(int64_t r) const { return out + r * (count + 1); }
+  MR_HD Span<const int64_t> known_of(int64_t r) const {
+    if (shared) return {known, 0};
+    const int64_t begin = offsets[users[r] - 1];
+    return {known + begin, offsets[users[r]] - begin};
+  }
+  MR_HD RowDraws draws(int64_t r) const {
+    const auto unknown = static_cast<uint64_t>(all_items - known_of(r).size);
+    return {key, step_of(r), shared ? 0 : static_cast<uint64_t>(before + r % batch), unknown};
+  }
+};
+
+namespace cuda {
+
+/// Writes all rows, which are in device memory.
+void write_interactions(const InteractionRows& rows);
+
+}  // namespace cuda
+}  // namespace mr
