@@ -1,6 +1,5 @@
-#include "kernels/models/interactions.h"
-
 #include "kernels/device/launch.cuh"
+#include "kernels/models/interactions.h"
 
 namespace mr::cuda {
 namespace {

@@ -13,22 +13,22 @@
 
 namespace mr {
 
-#define MR_TRAINING_ROWS(LISTS, ELEMENTS)              \
-  LISTS(factor_scores, FactorScores)                   \
-  LISTS(factor_user_gradients, FactorUserGradients)    \
-  ELEMENTS(owners_of_rows, OwnersOfRows)               \
-  LISTS(factor_item_gradients, FactorItemGradients)    \
-  LISTS(unit_rows, UnitRows)                           \
-  LISTS(unit_rows_vjp, UnitRowsVjp)                    \
-  LISTS(layer_forward, LayerForward)                   \
-  LISTS(layer_vjp, LayerVjp)                           \
-  ELEMENTS(layer_bias, LayerBiasGradient)              \
-  ELEMENTS(set_slots, SetSlots)                        \
-  ELEMENTS(sgd_step, SgdStep)                          \
-  ELEMENTS(root_step, RootStep)                        \
-  ELEMENTS(shrink, Shrink)                             \
-  ELEMENTS(adam_step, AdamStep)                        \
-  ELEMENTS(adam_steps, AdamSteps)                      \
+#define MR_TRAINING_ROWS(LISTS, ELEMENTS)           \
+  LISTS(factor_scores, FactorScores)                \
+  LISTS(factor_user_gradients, FactorUserGradients) \
+  ELEMENTS(owners_of_rows, OwnersOfRows)            \
+  LISTS(factor_item_gradients, FactorItemGradients) \
+  LISTS(unit_rows, UnitRows)                        \
+  LISTS(unit_rows_vjp, UnitRowsVjp)                 \
+  LISTS(layer_forward, LayerForward)                \
+  LISTS(layer_vjp, LayerVjp)                        \
+  ELEMENTS(layer_bias, LayerBiasGradient)           \
+  ELEMENTS(set_slots, SetSlots)                     \
+  ELEMENTS(sgd_step, SgdStep)                       \
+  ELEMENTS(root_step, RootStep)                     \
+  ELEMENTS(shrink, Shrink)                          \
+  ELEMENTS(adam_step, AdamStep)                     \
+  ELEMENTS(adam_steps, AdamSteps)                   \
   ELEMENTS(adam_clock, AdamClock)
 
 MR_KERNEL_TABLE(TrainingKernels, MR_TRAINING_ROWS)

@@ -1,9 +1,9 @@
 // Factor models on the GPU: eight lanes per row with 16-byte loads. The order of each sum depends on the list only.
 #include <algorithm>
-#include <type_traits>
 
 #include "kernels/device/launch.cuh"
 #include "kernels/device/list_of.h"
+#include "kernels/device/pack.h"
 #include "kernels/models/rows.h"
 
 namespace mr {
@@ -11,33 +11,6 @@ namespace cuda {
 namespace {
 
 constexpr int lanes_per_row = 8;
-
-/// V consecutive numbers, loaded or stored in one access.
-template <class Real, int V>
-struct alignas(V * sizeof(Real)) Pack {
-  Real at[V];
-};
-
-template <class Real, int V>
-MR_HD Pack<Real, V>& pack(Real* from) {
-  return *reinterpret_cast<Pack<Real, V>*>(from);
-}
-template <class Real, int V>
-MR_HD const Pack<Real, V>& pack(const Real* from) {
-  return *reinterpret_cast<const Pack<Real, V>*>(from);
-}
-
-/// Calls run(V), where V numbers are 16 bytes if rows are aligned to 16 bytes, else with V = 1.
-template <class Real, class Run>
-void with_pack(const Real* matrix, const Real* other, int64_t width, Run run) {
-  constexpr int most = 16 / sizeof(Real);
-  const bool aligned = (reinterpret_cast<uintptr_t>(matrix) | reinterpret_cast<uintptr_t>(other)) % 16 == 0;
-  if (aligned && width % most == 0) {
-    run(std::integral_constant<int, most>{});
-  } else {
-    run(std::integral_constant<int, 1>{});
-  }
-}
 
 int64_t blocks_for(int64_t blocks) {
   return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);

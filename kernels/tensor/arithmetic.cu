@@ -1,6 +1,7 @@
 // Arithmetic on the GPU. Long runs are summed by several blocks.
 #include "kernels/device/launch.cuh"
 #include "kernels/device/scratch.h"
+#include "kernels/tensor/binary.cuh"
 #include "kernels/tensor/rows.h"
 
 namespace mr {
@@ -45,6 +46,10 @@ void reduce_sum(int64_t count, const ReduceSum<Real>& w) {
 template <class Real>
 void with_fast_forms(ArithmeticKernels<Real>& table) {
   table.reduce_sum = &reduce_sum<Real>;
+  table.add = &binary<Real, AddOf<Real>>;
+  table.sub = &binary<Real, SubOf<Real>>;
+  table.mul = &binary<Real, MulOf<Real>>;
+  table.div = &binary<Real, DivOf<Real>>;
 }
 
 }  // namespace

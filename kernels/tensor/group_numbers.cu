@@ -1,7 +1,6 @@
-#include "kernels/device/group_numbers.h"
-
 #include <bit>
 
+#include "kernels/device/group_numbers.h"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/scratch.h"
 #include "kernels/device/sort.h"

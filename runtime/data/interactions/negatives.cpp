@@ -86,7 +86,7 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
 /// Writes rows with few negatives each. First it draws the rank, among unknown items, of every negative, so that the
 /// user's items that are compared with it are in the cache when its turn comes.
 void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
-    std::array<int32_t, most_of_few> ranks{};
+  std::array<int32_t, most_of_few> ranks{};
   for (int64_t r = first; r < last; ++r) {
     const Span<const int64_t> known = pairs.known_of(r);
     int64_t* const row = pairs.row(r);
@@ -142,8 +142,8 @@ void write_here(const InteractionRows& pairs) {
 
 /// Returns for each pair of a user and an item the item and `count` negatives: items that the user does not have. The
 /// pairs are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch
-/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items. The result is the
-/// same on each device.
+/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items. The result is
+/// the same on each device.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
                       int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
   const Device device = to_device(where);
