@@ -22,6 +22,7 @@ local works = {
   ["factor scores"] = "scores of a factor model, 1,048,576 rows of 32 factors",
   ["exact order 4096 x 1024"] = "exact order, 4,096 lists of 1,024 rows",
   ["copy 1 GiB"] = "a copy of 1 GiB",
+  SL = "a step of SL, 1,024 interactions with 1,000 negatives of 40,988 items, 64 factors",
 }
 
 -- Returns when and where the GPU was measured, and milliseconds of ours and of PyTorch with the largest ratio first.

@@ -4,6 +4,7 @@ import sys
 import time
 
 import torch
+from interactions_torch import stepper
 
 repeats = int(sys.argv[1])
 device = torch.device("cuda")
@@ -74,6 +75,11 @@ def main():
     report("smooth AP, step 4096 x 256", step)
     long = torch.randn(lists, 1024, device=device)
     report("exact order 4096 x 1024", lambda: torch.sort(long, dim=1, descending=True, stable=True))
+    del long
+    for form in ["gathered", "product"]:
+        train = stepper(form, 1000, 29858, 40988, 64, 0.2, device="cuda")
+        user, item = torch.randint(29858, (1024,), device=device), torch.randint(40988, (1024, 1), device=device)
+        report(f"SL {form}", lambda: train(user, item))
 
 
 if torch.cuda.is_available():
