@@ -15,6 +15,7 @@ function M.place(args, name)
   given.need("place", "args", args, "table", "option values, as from mr.experiment.args")
   given.need("place", "name", name, "string", "the name of a folder: 'mq2008'")
   local folder = rawget(args, "data") or ""
+  given.need("place", "args.data", folder, "string", "a folder: 'sets'")
   return folder ~= "" and folder .. "/" .. name or name
 end
 

@@ -29,4 +29,5 @@ end)
 it("mr.experiment.place is in the folder of --data, if there is one", function()
   equal({ mr.experiment.place({ data = "a/b" }, "mq2008"), mr.experiment.place({ data = "" }, "mq2008"),
     mr.experiment.place({}, "mq2008") }, { "a/b/mq2008", "mq2008", "mq2008" })
+  raises(function() mr.experiment.place({ data = {} }, "mq2008") end, "args.data", "table")
 end)
