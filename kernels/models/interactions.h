@@ -11,11 +11,11 @@ namespace mr {
 
 /// Draws uniform integers in [0, n) for one row of a step (Lemire 2019): the product of n and 32 random bits has the
 /// integer in its upper half. Lower halves below 2^32 mod n are drawn again, so that no integer is more likely.
-class RowDraws {
+class UniformDraws {
  public:
   static constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
 
-  MR_HD RowDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
+  MR_HD UniformDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
       : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
 
   /// Writes the draws first to first + count - 1 of the row; first is a multiple of 4.
@@ -82,7 +82,7 @@ struct InteractionRows {
     const int64_t begin = offsets[users[r] - 1];
     return {known + begin, offsets[users[r]] - begin};
   }
-  MR_HD RowDraws draws(int64_t r) const {
+  MR_HD UniformDraws draws(int64_t r) const {
     const auto unknown = static_cast<uint64_t>(all_items - known_of(r).size);
     return {key, step_of(r), shared ? 0 : static_cast<uint64_t>(before + r % batch), unknown};
   }

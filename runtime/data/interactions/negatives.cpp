@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
 constexpr int64_t most_of_few = 32;  // up to so many negatives, each draw looks for its own item
-static_assert(most_negatives < int64_t{1} << RowDraws::draw_bits);
+static_assert(most_negatives < int64_t{1} << UniformDraws::draw_bits);
 
 /// number of draws in a block, which fits the L1 cache; a loop over all of its entries is compiled to vectors
 constexpr int64_t block = 256;
@@ -49,7 +49,7 @@ void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
 }
 
 /// Writes `count` items that a user does not have. `gaps[m]` is the number of such items below the user's m-th item.
-void write_items(const RowDraws& draws, const std::vector<int32_t>& gaps, int64_t count, int64_t* out) {
+void write_items(const UniformDraws& draws, const std::vector<int32_t>& gaps, int64_t count, int64_t* out) {
   Block ranks{};
   for (int64_t d = 0; d < count; d += block) {
     const int64_t n = std::min(block, count - d);

@@ -51,8 +51,8 @@ TEST_CASE("write_interactions on the GPU writes each item and its drawn negative
     for (int64_t item = 1; item <= all_items; ++item) {
       if (shared || !std::binary_search(first, last, item)) choices.push_back(item);
     }
-    const RowDraws draws(rows.key, static_cast<uint64_t>(7 + r / batch),
-                         shared ? 0 : static_cast<uint64_t>(10 + r % batch), choices.size());
+    const UniformDraws draws(rows.key, static_cast<uint64_t>(7 + r / batch),
+                             shared ? 0 : static_cast<uint64_t>(10 + r % batch), choices.size());
     std::vector<int32_t> ranks(static_cast<size_t>(count));
     draws.write(0, count, ranks.data());
     expected.push_back(items[r]);
