@@ -293,8 +293,8 @@ void ask_host(bool (*ask)()) noexcept {
   }
 }
 void check_interrupt() {
-  // Inside a parallel task all threads must notice Ctrl-C, so the flag is cleared only when the last thread has ended.
-  // Elsewhere the check is one atomic load, so that inner loops may call it.
+  // Inside a parallel task all threads must notice Ctrl-C, so `parallel` clears the flag after the last thread ended.
+  // Outside, this function clears it. A check without Ctrl-C is one atomic load, so that inner loops may call it.
   if (inside_task != nullptr ? !inside_task->asked_to_stop() : !wants_interrupt()) return;
   if (inside_task == nullptr) static_cast<void>(take_interrupt());
   throw Interrupted();

@@ -5,7 +5,8 @@
 
 namespace mr::cuda {
 
-/// A recording in the linked list of recordings to be freed, which needs no allocation when a recording is released.
+/// A recording of GPU work (a CUDA graph) as a node of the linked list of recordings to be freed later. It contains its
+/// own link, so that a recording can be released without an allocation.
 struct Recordings::Node {
   explicit Node(Pool& its_pool) : pool(its_pool) {}
   ~Node() {

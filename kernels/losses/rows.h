@@ -1,6 +1,6 @@
-// The kernels of losses. A pairwise loss has one kernel for each combination of weight and cost: weight 1 with the
-// costs of MR_PAIR_FORMS, LambdaLoss and all pairs with the logistic cost, changes of metrics (kernels/ranking/rows.h)
-// with the costs of LambdaRank. Every other loss has one kernel.
+// The kernels of losses. Pairwise losses multiply the weight of a pair by its cost, with one kernel per combination:
+// weight 1 and each cost of MR_PAIR_FORMS; the weights of LambdaLoss, and of RankNet over all pairs, and the logistic
+// cost; the change of a metric if the rows swap ranks, and each cost of LambdaRank.
 #pragma once
 
 #include <tuple>

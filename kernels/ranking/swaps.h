@@ -55,7 +55,9 @@ struct RankedRows {
   }
 };
 
-/// Numbers of a row that its pairs use: gain level, share (a function of the rank) and 1 / rank.
+/// Numbers of a row from which the change of a metric is computed if the row swaps ranks with another one: `level`, the
+/// row's gain (0 if it is not relevant); `share`, which depends on its rank (for DCG the discount, divided by the ideal
+/// DCG); and 1 / rank.
 struct SwapRow {
   double level, share, inverse_rank;
 };

@@ -104,8 +104,10 @@ DistributionSpec spec_of(const std::string& form, const std::string& method, int
                               .how = to_smoothing(steepness, amount),
                               .beta = beta};
   if (spec.how.kind == Smoothing::by_samples && spec.form != DistributionForm::cdf)
-    throw ArgumentError("steepness", "'samples' cannot be used with form '" + form +
-                                         "': outside the sampled values F~ is 0 or 1. Use form 'cdf'");
+    throw ArgumentError("steepness",
+                        "'samples' cannot be used with form '" + form +
+                            "': it can be infinite where the smoothed distribution function is 0 or 1, beyond the "
+                            "sampled values of the metric. Use form 'cdf', or steepness 'kappa'");
   return spec;
 }
 

@@ -22,7 +22,8 @@ struct LinearStep {
 /// Keeps products of consecutive steps, so that all steps that a row missed are one step.
 class StepProducts {
  public:
-  /// Products from the last `kept` - 1 steps to the present are known; earlier ones are not.
+  /// An optimizer step without a gradient is a linear map of a row. The product of the maps after step t, up to the
+  /// newest step, is stored if t is one of the last `kept` - 1 steps. For an earlier t it has been overwritten.
   static constexpr int32_t kept = 16384;
   static constexpr int32_t block = 128;
 

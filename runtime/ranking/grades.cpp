@@ -28,8 +28,8 @@ std::vector<double> grades_of(const Lists& lists) {
 Tensor values_of_grades(const Lists& lists, const std::vector<double>& values) {
   const std::vector<float>& grades = all_grades(lists);
   if (values.size() != grades.size())
-    throw ArgumentError("values", std::to_string(values.size()) + ", expected one for each of " +
-                                      std::to_string(grades.size()) + " grades");
+    throw ArgumentError("values", "has " + std::to_string(values.size()) + " entries, expected " +
+                                      std::to_string(grades.size()) + ", one for each distinct grade");
   std::vector<double> of_rows;
   of_rows.reserve(lists.relevance().size());
   for (const float grade : lists.relevance())

@@ -12,7 +12,7 @@
 
 namespace mr {
 
-/// Values of a row that its pairs use: its gain level and 1 / its rank.
+/// Values of a row that the weights of its pairs use: `level`, the gain of its grade, and 1 / its rank.
 struct PairRow {
   double level, inverse_rank;
 };

@@ -191,8 +191,8 @@ struct Near {
   }
 };
 
-/// Like translate_box, for `targets` boxes (intervals of scores) with consecutive numbers, which share the loads of the
-/// table.
+/// Like translate_box, for `targets` boxes (intervals of scores) whose box numbers are consecutive. Each coefficient of
+/// field.table is loaded once for all of them.
 template <class Real, int weights, int targets>
 void translate_boxes(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;

@@ -15,8 +15,8 @@ constexpr int64_t stretch = 512;  // number of rows that are evaluated before th
 /// Calls f(i) for i < count on all threads, in at most about 64 tasks, whatever the count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
-/// Chebyshev moments (sums of T_m) of a chunk of rows: over its marked rows, its other rows, and its marked rows
-/// weighted by g and by h.
+/// Sums of Chebyshev polynomials T_m of the scores of a chunk of rows: over its marked (relevant) rows, over its other
+/// rows, and over its marked rows weighted by g and by h, the derivatives by a row's rank and by its rank among these.
 struct Sums {
   enum { marked, others, g, h, count };
   double of[count][BoxShape<float>::padded];

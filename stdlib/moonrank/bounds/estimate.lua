@@ -273,8 +273,8 @@ function M.distribution(metric, o, given)
   local where = "mr.bounds.distribution"
   local found = M.of(metric, grades_of(where, o), { samples = given.samples, seed = o.seed, beta = o.beta })
   if not found.distribution then
-    check.fail("%s: '%s' is undefined for every order of the list. Pass other numbers n and p, or other grades", where,
-      metric.name)
+    check.fail("%s: metric '%s' is undefined for every order of a list with these grades. Pass another n (number of "
+      .. "rows), another p (number of relevant rows) or other grades", where, metric.name)
   end
   if o.method == "exact" and found.method ~= "enumerated" then
     check.fail("%s: method is 'exact', but '%s' has too many orders, or beta is not 0. Use method 'sampled'", where,

@@ -156,8 +156,8 @@ local function bounded_values(m, r)
   return list_stats.weights(m.metric, r.all, values.dtype, values.device):gt(0):where(values * slope + offset, 0 / 0)
 end
 
--- Computes the metric `m` of each query, as a tensor with one value per list. Queries without a relevant document get
--- the value that the metric's option `empty` says.
+-- Computes the metric `m` of each query, as a tensor with one value per list. The metric's option `empty` says the
+-- value of a query without a relevant document; it is NaN for "skip".
 function values_of(m, r)
   if evaluate.is_bounded(m) then return bounded_values(m, r) end
   local found, all = relevant_in(r.lists, m), relevant_in(r.judgments, m)
@@ -189,8 +189,9 @@ function M.coverage(where, run, judgments, called)
 end
 
 ---Returns a text about queries that are only in the run or only in the judgments: their number, and
----whether they count 0 or are left out. Returns nil if run and judgments have the same queries.
----@param coverage { unknown: integer, missing: integer }  result of `coverage`
+---whether they count 0 or are left out. Returns nil if run and judgments have the same queries. Queries
+---without judgments never count.
+---@param coverage { unknown: integer, missing: integer }  numbers of queries only in the run, only in the judgments
 ---@param judged integer  how many queries are judged
 ---@param missing "skip"|"zero"
 ---@return string?

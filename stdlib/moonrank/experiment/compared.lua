@@ -215,8 +215,8 @@ local numbers = { { "mean", format = "%.4f" }, { "sd", "sd of folds", format = "
   { "holm", "p, Holm", format = "%.2g", two = true }, { "d", format = "%+.2f", two = true }, { "n" }, { "lists" },
   { "skipped" } }
 
--- Returns the heads of all columns, the declarations of the columns of numbers by head, and the fields of rows that
--- these columns show.
+-- Returns three tables about the columns: the heads of all columns, first those of parameters; for each head of a
+-- column of numbers its entry in `numbers`; and the fields of a row that the columns of numbers show.
 local function columns_of(o)
   local heads, at, fields = {}, {}, {}
   for i, each in ipairs(o.by) do heads[i] = each.head or each[1] end

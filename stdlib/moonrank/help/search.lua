@@ -88,8 +88,8 @@ local function best_score(document, forms)
   return best, named
 end
 
--- Returns the documents that contain every word of a topic, with their search scores. If `any` is true, a document
--- needs only one of the words.
+-- Returns the pages of Moonrank's help that contain every word of `topic`, the words that a user searches for, with
+-- their search scores. If `any` is true, one of the words is enough. Stems and synonyms count as the word.
 local function matching(documents, topic, any)
   local hits, words = {}, {}
   for word in topic:lower():gmatch "%S+" do words[#words + 1] = forms_of(word) end

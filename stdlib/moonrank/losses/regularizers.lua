@@ -26,8 +26,9 @@ end
 local function rows_of(loss, model, batch, name)
   local factors, numbers = parameter_of(model, name), check.field(batch, name)
   if not check.is_tensor(factors) or not check.is_tensor(numbers) then
-    check.fail("mr.losses.%s: regularize names '%s', but the %s", loss.name, name,
-      check.is_tensor(numbers) and "model has no parameter of this name" or "training data have no such tensor")
+    check.fail("mr.losses.%s: regularize has a factor for '%s', but the %s, or leave the factor out", loss.name, name,
+      check.is_tensor(numbers) and "model has no parameter of this name. Pass a model with latent factors"
+      or "training data have no tensor of this name. Train on a dataset of users and items")
   end
   return factors:rows(numbers)
 end

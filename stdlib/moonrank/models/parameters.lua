@@ -22,7 +22,8 @@ local function ordered(where, tensors, order)
     known[name] = nil
   end
   if next(known) then
-    check.fail("%s: the order of names lacks '%s', expected the names of all tensors", where, next(known))
+    check.fail("%s: the second result, the order of the tensors' names, lacks '%s'. Name every tensor of the first "
+      .. "result", where, next(known))
   end
   return names
 end

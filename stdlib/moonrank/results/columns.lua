@@ -121,8 +121,9 @@ function Columns:column(where, name)
   return self._columns[name]
 end
 
----Returns a column for a table. It has NaN where a trial returned NaN, which SQLite stores as NULL,
----and nil where a trial did not return the number. The name "value" stands for the study's metric.
+---Returns a column by trial, like Columns:column, but for a table that is shown: a number is NaN, not
+---nil, where a trial returned NaN, which SQLite stores as NULL. It is nil where a trial did not return
+---the number. The name "value" stands for the study's metric. An unknown name is an error.
 ---@param where string  name of the called function, for errors
 ---@param name string
 ---@return table<integer, any>

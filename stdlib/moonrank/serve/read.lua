@@ -32,7 +32,8 @@ function M.studies(store, name)
   return studies
 end
 
----Returns a study of `studies` by its name; nil if there is none.
+---Returns the study of a store with the given name, as a table like those of `M.studies`; nil if there
+---is none.
 ---@param store mr.sweep.Store
 ---@param name string
 ---@return table?

@@ -12,7 +12,7 @@ local usage = require "moonrank.args.usage"
 local M = {}
 
 ---Returns the option `settings` of a sweep as the text that the study's row in the store contains:
----a line "NAME = VALUE" for each setting.
+---a line "NAME = VALUE" for each setting, sorted by name.
 ---@param settings table<string, any>
 ---@param formerly? boolean  true: with former names of options, as earlier program versions wrote the text
 ---@return string

@@ -50,8 +50,8 @@ function M.html(text) return (tostring(text):gsub('[&<>"]', html_escapes)) end
 local latex_escapes = { ["\\"] = "\\textbackslash{}", ["~"] = "\\textasciitilde{}", ["^"] = "\\textasciicircum{}",
   ["<"] = "\\textless{}", [">"] = "\\textgreater{}" }
 
----Returns a text escaped for a cell of a LaTeX table. LaTeX would take * or [ at the beginning of a
----row for an argument of the \\ that ends the previous row.
+---Returns a text escaped for a cell of a LaTeX table. A * or [ at its beginning is put into braces,
+---because LaTeX would take it for an argument of the \\ that ends the previous row.
 ---@param text string
 ---@return string
 ---Example: `require("moonrank.table.escape").latex "100 %"   --> 100 \%`
