@@ -119,11 +119,17 @@ __global__ void __launch_bounds__(128) run_list_per_warp(int64_t count, const Wo
   for (int64_t list = blockIdx.x * per_block + threadIdx.x / warp; list < count; list += step) work(group, list);
 }
 
+/// Returns the number of blocks for so many pieces of work. More blocks would only wait for each other, so each block
+/// takes several pieces in turn.
+inline int64_t blocks_for(int64_t pieces) {
+  return std::min<int64_t>(pieces, static_cast<int64_t>(gpu().multiprocessors()) * 64);
+}
+
 struct Backend {
   template <class Work>
   static void elements(int64_t count, const Work& work) {
     constexpr int threads = 256;
-    launch(&run_elements<Work>, at_most((count + threads - 1) / threads), threads, 0, count, work);
+    launch(&run_elements<Work>, blocks_for((count + threads - 1) / threads), threads, 0, count, work);
   }
 
   template <class Work>
@@ -132,16 +138,10 @@ struct Backend {
     // With at most this many lists, every list gets a block at once. A warp per list would leave lanes idle.
     const int64_t few = static_cast<int64_t>(gpu().multiprocessors()) * 16;
     if (count <= few) {
-      launch(&run_list_per_block<Work>, at_most(count), threads, 0, count, work);
+      launch(&run_list_per_block<Work>, blocks_for(count), threads, 0, count, work);
     } else {
-      launch(&run_list_per_warp<Work>, at_most((count + 3) / 4), threads, 0, count, work);
+      launch(&run_list_per_warp<Work>, blocks_for((count + 3) / 4), threads, 0, count, work);
     }
-  }
-
- private:
-  /// More blocks than this would only wait for each other, so each block takes several pieces in turn.
-  static int64_t at_most(int64_t blocks) {
-    return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
   }
 };
 

@@ -1,6 +1,4 @@
 // Factor models on the GPU: eight lanes per row with 16-byte loads. The order of each sum depends on the list only.
-#include <algorithm>
-
 #include "kernels/device/launch.cuh"
 #include "kernels/device/list_of.h"
 #include "kernels/device/pack.h"
@@ -11,10 +9,6 @@ namespace cuda {
 namespace {
 
 constexpr int lanes_per_row = 8;
-
-int64_t blocks_for(int64_t blocks) {
-  return std::min<int64_t>(blocks, static_cast<int64_t>(gpu().multiprocessors()) * 64);
-}
 
 /// Computes the scores of a factor model. A warp handles 32 consecutive rows: each lane reads the numbers of one row,
 /// and eight lanes multiply its factors. All loads of `together` steps are made before the first product, so that they

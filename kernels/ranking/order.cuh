@@ -202,8 +202,7 @@ void place(int64_t count, const Place<Real>& work) {
   if (work.longest < sorted_from) return Backend::lists(count, work);
   if constexpr (std::is_same_v<Real, float>) {
     if (work.longest <= most_in_block && (work.ties == Ties::mean || work.ties == Ties::stable)) {
-      return launch(&run_place_in_block<Real>, std::min<int64_t>(count, gpu().multiprocessors() * int64_t{64}),
-                    sorting_lanes, 0, count, work);
+      return launch(&run_place_in_block<Real>, blocks_for(count), sorting_lanes, 0, count, work);
     }
   }
   place_by_sorting(work);

@@ -1,8 +1,6 @@
 // Functions of two operands on the GPU, for operands without broadcasting or of one number.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/device/launch.cuh"
 #include "kernels/device/pack.h"
 #include "kernels/tensor/elementwise.h"
@@ -61,8 +59,7 @@ void binary(int64_t count, const Binary<Real, Function>& w) {
   constexpr int64_t lanes = 256, of_block = lanes * 4 * 16 / sizeof(Real);
   const bool fits = Operand<Real>::fits(w.a, w.from_a) && Operand<Real>::fits(w.b, w.from_b) && is_aligned(w.out.data);
   if (!fits) return Backend::elements(count, w);
-  const int64_t most = static_cast<int64_t>(gpu().multiprocessors()) * 64;
-  launch(&run_binary<Real, Function>, std::min((count + of_block - 1) / of_block, most), lanes, 0, count,
+  launch(&run_binary<Real, Function>, blocks_for((count + of_block - 1) / of_block), lanes, 0, count,
          Operand<Real>(w.a, w.from_a), Operand<Real>(w.b, w.from_b), w.out.data);
 }
 

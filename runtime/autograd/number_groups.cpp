@@ -66,7 +66,7 @@ NumberGroups grouped_there(const Tensor& numbers, int64_t most) {
 
 /// Returns true if the host has the numbers and groups them as fast as the GPU, or must do so because nothing may wait.
 bool prefers_host(const Tensor& numbers) {
-  constexpr int64_t few = 32768;
+  constexpr int64_t few = 32768;  // estimated: below, the time of the GPU's sort does not depend on the count
   return numbers.host_bytes() != nullptr && (numbers.entries() < few || cuda::gpu().is_recording());
 }
 

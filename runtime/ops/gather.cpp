@@ -20,37 +20,14 @@ Broadcast base_of(const Shape& index, const Shape& shape, int d) {
   return strided(index, strides);
 }
 
-/// The values that are added at each entry (place) of a result: place p gets order[starts[p]] .. order[starts[p + 1] -
-/// 1], in this order.
-struct Groups {
-  std::vector<int64_t> order, starts;
-};
-
-Groups grouped(const std::vector<int64_t>& places, int64_t count) {
-  Groups groups{std::vector<int64_t>(places.size()), std::vector<int64_t>(static_cast<size_t>(count) + 1)};
-  for (const int64_t place : places) ++groups.starts[place + 1];
-  for (int64_t p = 0; p < count; ++p) groups.starts[p + 1] += groups.starts[p];
-  std::vector<int64_t> next(groups.starts.begin(), groups.starts.end() - 1);
-  for (size_t i = 0; i < places.size(); ++i) groups.order[next[places[i]]++] = static_cast<int64_t>(i);
-  return groups;
-}
-
 /// Adds values on the GPU: each entry of the result sums the values that belong to it.
-template <class Real>
-void add_by_places(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
+Tensor added_by_places(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
   std::vector<int64_t> places = index.to_vector<int64_t>();
-  const Broadcast base = base_of(index.shape(), out.shape(), d);
-  const int64_t step = out.shape().stride(d);
-  for (size_t i = 0; i < places.size(); ++i) places[i] = base(static_cast<int64_t>(i)) + (places[i] - 1) * step;
-  const Groups groups = grouped(places, out.entries());
-  const Tensor order = Tensor::from(groups.order, out.device());
-  const Tensor starts = Tensor::from(groups.starts, out.device());
-  kernels<ArithmeticKernels<Real>>(out.device())
-      .sum_runs(out.entries(), {.in = values.span<const Real>(),
-                                .order = order.span<const int64_t>(),
-                                .starts = starts.span<const int64_t>(),
-                                .out = out.span<Real>(),
-                                .width = 1});
+  const Broadcast base = base_of(index.shape(), shape, d);
+  const int64_t step = shape.stride(d), n = index.entries();
+  for (int64_t i = 0; i < n; ++i) places[i] = base(i) + (places[i] - 1) * step + 1;
+  const Gradient sparse(Tensor::from(places, values.device()), values.viewed({n}));
+  return to_dense(sparse, {shape.entries()}).viewed(shape);
 }
 
 /// Adds values on the CPU along the dimension, in the same order as on the GPU. `out` must be 0.
@@ -80,14 +57,9 @@ void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor&
 /// Returns a tensor of the given shape to which each value is added at its index. Values are added in order, so the
 /// result is the same on both devices.
 Tensor added_along(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
-  Tensor out = Tensor::zeros(shape, values.dtype(), values.device());
-  with_real(out.dtype(), [&]<class Real>() {
-    if (out.device() == Device::cpu) {
-      add_by_runs<Real>(values, index, d, out);
-    } else {
-      add_by_places<Real>(values, index, d, out);
-    }
-  });
+  if (values.device() == Device::cuda) return added_by_places(values, shape, d, index);
+  Tensor out = Tensor::zeros(shape, values.dtype(), Device::cpu);
+  with_real(out.dtype(), [&]<class Real>() { add_by_runs<Real>(values, index, d, out); });
   return out;
 }
 

@@ -195,8 +195,8 @@ Metric MetricRegistry::parse(const std::string& text) const {
     name += "@" + std::to_string(metric.k);
   }
   if (!rest.empty())
-    throw ArgumentError("metric",
-                        "'" + text + "' is not a metric: found '" + rest + "' after the name, expected @k or (p), such as ndcg@10 or rbp(0.9)");
+    throw ArgumentError("metric", "'" + text + "' is not a metric: found '" + rest +
+                                      "' after the name, expected @k or (p), such as ndcg@10 or rbp(0.9)");
   metric.name = name;
   return numbered(std::move(metric));
 }

@@ -1,5 +1,5 @@
--- What the scripts on Tang et al. (2023) share: data sets, the training runs by protocol.lua ("recipe paper" in their
--- store), and rows of Table 1.
+-- Data sets of the scripts on Tang et al. (2023), the training runs by protocol.lua ("recipe paper" in their store),
+-- and rows of Table 1.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")

@@ -175,7 +175,8 @@ void HttpServer::Open::listen_on(const std::string& address, int64_t port) {
   const bool is_v4 = inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1;
   if (!is_v4 && inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr) != 1)
     throw std::runtime_error("the address '" + address + "' is not a numeric IPv4 or IPv6 address");
-  if (port < 0 || port > 65535) throw std::runtime_error("the port is " + std::to_string(port) + ", expected 1 to 65535, or 0 for a free port");
+  if (port < 0 || port > 65535)
+    throw std::runtime_error("the port is " + std::to_string(port) + ", expected 1 to 65535, or 0 for a free port");
   v4.sin_family = AF_INET;
   v6.sin6_family = AF_INET6;
   v4.sin_port = v6.sin6_port = htons(static_cast<uint16_t>(port));
