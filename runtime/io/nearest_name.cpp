@@ -64,7 +64,9 @@ bool is_mistyped(const std::string& name, const std::string& candidate, size_t d
 }  // namespace
 
 std::optional<std::string> nearest_name(const std::string& name, const std::vector<std::string>& known) {
-  constexpr size_t longest = 1000;  // longer texts are not mistyped names, and a comparison takes quadratic time
+  // maximum length of names that are compared, because a comparison takes quadratic time; a longer text is not a
+  // mistyped name
+  constexpr size_t longest = 1000;
   if (name.size() > longest) return std::nullopt;
   const std::string typed = folded(name), number = digits(name);
   if (typed.empty()) return std::nullopt;

@@ -1,4 +1,5 @@
-// Second derivatives of pairwise losses. They are computed on the CPU, where trees are grown.
+// Second derivatives of pairwise losses, for boosted trees. They are computed on the CPU, because trees are grown
+// there.
 #include "kernels/core/threads.h"
 #include "kernels/losses/pairs/lambda_curvature.h"
 #include "kernels/ranking/rows.h"

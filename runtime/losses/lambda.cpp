@@ -39,7 +39,7 @@ Tensor loss_of(const char* name, const Tensor& scores, const PairLoss<Swaps, For
   return recorded(name, scores, lists, out);
 }
 
-/// Calls use(form) with the cost that LambdaRank's option `pair` names.
+/// Calls use(form), where `form` is the cost of a pair of rows that LambdaRank's option `pair` names.
 template <class Use>
 Tensor with_pair_form(const std::string& pair, Use use) {
   if (pair == "logistic") return use(LogisticPair{});

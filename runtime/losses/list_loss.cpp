@@ -57,7 +57,8 @@ Tensor times_slope(const Tensor& value, const Tensor& slope) {
       [slope = slope.data()](const Tensor& upstream) -> Gradients { return {product_with_slope(upstream, slope)}; });
 }
 
-/// Returns `values`, the values of lists by a loss of `scores`. Throws if one of them is NaN.
+/// Returns `values`, which are a loss of `scores` with one value per list. Throws an error about `scores` if a value is
+/// NaN.
 Tensor checked_values(const Tensor& values, const Tensor& scores) {
   check::floating("values", values);
   check::floating("scores", scores);

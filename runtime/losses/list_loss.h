@@ -6,7 +6,7 @@
 
 namespace mr {
 
-/// Raises unless there is one score per row and none is NaN.
+/// Raises unless `scores` has one score per row of the lists and none is NaN.
 void check_scores(const char* operation, const Tensor& scores, const Lists& lists);
 
 /// The value of a loss, and its derivative by the scores if that was requested.
@@ -22,10 +22,12 @@ struct LossAndSlope {
   }
 };
 
-/// Multiplies the derivative of each list's value by `upstream`, the derivative by that value.
+/// Returns the derivatives by the scores, each multiplied by the upstream gradient of its list's value (one number per
+/// list).
 Tensor times_upstream(const Tensor& derivative, const Lists& lists, const Tensor& upstream);
 
-/// Returns the value with a node for the backward pass, which multiplies the derivative.
+/// Returns the loss values with an autograd node: its backward pass multiplies the stored derivative by the upstream
+/// gradient.
 Tensor recorded(const char* name, const Tensor& scores, const Lists& lists, const LossAndSlope& made);
 
 }  // namespace mr

@@ -9,7 +9,8 @@
 namespace mr {
 namespace {
 
-/// Runs the kernel that `kernel` picks from the table, for losses that need only scores and grades.
+/// Computes a loss that needs only scores and grades. kernel(table) returns the loss's kernel from the device's table
+/// of kernels.
 template <class Pick>
 Tensor of_targets(const char* name, const Tensor& scores, const Lists& lists, Pick kernel) {
   check_scores(name, scores, lists);
@@ -43,7 +44,7 @@ struct ByGradeOn {
   auto operator<=>(const ByGradeOn&) const = default;
 };
 
-/// Returns the rows of a list by descending grade. Among rows with equal grades, the lower row comes first.
+/// Returns the rows of a list by descending grade. Rows with equal grades keep their order.
 std::vector<int32_t> rows_by_grade(const float* grades, int64_t n) {
   std::vector<int32_t> rows(static_cast<size_t>(n));
   std::iota(rows.begin(), rows.end(), 0);

@@ -10,7 +10,7 @@ struct Discounts {
   auto operator<=>(const Discounts&) const = default;
 };
 
-/// Returns 1 / D, where D is DCG's divisor, for the ranks from 1 to one more than the longest list has rows.
+/// Returns DCG's discount 1 / log2(1 + rank) for every rank from 1 to the length of the longest list plus 1.
 const Tensor& discounts_of(const Lists& lists, Device device) {
   return lists.cached<Tensor>(Discounts{device}, [&] {
     std::vector<double> d;

@@ -16,8 +16,9 @@
 
 namespace mr {
 
-/// The ranking of the rows without ties, and the weight (Swaps) and cost (Form) of a pair. `better` has the rows that
-/// can be the better row of a pair; if it is not given, these are the rows that reach the ranking's threshold.
+/// The data of a pairwise loss: a ranking of the rows without ties, the type of the pair weights (Swaps) and the cost
+/// of a pair's score difference (Form). `better` has the rows that can be the more relevant row of a pair. If it is not
+/// given, these are the rows whose grade reaches the ranking's threshold.
 template <class Swaps, class Form = LogisticPair>
 struct PairLoss {
   Ranking ranking;
@@ -25,10 +26,10 @@ struct PairLoss {
   double steepness;
   Form form = {};
   std::optional<Chosen> better = {};
-  std::vector<Tensor> tables = {};  // tensors with the memory that `swaps` points to
+  std::vector<Tensor> tables = {};  // owns the memory that `swaps` points to
 };
 
-/// The names in Lua of the loss that a cost of pairs makes, and of its parameter.
+/// The names in Lua of the loss with the pair cost `Form`, and of the parameter of that loss.
 template <class Form>
 struct PairNames;
 #define MR_PAIR_NAMES(name, Form, parameter_name, formula)                           \
@@ -39,7 +40,7 @@ struct PairNames;
 MR_PAIR_FORMS(MR_PAIR_NAMES, MR_NO_PAIR_FORM)
 #undef MR_PAIR_NAMES
 
-/// Returns `pairs` with another cost per pair, `form`.
+/// Returns the pairwise loss `pairs` with the cost `form` of a pair instead of the logistic cost.
 template <class Form, class Swaps>
 PairLoss<Swaps, Form> costing(PairLoss<Swaps> pairs, Form form) {
   return {std::move(pairs.ranking), std::move(pairs.swaps), pairs.steepness, form,
@@ -52,7 +53,7 @@ struct MetricPairs {
   OwnedSwaps swaps;
   double steepness;
 
-  /// Calls use(pairs), where `pairs` is a PairLoss of the type of these swaps.
+  /// Calls use(pairs), where `pairs` is a PairLoss with the static type of the pair weights `swaps`.
   template <class Use>
   auto visit(Use use) && {
     return std::visit(
@@ -68,8 +69,8 @@ struct MetricPairs {
 
 MetricPairs metric_pairs(const Tensor& scores, const Lists& lists, const Metric& metric, double steepness);
 
-/// Returns all pairs of rows with unequal grades, each with the weight 1. `parameter` is the member of Form, or the
-/// factor of score differences if Form has no member.
+/// Returns all pairs of rows with unequal grades, each with weight 1. `parameter` is the parameter of the pair cost
+/// Form. If Form has no parameter, it is the factor by which score differences are multiplied.
 template <class Form>
 PairLoss<PairSwaps, Form> equal_weights(const Tensor& scores, const Lists& lists, double parameter) {
   check::positive(PairNames<Form>::parameter, parameter);

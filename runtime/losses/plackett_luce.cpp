@@ -1,5 +1,6 @@
 // Operations of losses over sampled rankings (kernels/losses/plackett_luce.h). stdlib/moonrank/losses/rankings.lua
-// draws rankings in blocks: keys, ranking, metric and bound of each copy of the lists, then sums over the copies.
+// draws the rankings in blocks. It lays copies of the lists end to end, ranks each copy by noisy scores, computes
+// metric and bound of each copy, and adds the results of all copies of a list.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -52,7 +53,8 @@ Tensor random_keys(const Tensor& scores, const Lists& lists, int64_t first, int6
   return out;
 }
 
-/// Returns a ranking without the rows' places, which suffices to read what a metric adds up.
+/// Returns a Ranking object in which the ranks of the rows are not computed. It suffices to read a metric's gains,
+/// discounts and factors.
 Ranking unranked(const Tensor& scores, const Lists& lists, const Metric& metric) {
   return {.lists = lists,
           .ties = Ties::stable,
@@ -90,8 +92,8 @@ Tensor counted_ranks(const Tensor& scores, const Lists& lists, const Metric& met
   return Tensor::from(ranks, scores.device());
 }
 
-/// Returns the factor 1 or -1 of the sum that a metric is: -1 if later ranks have larger discounts although a larger
-/// metric is better, as for AUC.
+/// Returns the sign of a metric that is factor * sum of gain * discount: -1 if the discounts grow with the rank
+/// although a larger metric is better, as for AUC; else 1.
 double sign_of(const Metric& metric, const std::vector<double>& discounts) {
   const bool grow = discounts.size() > 1 && discounts[1] > discounts[0];
   return grow && !metric.minimize() ? -1 : 1;
@@ -123,15 +125,15 @@ Three sum_terms(const Tensor& scores, const Lists& lists, const Metric& metric) 
           Tensor::from(factors, scores.device())};
 }
 
-/// Returns the number of first ranks of each list whose rows the metric's sum includes.
+/// Returns for each list how many of the first ranks the metric's sum includes.
 Tensor summed_ranks(const Tensor& scores, const Lists& lists, const Metric& metric) {
   const OwnedSwaps owned = need_sum(unranked(scores, lists, metric), metric);
   if (!std::get<SumSwaps>(owned.views).first_relevant_only) return counted_ranks(scores, lists, metric);
   return Tensor::from(lists.relevant(metric.threshold()), scores.device());
 }
 
-/// Returns zeros, to which sums over rankings are added: the values per list; the estimates per row; values times
-/// estimates per row.
+/// Returns three tensors of zeros, to which the results of sampled rankings are added: the sum of metric values per
+/// list, the sum of estimates per row, and the sum of values times estimates per row.
 Three no_rankings(const Tensor& scores, const Lists& lists) {
   const auto zeros = [&](int64_t n) { return Tensor::zeros({n}, Dtype::float64, scores.device()); };
   return {zeros(lists.count()), zeros(lists.rows()), zeros(lists.rows())};
@@ -149,7 +151,8 @@ void need(const char* name, const Tensor& x, Dtype type, int64_t entries, const 
   if (x.device() != scores.device()) throw ArgumentError(name, "is on another device than scores: move one with :to()");
 }
 
-/// Throws unless all arguments of `added` fit together. Returns the number of rankings.
+/// Throws unless the arguments of the Lua functions `add_log_slopes` and `add_pl_rank` have matching types, sizes and
+/// devices. Returns the number of sampled rankings.
 int64_t checked_rankings(const Tensor& scores, const Lists& lists, const Tensor& order, const Tensor& ranks,
                          const Tensor& values, const Three& before, const std::optional<Terms>& terms) {
   check_scores("sampled rankings", scores, lists);
@@ -220,7 +223,8 @@ Three add_pl_rank(const Tensor& scores, const Lists& lists, const Tensor& order,
   return added(scores, lists, order, ranks, values, {value, plain, plain}, Terms{gains, discounts, weights});
 }
 
-/// Returns the values, with a node for the backward pass, which multiplies the derivative by the scores.
+/// Returns loss values with an autograd node: its backward pass multiplies `derivative` (by the scores) by the upstream
+/// gradient.
 Tensor with_slopes(const Tensor& scores, const Lists& lists, const Tensor& value, const Tensor& derivative) {
   check::per_list("value", value, lists);
   check::per_row("derivative", derivative, lists);

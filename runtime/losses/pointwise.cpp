@@ -8,7 +8,8 @@
 namespace mr {
 namespace {
 
-/// Runs the kernel that `kernel` picks from the table. `form` computes the cost of a row.
+/// Computes a pointwise loss. kernel(table) returns the loss's kernel from the device's table of kernels. `form`
+/// computes the cost of one row from its score and grade.
 template <class Pick, class Form>
 Tensor pointwise(const char* name, const Tensor& scores, const Lists& lists, Pick kernel, Form form) {
   check_scores(name, scores, lists);

@@ -8,8 +8,8 @@
 namespace mr {
 namespace {
 
-/// How rows are drawn: `each` draws for every row whose grade is at least `relevant`, with random numbers of the
-/// sequence `seed` and `stream`.
+/// How rows are drawn: for every row whose grade is at least `relevant`, `each` other rows are drawn. `seed` and
+/// `stream` select the sequence of random numbers.
 struct Draws {
   double relevant;
   int64_t each;
@@ -18,8 +18,8 @@ struct Draws {
   int64_t rows_before;  // number of rows in earlier parts of the batch, if the batch is computed in parts
 };
 
-/// Runs the kernel that `kernel` picks from the table. Returns the value, or the second derivatives by each score alone
-/// if `curved`.
+/// Computes a loss over sampled pairs. kernel(table) returns the loss's kernel from the device's table of kernels.
+/// Returns the loss, or with `curved` the second derivative by each score (the diagonal of the Hessian).
 template <bool curved, class Pick, class Sampler>
 Tensor sampled(const char* name, const Tensor& scores, const Lists& lists, const Draws& draws, Pick kernel,
                const Sampler& sampler) {

@@ -1,5 +1,5 @@
-// Losses of each relevant row among the other rows of its list, and logarithms of sums of exponentials over a whole
-// catalogue.
+// Softmax losses: each relevant row against the other rows of its list. Also logarithms of sums of exponentials over a
+// whole catalogue of items.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -184,7 +184,8 @@ std::tuple<Tensor, Lists, Tensor, Tensor> relevant_rows(const Lists& lists, cons
   return {found.rows, found.lists, found.positives, found.negatives};
 }
 
-/// Divides the catalogue into blocks of items, so that all users' scores of a block have at most `most` entries.
+/// Divides the catalogue into blocks of items, which bounds memory: the scores of one block for all users have at most
+/// `most` entries, or a block has 16 items.
 struct CatalogueBlocks {
   static constexpr int64_t most = int64_t{1} << 21;
   const Tensor& users;
@@ -204,7 +205,8 @@ struct CatalogueBlocks {
   }
 };
 
-/// Returns the derivatives by users and items. Scores are computed again, one block of items after another.
+/// Returns the derivatives by the user and item embeddings. Scores are computed again in the backward pass, one block
+/// of items after another, to save memory.
 Gradients back_to_catalogue(const Tensor& users, const Tensor& items, double tau, const Tensor& tops,
                             const Tensor& totals, const Tensor& g, bool need_users, bool need_items) {
   Tensor by_users = Tensor::zeros(users.shape(), users.dtype(), users.device());

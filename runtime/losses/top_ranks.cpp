@@ -1,4 +1,4 @@
-// Top-N-Rank, one value per list.
+// The loss Top-N-Rank, which depends on the first N ranks of each list. One value per list.
 #include "kernels/losses/rows.h"
 #include "runtime/autograd/node.h"
 #include "runtime/losses/list_loss.h"

@@ -16,7 +16,7 @@
 
 namespace mr::lua {
 
-/// A table argument that the function reads by itself.
+/// A table argument which the C++ function reads from Lua's stack itself, instead of the binder converting it.
 struct Table {
   lua_State* L;
   int index;

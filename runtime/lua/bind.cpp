@@ -33,7 +33,8 @@ void describe_type_error(lua_State* L, const TypeError& error, Failure* out) noe
   const int type = lua_type(L, error.argument);
   const char* found = type == LUA_TNONE ? "no value" : lua_typename(L, type);
   if (type == LUA_TUSERDATA && lua_getmetatable(L, error.argument) != 0) {
-    // The class name under this key is a C string: a Lua string could be collected while the message is made.
+    // The metatable stores the class name as a C string under the key `class_key`, because the garbage collector could
+    // free a Lua string while the message is made.
     lua_rawgetp(L, -1, &class_key<void>);
     if (const void* const name = lua_touserdata(L, -1)) found = static_cast<const char*>(name);
     lua_pop(L, 2);

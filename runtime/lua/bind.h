@@ -17,16 +17,17 @@
 
 namespace mr::lua {
 
-/// Rows that are added to one target: the core module (null), or the methods, getters or metamethods of a class.
+/// A table of C++ functions (`rows`) that become Lua functions: functions of the core module, or methods, getters or
+/// metamethods of a class.
 struct OpTable {
   enum Kind { functions, methods, getters, metamethods };
   Kind kind;
-  /// Pushes the metatable of the rows' class; null for functions of the core module.
+  /// Pushes the metatable of the class to which the functions are added; null if they are functions of the core module.
   void (*metatable)(lua_State*);
   std::vector<OpRow> rows;
 };
 
-/// Returns all op tables, from runtime/lua/op_tables.cpp.
+/// Returns the tables of all C++ functions that Lua can call. They are listed in runtime/lua/op_tables.cpp.
 const std::vector<const OpTable*>& op_tables();
 
 template <class F>
@@ -86,8 +87,8 @@ bool guarded(lua_State* L, const char* name, Failure* out) noexcept {
   return false;
 }
 
-/// The Lua function that calls the C++ function F; its row is upvalue 1. If memory runs out, garbage is collected, and
-/// a function without side effects is called again.
+/// The lua_CFunction that calls the C++ function F. Its upvalue 1 is the OpRow that describes F. If memory runs out,
+/// garbage is collected, and F is called again if it has no side effects (`again`).
 template <auto F, bool again>
 int call(lua_State* L) {
   using Sig = Signature<decltype(F)>;
@@ -113,7 +114,8 @@ int call(lua_State* L) {
   return Out::count;
 }
 
-/// Returns a row of an op table for a function without side effects.
+/// Returns an OpRow, which describes a C++ function for Lua. The function must have no side effects, because it is
+/// called again after an out-of-memory error.
 template <auto F>
 constexpr OpRow op(const char* name, const char* arguments, const char* doc) {
   return {name, &call<F, true>, arguments, doc, &SignatureNames<decltype(F)>::get};

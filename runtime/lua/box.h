@@ -34,7 +34,7 @@ struct Box {
 template <class T>
 inline char class_key = 0;
 
-/// The class name in error messages. Bound classes specialize it.
+/// The name of class T in error messages. Each class that scripts can use specializes this variable.
 template <class T>
 constexpr const char* class_name = "internal value";
 

@@ -23,7 +23,7 @@ int index(lua_State* L) {
   if (luaL_getmetafield(L, 1, "__missing") == LUA_TFUNCTION) {
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
-    lua_call(L, 2, 0);  // raises an error
+    lua_call(L, 2, 0);  // __missing raises an error
   }
   push_script_position(L);
   lua_pushfstring(L, "%s has no field '", lua_tostring(L, lua_upvalueindex(3)));

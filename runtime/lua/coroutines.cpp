@@ -7,10 +7,12 @@
 namespace mr::lua {
 namespace {
 
-/// The address of this variable is the registry key of a table from coroutines to the names of their open scopes.
+/// The address of this variable is a key of Lua's registry. The table under it has, for each coroutine, the names of
+/// its open scopes: calls with a temporary setting, during which the coroutine must not yield.
 constexpr char scopes_key = 0;
 
-/// Pushes the names of a coroutine's open scopes, or nil. If `make`, creates the table.
+/// Pushes the table of names of a coroutine's open scopes, or nil if it has none. With `make`, a missing table is
+/// created.
 void push_scopes(lua_State* L, lua_State* coroutine, bool make) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &scopes_key);
   lua_pushthread(coroutine);

@@ -5,7 +5,8 @@
 namespace mr::lua {
 namespace {
 
-/// Returns the row of a bound function: its upvalue 1, checked to be a row of the op tables.
+/// Returns the OpRow of a C++ function that Lua can call, from its upvalue 1. Returns null for other functions, whose
+/// upvalue 1 is not a row of an op table.
 const OpRow* row_of(lua_State* L, int index) {
   if (lua_iscfunction(L, index) == 0 || lua_getupvalue(L, index, 1) == nullptr) return nullptr;
   const void* const held = lua_type(L, -1) == LUA_TLIGHTUSERDATA ? lua_touserdata(L, -1) : nullptr;

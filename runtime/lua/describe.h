@@ -1,4 +1,4 @@
-// Describes the C++ functions that scripts can call (arguments, types, documentation), by the rows of their op tables.
+// Describes the C++ functions that scripts can call: arguments, types and documentation, which are in op tables.
 #pragma once
 
 #include "runtime/lua/lua.h"

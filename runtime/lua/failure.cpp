@@ -85,8 +85,8 @@ int raise(lua_State* L, const OpRow& row, const Failure& failure) {
   const char* const function = is_named ? entry.frame.name : row.name;
   int argument = failure.argument;
   char name[64] = "";
-  // Only these failures have a text of the form "name \x1f message", where `name` is an argument. Other messages may
-  // contain \x1f in a word from a file.
+  // Only failures of the kind "value" have a text of the form "name \x1f message", where `name` is an argument. The
+  // texts of other failures may contain the byte \x1f by chance, in a word from a file.
   const bool named = failure.kind == Failure::value && argument == 0;
   const char* const mark = named ? std::strchr(failure.text, '\x1f') : nullptr;
   if (mark != nullptr) {

@@ -48,7 +48,7 @@ struct OpRow {
   std::vector<std::string> (*types)();  // returns the types of the arguments, then "->", then the types of the results
 };
 
-/// Raises the record as a Lua error with the script's file and line, the function and the argument. Never returns.
+/// Raises a failure as a Lua error that names the script's file and line, the function and the argument. Never returns.
 int raise(lua_State* L, const OpRow& row, const Failure& failure);
 /// Pushes "file:line: " of the innermost frame outside of the standard library, like luaL_where.
 void push_script_position(lua_State* L);

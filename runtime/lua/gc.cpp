@@ -8,12 +8,13 @@
 namespace mr::lua {
 namespace {
 constexpr int64_t least_limit = int64_t{256} << 20;
-/// Bytes that may be allocated between minor collections. `cached_limit` applies if many calls shared them and a
-/// collection is cheap in comparison: memory of this size is still in a core's cache when it is reused.
+/// Bytes of new tensors after which a minor garbage collection runs. The lower limit `cached_limit` applies after at
+/// least `many_calls` calls from Lua, when a collection is cheap per call: so little memory is still in a core's cache
+/// when it is reused.
 constexpr int64_t minor_limit = int64_t{16} << 20, cached_limit = int64_t{1} << 20;
 constexpr int many_calls = 32;
-/// Also collects after this number of calls. So the memory in use does not depend on the other garbage of scripts, and
-/// new tensors find freed memory of their sizes.
+/// A minor garbage collection also runs after this number of calls from Lua. So the memory in use does not depend on
+/// the other garbage of scripts, and new tensors find freed memory of their sizes.
 constexpr int most_calls = 1024;
 int64_t soft_limit = least_limit;
 // bytes that tensors held at the last call; bytes allocated since the last minor collection

@@ -27,7 +27,8 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_
                   std::atomic<lua_State*>::is_always_lock_free && std::atomic<pthread_t>::is_always_lock_free,
               "a signal handler needs them");
 
-/// A hook may remain set on a coroutine that no longer runs. When it runs again, the hook does nothing.
+/// The hook that raises the error of a Ctrl-C. It may still be set on a coroutine after the error was raised in another
+/// one. When such a coroutine runs again, the hook only removes itself.
 void hook(lua_State* L, lua_Debug*) {
   if (pending) lua::raise_interrupted(L);
   lua_sethook(L, nullptr, 0, 0);
@@ -89,7 +90,8 @@ void lua::watch_interrupts(lua_State* L, int kill_at) noexcept {
   running = L;
   watched = L;
   struct sigaction action {};
-  action.sa_handler = &on_sigint;  // without SA_RESTART, so that Ctrl-C ends a wait for input
+  // installed without SA_RESTART, so that Ctrl-C ends a system call that waits for input
+  action.sa_handler = &on_sigint;
   sigaction(SIGINT, &action, nullptr);
 }
 
@@ -127,7 +129,8 @@ bool lua::is_new_press() noexcept {
   const int64_t at = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
   int64_t before = last_press;
   if (before != 0 && at - before < one_press) return false;
-  return last_press.compare_exchange_strong(before, at);  // fails if another thread counts the same Ctrl-C
+  // fails if another thread has just counted this press of Ctrl-C
+  return last_press.compare_exchange_strong(before, at);
 }
 
 void lua::stop_at_once() noexcept {

@@ -28,7 +28,8 @@ void watch_host(lua_State* main) noexcept;
 lua_State* watched_host() noexcept;
 /// Returns true if Ctrl-C was pressed since the last call of `watch_interrupts` or `ignore_interrupts`.
 bool interrupted() noexcept;
-/// Returns the number of presses of Ctrl-C since that call. Several signals within half a second are one press.
+/// Returns the number of presses of Ctrl-C since the last call of `watch_interrupts` or `ignore_interrupts`. Several
+/// signals within half a second are one press.
 int interrupts() noexcept;
 
 }  // namespace mr::lua

@@ -1,4 +1,4 @@
-// Lists all op tables, one per line. There is no self-registration.
+// Lists all op tables, which are tables of C++ functions for Lua, one per line. A table does not register itself.
 #include "runtime/lua/bind.h"
 
 namespace mr {

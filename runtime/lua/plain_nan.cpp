@@ -17,8 +17,8 @@ int without_sign(lua_State* L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/// Wraps the named function of the table on top of the stack. A function that another program has put there instead of
-/// Lua's own, which is recognized by being written in Lua or having upvalues, stays.
+/// Replaces the named function in the table on top of the stack by `without_sign`, which calls it. If another program
+/// has already put its own function there, that function stays: it is written in Lua or has upvalues, unlike Lua's own.
 void wrap(lua_State* L, const char* name) {
   const int table = lua_gettop(L);
   lua_getfield(L, -1, name);

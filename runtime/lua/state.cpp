@@ -78,8 +78,9 @@ int stop_watching_host(lua_State* L) {
   return 0;
 }
 
-/// Calls `stop` when the state is closed. Created first, so it is collected last. A script may close the state
-/// (os.exit(0, true)), and Ctrl-C must not use it afterwards.
+/// Calls `stop` when the Lua state is closed, by the finalizer of a new userdata. Lua runs finalizers in reverse order,
+/// so the userdata is created before other objects and `stop` runs last. A script may close the state (os.exit(0,
+/// true)); the signal handler of Ctrl-C must not use the state afterwards.
 void call_at_end(lua_State* L, lua_CFunction stop) {
   lua_newuserdatauv(L, 0, 0);
   lua_createtable(L, 0, 1);
@@ -148,7 +149,8 @@ void open_in_host(lua_State* L) {
     watch_host(lua_tothread(L, -1));
   }
   lua_settop(L, 1);
-  // calls the library's loader and not `require`, which the caller runs for the same name
+  // Runs the loader of the standard library. It does not call `require "moonrank"`, because the caller runs in such a
+  // `require`.
   if (lua_getfield(L, 1, "moonrank") == LUA_TTABLE) return;
   lua_getfield(L, 1, "moonrank.core");
   lua_getfield(L, -1, "load_library");

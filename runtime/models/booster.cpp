@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Returns the booster's handle, after waiting for a round that is still being grown.
+/// Returns XGBoost's handle of the booster. Waits first for a boosting round that is still being grown after Ctrl-C.
 void* settled(const Booster& booster) {
   booster->growing.settle();
   return booster->handle;
@@ -22,7 +22,8 @@ void* settled(const Booster& booster) {
 
 Tensor host_floats(const Tensor& x) { return x.data().to(Device::cpu).to(Dtype::float32); }
 
-/// Passes grades, list sizes and list weights to XGBoost. Empty lists are skipped, because XGBoost sees only rows.
+/// Passes grades, list sizes and list weights to XGBoost. Empty lists are skipped, because XGBoost recognizes lists by
+/// their rows.
 void add_lists(const TreeMatrix& matrix, const Lists& lists) {
   const Xgboost& library = xgboost();
   if (lists.rows() != matrix.rows)

@@ -13,7 +13,7 @@
 namespace mr {
 namespace {
 
-/// Returns the number by which files name a kind of optimizer step.
+/// Returns the number that stands for a kind of optimizer in files with deferred updates (0: SGD, 1: Adam, 2: RMSProp).
 double number_of(StepKind kind) { return kind == StepKind::sgd ? 0 : kind == StepKind::adam ? 1 : 2; }
 
 template <class Real>
@@ -37,7 +37,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Restores a state of deferred updates; `off` has passed `check`.
+  /// Restores a state of deferred updates from a file. `off`, the state, has passed `Deferred::check`.
   DeferredOf(const Tensor& parameter, const PutOff& off, const GlideMethod& method, int32_t now)
       : shown_(static_cast<Real*>(bytes_of(parameter.storage()))),
         shape_(parameter.shape()),
@@ -77,7 +77,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     if (gone_ || all_shown_ == log_.now()) return;
     show(count(), [](int64_t row) { return row; });
     all_shown_ = log_.now();
-    // If neither an optimizer nor a snapshot owns this object any more, its stored rows are not needed.
+    // If no optimizer and no snapshot owns this object any more, nobody needs the stored rows: free them.
     if (this->weak_from_this().use_count() == 1) end();
   }
 
@@ -157,7 +157,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return tensor;
   }
 
-  // Returns the log of the optimizer's steps, which snapshots read.
+  // Returns the log of the optimizer's steps. Snapshots read it.
   const StepLog& log() const override { return log_; }
   int32_t stored_in(int64_t row) const override { return times_[static_cast<size_t>(row)].stored; }
   const Real* shown() const override { return shown_; }
@@ -176,15 +176,17 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
 
  private:
   struct Times {
-    // the last step that is included in the stored row, and in the row in the parameter itself; 0: initial values
+    // stored: the last optimizer step that the stored row includes; shown: the last one that the row in the parameter's
+    // own bytes includes; 0: initial values
     int32_t stored, shown;
   };
 
   int64_t count() const { return static_cast<int64_t>(times_.size()); }
-  /// Returns true if no step has changed the row, so that its initial values are in the parameter only.
+  /// Returns true if no step has changed a row whose last step is `stored`. Then only the parameter has the row's
+  /// (initial) values, and its stored row is not initialized.
   bool unmoved(int32_t stored) const { return stored == 0 && !log_.method().moves_all(); }
   StoredRow<Real> stored(int64_t row) const { return view(next_).row(row); }
-  /// Initializes a row before its first step.
+  /// Initializes the stored row of a parameter's row before its first step: the parameter's values, and moments of 0.
   void begin_row(const StoredRow<Real>& row, const Real* values) const {
     std::copy_n(values, width_, row.base);
     if (row.mean != nullptr) std::fill_n(row.mean, width_, Real(0));
@@ -197,8 +199,9 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     return glides_.of(log_, stored);
   }
 
-  /// Updates the rows row(0) to row(n - 1) of the parameter's bytes that readers see. Rows that are not finished
-  /// because of lack of memory or Ctrl-C are not marked as up to date.
+  /// Applies deferred updates to the rows row(0) to row(n - 1) in the parameter's bytes, which readers see. If memory
+  /// runs out or Ctrl-C is pressed, rows may be unfinished: they are marked as stale and computed again by the next
+  /// call.
   template <class Row>
   void show(int64_t n, Row row) {
     batch_.make_room(n);
@@ -222,7 +225,7 @@ class DeferredOf final : public Deferred, public DeferredSource<Real> {
     }
   }
 
-  /// Applies deferred updates to the stored rows for which choose(last step that the row includes) is true.
+  /// Applies deferred updates to stored rows: to each row for which choose(last step that the row includes) is true.
   template <class Choose>
   void store(Choose choose) {
     std::vector<int64_t> rows;
@@ -295,7 +298,8 @@ void expect(bool holds, const char* what) {
 }
 
 GlideMethod method_of(const Tensor& settings, Dtype dtype) {
-  const int64_t given = settings.entries();  // 4 in files from before weight decay was deferred
+  // number of settings; files that were written before weight decay could be deferred have 4
+  const int64_t given = settings.entries();
   expect(settings.dtype() == Dtype::float64 && (given == 4 || given == 5),
          "'settings' is not a vector of five float64 numbers");
   const Span<const double> at = settings.span<const double>();

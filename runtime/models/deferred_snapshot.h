@@ -1,6 +1,5 @@
-// A copy-on-write snapshot of a parameter while its optimizer continues. A row is copied when it is about to change;
-// rows that never change are copied when the snapshot is read. Taking a snapshot takes no time proportional to the
-// width.
+// A copy-on-write snapshot of a parameter while its optimizer continues. A row is copied when it is about to change.
+// Rows that never change are copied when the snapshot is read. Taking a snapshot copies no rows.
 #pragma once
 
 #include <memory>
@@ -32,13 +31,13 @@ struct RowBatch {
   }
 };
 
-/// A parameter with deferred updates, as snapshots see it.
+/// The data of a parameter with deferred updates from which a snapshot computes rows.
 template <class Real>
 class DeferredSource {
  public:
   virtual ~DeferredSource() = default;
   virtual const StepLog& log() const = 0;
-  /// Returns the step after which a row was stored, or 0 if it has its initial values.
+  /// Returns the last step that a stored row includes, or 0 if the row has its initial values.
   virtual int32_t stored_in(int64_t row) const = 0;
   virtual const Real* shown() const = 0;
   virtual DeferredRows<Real> view(const RowBatch& batch, const Glides<Real>& glides) const = 0;
@@ -51,7 +50,8 @@ class DeferredSnapshot final : public Deferral {
 
   /// Starts a snapshot of the parameter as it is now, and discards the previous one.
   void begin(std::shared_ptr<const DeferredSource<Real>> source, const Tensor& parameter);
-  /// Copies the given rows that the snapshot has not copied yet, before `source` changes them.
+  /// Copies the given rows into the snapshot, except rows that it already has. Called before `source` changes these
+  /// rows.
   void keep(const DeferredSource<Real>& source, const std::vector<int64_t>& rows);
 
   void settle() override;
@@ -63,7 +63,7 @@ class DeferredSnapshot final : public Deferral {
 
   Real* copy_;
   std::shared_ptr<const DeferredSource<Real>> source_;
-  Tensor parameter_;  // the parameter of the snapshot, whose bytes this tensor shares
+  Tensor parameter_;  // shares the bytes of the parameter from which the snapshot was taken
   int32_t now_ = 0;
   RecentLog recent_;
   std::vector<uint8_t> is_here_;
@@ -71,7 +71,8 @@ class DeferredSnapshot final : public Deferral {
   RowBatch batch_;
 };
 
-/// Returns a tensor like the parameter whose bytes a snapshot fills, `into` or a new one.
+/// Returns a tensor with the shape and dtype of the parameter, and the object that fills it with a snapshot. The tensor
+/// is `into` if that is usable, else a new one.
 template <class Real>
 std::pair<Tensor, std::shared_ptr<DeferredSnapshot<Real>>> snapshot_in(const Tensor& parameter, const Tensor& into);
 

@@ -37,10 +37,11 @@ void check_factors(const Tensor& users, const Tensor& items, const Tensor& user_
 int64_t* numbers(const Tensor& x) { return x.span<int64_t>().data; }
 Tensor empty_index(int64_t n, Device device = Device::cpu) { return Tensor::empty({n}, Dtype::int64, device); }
 
-/// Returns true if a bit set of all items costs little beside the rows of a batch.
+/// Returns true if a bit set of all items needs little memory compared with a batch of `rows` rows.
 bool few_items(int64_t rows, int64_t items) { return items <= std::min<int64_t>(1 << 19, 1024 * rows); }
 
-/// Computes the items' gradients row by row, if there are few enough items for a bit set.
+/// Computes the gradient of the item embeddings on the CPU. A bit set of all items finds the items that occur in the
+/// batch, so the catalogue must be small enough (`few_items`).
 Gradient item_gradient_here(const Tensor& users, const Tensor& user_of, const Tensor& item_of, const Lists& lists,
                             int64_t items, const Tensor& g) {
   const int64_t width = users.size(1);

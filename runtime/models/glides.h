@@ -1,5 +1,6 @@
-// Closed forms (glides) of the updates that rows of a parameter have deferred, one for each step in which a row was
-// last updated, computed on first use. A glide is the sum of the updates since that step (kernels/models/glide.h).
+// Closed forms of the updates that rows of a parameter have deferred, called glides (kernels/models/glide.h). A glide
+// is the sum of all updates since the step in which a row was last updated. Rows that were last updated in the same
+// step share one, and it is computed on first use.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +11,17 @@
 
 namespace mr {
 
-/// The numbers of a log of steps which later steps change, as they were in an earlier step.
+/// A copy of the newest numbers of a StepLog, made after an earlier step, because later steps change these numbers.
 struct RecentLog {
-  std::vector<GlideSums> sums;  // after the last `StepLog::rest` steps
+  std::vector<GlideSums> sums;  // for each of the last `StepLog::rest` steps t0: sums over the steps after t0
   StepProducts::Recent products;
 };
 
 template <class Real>
 class Glides {
  public:
-  /// Restarts with the glides (closed forms) of updates deferred until step `until`, the last step of the log or of
-  /// `recent`.
+  /// Starts a new set of glides (closed forms): each sums the updates until step `until`. That is the last step in the
+  /// log, or the step after which `recent` was copied.
   void restart(int32_t until, const RecentLog* recent = nullptr) {
     until_ = until;
     recent_ = recent;
@@ -32,7 +33,8 @@ class Glides {
   }
   int32_t until() const { return until_; }
 
-  /// Returns the number of the glide (closed form) for rows whose last update was in step t0 < until.
+  /// Returns the number of the glide (closed form of deferred updates) for rows that were last updated in step t0 <
+  /// until.
   int32_t of(const StepLog& log, int32_t t0) {
     Entry& entry = entries_[static_cast<size_t>(t0 % StepLog::kept)];
     if (entry.version == version_) return entry.number;
@@ -50,7 +52,8 @@ class Glides {
     int64_t version = 0;
     int32_t number = 0;
   };
-  /// relative error that is allowed in the sum that is subtracted from a row: a few rounding errors
+  /// relative error that is allowed in the glide, the sum of updates that is subtracted from a row: a few rounding
+  /// errors
   static constexpr double tolerance = sizeof(Real) == 4 ? 2e-7 : 1e-12;
 
   const GlideSums& sums(const StepLog& log, int32_t t0) const {
@@ -88,7 +91,7 @@ class Glides {
     const bool decays = log.method().moves_all();
     glide.reach = static_cast<Real>(epsilon * all.centre);
     if (decays) glide.kept = static_cast<Real>(product(log, t0).pp);
-    // Rows of step 0 have no mean. They lose nothing but by weight decay.
+    // Rows that no step has updated (t0 = 0) have no mean gradient. Only weight decay changes them.
     if (t0 == 0 || !(all.moment[0] > 0)) return;
     if (GlideFit fit; fit.fit(all, tolerance)) {
       const double later = decays ? product(log, std::min(t0 + log.rest(), until_)).pp : 1;

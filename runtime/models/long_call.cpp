@@ -17,7 +17,8 @@ namespace {
 
 std::atomic<int> running = 0;
 
-/// Waits at program exit: while a thread still uses the library's objects, it ends the process without destroying them.
+/// Runs at program exit. If a thread still runs a library call, ends the process at once, without the destructors that
+/// would destroy the objects that the call uses.
 void leave(int status, void*) {
   if (running == 0) return;
   std::fflush(nullptr);
@@ -58,7 +59,9 @@ void LongCall::complete(State& state, std::function<void()>& work) {
 void LongCall::run(std::function<void()> work) {
   settle();
   const auto state = std::make_shared<State>();
-  ++running;  // is counted here, because the thread may start only after Ctrl-C has ended the wait for it
+  // counts the call before its thread starts: if Ctrl-C ends the wait and the program exits before the thread has
+  // begun, `leave` must know of the call
+  ++running;
   try {
     std::thread([state, work = std::move(work)]() mutable { complete(*state, work); }).detach();
   } catch (...) {

@@ -11,7 +11,8 @@ class LongCall {
   /// Runs `work` and waits for it. Ctrl-C throws cpu::Interrupted while `work` continues, so `work` must own everything
   /// that it uses. An exception from `work` is rethrown here or, after Ctrl-C, by the next `settle`.
   void run(std::function<void()> work);
-  /// Waits for a call that still runs after Ctrl-C. Call it before touching the call's data. Ctrl-C throws as in `run`.
+  /// Waits for a library call that still runs after Ctrl-C. Call it before touching the data of that call. Another
+  /// Ctrl-C throws cpu::Interrupted and leaves the call running.
   void settle();
 
  private:

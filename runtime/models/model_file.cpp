@@ -33,7 +33,8 @@ void save_tensors(const std::string& path, const std::string& format, const std:
 std::tuple<std::vector<std::string>, std::vector<Tensor>, std::vector<std::string>, std::vector<std::string>>
 load_tensors(const std::string& path, const std::string& writer) {
   TensorFile file = read_safetensors(path);
-  // files of older versions have no format entry; an empty `writer` accepts every format
+  // Files of older versions have no metadata entry for the format and are accepted. An empty `writer` accepts every
+  // format.
   const auto format = file.metadata.find(format_key);
   if (format != file.metadata.end()) {
     if (!writer.empty() && format->second.rfind(writer + " ", 0) != 0)
@@ -50,7 +51,7 @@ load_tensors(const std::string& path, const std::string& writer) {
 
 bool file_exists(const std::string& path) {
   io::need_path(path);
-  std::error_code unknown;  // receives an error, for example if the path is too long; then the file counts as missing
+  std::error_code unknown;  // takes errors, for example of a path that is too long: then the file counts as missing
   return std::filesystem::exists(path, unknown);
 }
 bool is_file(const std::string& path) {

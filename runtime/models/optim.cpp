@@ -65,14 +65,14 @@ void sgd_step(OptimizerState& all, double lr, double momentum, double decay) {
 
 struct Adam {
   double lr, beta1, beta2, epsilon, decay;
-  bool lazy;               // only rows with a gradient are updated, and epsilon has no bias correction
+  bool lazy;  // sparse Adam: only rows with a gradient are updated, and epsilon is not scaled by the bias correction
   bool decoupled = false;  // AdamW: weight decay is applied to the parameters directly, not through the gradient
 };
 
 using Moving = std::vector<std::pair<int32_t, Prepared>>;  // pairs of a parameter's index and its prepared gradient
 
-/// Returns how many parameters, from this one on, are updated in one launch. A parameter that shares its bytes with
-/// another one is updated alone, because a launch has no order.
+/// Returns how many parameters, counted from index `from`, are updated in one kernel launch. A parameter that shares
+/// its bytes with another one is updated alone: within a launch, the order of the two updates would be undefined.
 int together(const OptimizerState& all, const Moving& moving, size_t from, size_t most) {
   const auto alone = [&](size_t k) { return all.parameters[static_cast<size_t>(moving[k].first)].alone; };
   size_t count = 1;
@@ -80,8 +80,8 @@ int together(const OptimizerState& all, const Moving& moving, size_t from, size_
   return static_cast<int>(count);
 }
 
-/// Takes one Adam step of these parameters, all of one type and device. On the GPU the step counters are incremented
-/// first.
+/// Takes one Adam step of the parameters in `moving`, which have one dtype and device. On the GPU a kernel first
+/// increments the step counters.
 template <class Real>
 void move(OptimizerState& all, const Moving& moving, const Adam& adam, Device device) {
   const auto& table = kernels<TrainingKernels<Real>>(device);
@@ -140,7 +140,8 @@ void check_adam(const Adam& adam) {
     throw ArgumentError("epsilon", std::to_string(adam.epsilon) + ", expected a finite number, 0 or more");
 }
 
-/// The parameters that have a gradient: first those with deferred updates, then the others by type and device.
+/// The work of one Adam step, split by the way in which parameters are updated: parameters with deferred updates, and
+/// the others by device and dtype.
 struct AdamWork {
   std::vector<ParameterState*> deferred;
   std::map<std::pair<Device, Dtype>, Moving> moving;
@@ -156,7 +157,7 @@ Motion motion_of(const Adam& adam) {
                  .epsilon = adam.epsilon,
                  .decay = adam.decay - shrinks,
                  .shrinks = shrinks};
-  // The closed form needs positive weights, so AdamW must leave a part of the parameter.
+  // The closed form of deferred AdamW updates needs a decay factor 1 - lr * weight_decay above 0.
   if (adam.decay == shrinks && adam.lr * shrinks < 1)
     motion.glide = GlideMethod{StepKind::adam, adam.beta1, adam.beta2, adam.epsilon, shrinks};
   return motion;
@@ -199,7 +200,8 @@ void adam_step(OptimizerState& all, double lr, double beta1, double beta2, doubl
                   .decoupled = decoupled.value_or(false)};
   check_adam(adam);
   const AdamWork work = prepare_adam(all, adam);
-  // Allocates nothing from here on, so that a step that ran out of memory before this line can be repeated.
+  // Nothing is allocated after this line. A step that ran out of memory before it has changed no parameter and can be
+  // repeated.
   for (ParameterState* const state : work.deferred) {
     ++state->steps;
     state->deferred->step(lr);

@@ -15,30 +15,30 @@ struct ParameterState {
   Tensor parameter, mean, square;
   int64_t steps = 0;  // number of optimizer steps of this parameter, if it is on the CPU
   bool alone = true;  // false if another parameter shares the bytes of this parameter
-  /// The object that defers the updates, or null. While updates are deferred, `mean` and `square` are those of each
-  /// row's own last update.
+  /// The object that defers the updates of rows without a gradient, or null. While it does, it holds the means and
+  /// squares, and `mean` and `square` are undefined.
   std::shared_ptr<Deferred> deferred;
-  /// The object that delays the updates of rows without a gradient if `deferred` does not, or null. Then `mean` and
-  /// `square` may be stale until it has applied them (`settle`).
+  /// If updates are not deferred: the object that delays the updates of rows without a gradient and replays them later,
+  /// or null. Then `mean` and `square` may be stale until `settle` is called.
   std::shared_ptr<Replay> replay;
   bool all_touched = false;
   std::vector<uint8_t> is_touched;  // for every row of the parameter: 1 if it ever had a gradient, else 0
   int64_t touched_count = 0;
-  /// Numbers of the rows that ever had a gradient, ascending, from 0; made when needed; undefined when more rows had
-  /// one.
+  /// Numbers of the rows that ever had a gradient, ascending, counted from 0. Computed on first use, and undefined
+  /// again when another row gets its first gradient.
   Tensor touched;
-  /// For every row of the parameter, its row in the last gradient, or -1. Kept between steps, so that a step writes
-  /// only changed entries. On the GPU all are -1 between steps, unless a step ran out of memory: then `slots_set` stays
-  /// true.
+  /// For every row of the parameter: the position of its gradient among the rows of the last sparse gradient, or -1. It
+  /// is kept between steps, so that a step writes only the entries that change. On the GPU all entries are -1 between
+  /// steps. `slots_set` stays true if a step ran out of memory before it reset them.
   Tensor slot;
   bool slots_set = false;
-  std::vector<int64_t> in_slot;  // numbers of the rows of the last gradient, from 0
+  std::vector<int64_t> in_slot;  // numbers of the rows in the last sparse gradient, counted from 0
 };
 
 struct OptimizerState {
   std::vector<ParameterState> parameters;
-  /// On the GPU, so that launches that run again count, too: the step counts of all parameters, and the rates computed
-  /// from them.
+  /// On the GPU: the step count of every parameter, and the learning rates with bias correction that a kernel computes
+  /// from it. They are on the GPU so that replays of recorded kernel launches (CUDA graphs) count as steps.
   Tensor steps;
   DeviceArray<AdamRate> rates;
 };

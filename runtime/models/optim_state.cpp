@@ -13,7 +13,8 @@ namespace {
 
 using Named = std::map<std::string, Tensor>;
 
-/// Returns the state of one parameter as named tensors. `steps`: the number of steps taken.
+/// Returns the optimizer's state for one parameter as named tensors. `steps`: the number of steps that the parameter
+/// has had.
 Named numbers_of(const ParameterState& state, int64_t steps) {
   Named named{{"counts", Tensor::from(std::vector<int64_t>{steps, state.all_touched ? 1 : 0})}};
   if (state.replay != nullptr) state.replay->settle();
@@ -24,7 +25,9 @@ Named numbers_of(const ParameterState& state, int64_t steps) {
     named["stored"] = off.stored;
     named["rates"] = off.rates;
     named["settings"] = off.settings;
-  } else if (state.deferred != nullptr) {  // not deferred any more: the means that the next step will use
+  } else if (state.deferred != nullptr) {
+    // Updates are no longer deferred, because other code wrote to the parameter: saves the means with which the next
+    // step starts.
     if (state.deferred->method().has_mean()) mean = state.deferred->moments().mean;
     if (state.deferred->method().has_square()) square = state.deferred->moments().square;
     named["counts"] = Tensor::from(std::vector<int64_t>{steps, 1});
@@ -41,8 +44,8 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   const std::vector<int64_t> counted = all.steps.defined() ? all.steps.to_vector<int64_t>() : std::vector<int64_t>();
   for (size_t i = 0; i < all.parameters.size(); ++i) {
     const bool there = all.parameters[i].parameter.device() == Device::cuda;
-    // Reads the GPU's own count of steps, because the host does not count launches that run again; 0 if the GPU does
-    // not count.
+    // Parameters on the GPU are counted there, because the host does not see replays of recorded kernel launches. The
+    // count is 0 if no step has run on the GPU.
     const int64_t count_there = counted.empty() ? 0 : counted[i];
     const int64_t steps = there ? count_there : all.parameters[i].steps;
     for (auto& [name, tensor] : numbers_of(all.parameters[i], steps)) {
@@ -53,7 +56,7 @@ std::tuple<std::vector<std::string>, std::vector<Tensor>> optimizer_numbers(cons
   return {std::move(names), std::move(tensors)};
 }
 
-/// Holds the tensors of a file, by name. A tensor can be taken once.
+/// Holds the named tensors of a file. Taking a tensor removes it, so that tensors that belong to nothing are noticed.
 class Source {
  public:
   Source(const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
@@ -99,8 +102,8 @@ class Source {
 
 constexpr int64_t most_steps = int64_t{1} << 52;
 
-/// Reads the state of a parameter from the tensors whose names begin with `number` and a dot. Its deferred updates go
-/// to `off`.
+/// Reads the optimizer's state for parameter `bound` from the tensors whose names begin with `number` and a dot. Writes
+/// the tensors of its deferred updates, which may be undefined, to `off`.
 ParameterState read(const ParameterState& bound, const std::string& number, Source& from, PutOff& off) {
   ParameterState state;
   state.parameter = bound.parameter;
@@ -121,7 +124,8 @@ ParameterState read(const ParameterState& bound, const std::string& number, Sour
   return state;
 }
 
-/// Returns true if the file has deferred updates. Throws if they cannot belong to this parameter.
+/// Returns true if `off`, read from a file, has deferred updates. Throws if they are incomplete or cannot belong to the
+/// parameter of `state`.
 bool check_put_off(const ParameterState& state, const PutOff& off) {
   const bool none = !off.rows.defined() && !off.stored.defined() && !off.rates.defined() && !off.settings.defined();
   if (none) return false;
@@ -134,8 +138,8 @@ bool check_put_off(const ParameterState& state, const PutOff& off) {
   return true;
 }
 
-/// The content of a file, read and checked before anything changes. `put_off`: deferred updates, by
-/// parameter.
+/// The optimizer state in a file, read and checked before anything changes. `put_off`: the deferred updates, each with
+/// the index of its parameter.
 struct Restored {
   OptimizerState state;
   std::vector<std::pair<size_t, PutOff>> put_off;
@@ -159,7 +163,8 @@ void check_optimizer(const OptimizerState& all, const std::vector<std::string>& 
   read_all(all, names, tensors);
 }
 
-/// Restores the saved state of an optimizer. Its parameters must have their values of that time.
+/// Restores the saved state of an optimizer. The parameters must already have the values that they had when it was
+/// saved.
 void restore_optimizer(OptimizerState& all, const std::vector<std::string>& names, const std::vector<Tensor>& tensors) {
   auto [restored, put_off] = read_all(all, names, tensors);
   const bool any_there = std::ranges::any_of(
@@ -167,8 +172,8 @@ void restore_optimizer(OptimizerState& all, const std::vector<std::string>& name
   if (any_there) {
     std::vector<int64_t> steps;
     for (const ParameterState& state : restored.parameters) steps.push_back(state.steps);
-    // Copies the counts directly on the GPU. With Tensor::from, the host would read its own copy while the GPU counts
-    // in another one.
+    // Copies the step counts directly to the GPU. Tensor::from would also keep a copy on the host, which becomes stale
+    // when the GPU counts, and from which the host would read.
     restored.steps = Tensor::empty({static_cast<int64_t>(steps.size())}, Dtype::int64, Device::cuda);
     copy_bytes(restored.steps.raw(), Device::cuda, steps.data(), Device::cpu, restored.steps.bytes());
     restored.rates = DeviceArray<AdamRate>(static_cast<int64_t>(steps.size()), Device::cuda);

@@ -1,5 +1,6 @@
-// The first part of every optimizer step. Updates of rows without a gradient wait if that saves time: by a closed form
-// (deferred.h), or to be replayed (replay.h).
+// The first part of every optimizer step: prepares gradients and finds the rows to update. Updates of rows without a
+// gradient are delayed if that saves time. Later they are applied by a closed form (deferred.h) or step by step
+// (replay.h).
 #include "runtime/models/prepared.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace mr {
 namespace {
 
-/// Sets, for each row that has a gradient in this step, the row's place in the gradient (`slot`).
+/// Writes to `slot`, for each row in `rows`, the position of its gradient in the sparse gradient of this step. Resets
+/// the entries of the previous step to -1.
 void set_slots(ParameterState& state, const Tensor& rows) {
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64);
   int64_t* const slot = state.slot.span<int64_t>().data;
@@ -29,7 +31,7 @@ void set_slots(ParameterState& state, const Tensor& rows) {
   }
 }
 
-/// Adds the rows with a gradient to the rows that ever had one.
+/// Marks the rows of this step's gradient as rows that have had a gradient. `all`: number of rows of the parameter.
 void remember(ParameterState& state, int64_t all) {
   if (state.touched_count == all) return;
   state.is_touched.resize(static_cast<size_t>(all), 0);
@@ -43,16 +45,15 @@ void remember(ParameterState& state, int64_t all) {
   state.touched = Tensor();
 }
 
-/// Prepares a step with a sparse gradient on the GPU, without the host. It keeps no list of rows that ever had a
-/// gradient, because the step of other rows is zero, except with weight decay. Unless `all_rows`, only rows with a
-/// gradient are updated.
+/// Prepares a step with a sparse gradient on the GPU, without waiting for the GPU. Updates only rows with a gradient,
+/// or with `all_rows` all rows, because the GPU keeps no list of rows that ever had a gradient.
 void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, Prepared& ready) {
   const Device device = state.parameter.device();
   const int64_t count = once.rows.entries();
   if (!state.slot.defined()) state.slot = Tensor::full({state.parameter.size(0)}, -1, Dtype::int64, device);
   const Span<int64_t> slots = state.slot.span<int64_t>();
-  // Resets the places of all rows, not only of the last gradient's rows: an abandoned recording of GPU work never set
-  // the places of its rows.
+  // Resets `slot` for all rows if a step failed to reset it. Resetting the rows of the last gradient is not enough: if
+  // the recording of a CUDA graph was abandoned, other rows were set.
   if (state.slots_set) kernels<MoveKernels<int64_t>>(device).fill(slots.size, {.out = slots, .value = -1});
   ready.slot = state.slot;
   ready.in_slots = once.rows;
@@ -64,12 +65,13 @@ void prepare_there(ParameterState& state, const Gradient& once, bool all_rows, P
   ready.set_slots(false);
 }
 
-/// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
-/// than it saves, because the parameter fits into the cache or many rows are updated in every step.
+/// Threshold for deferring the updates of rows without a gradient: number of entries of the parameter times (its rows /
+/// rows with a gradient). Below it, deferring costs more time than it saves, because the parameter fits into the cache
+/// or many rows are updated in every step.
 std::atomic<int64_t> least_put_off{1 << 21};
 
-/// Returns true if deferring updates saves time. It stays true for a parameter whose updates are deferred, however many
-/// rows have a gradient later.
+/// Returns true if deferring the updates of rows without a gradient saves time. Once updates of a parameter are
+/// deferred, always returns true, however many rows have a gradient.
 bool worth_deferring(const ParameterState& state, const Gradient& once) {
   if (state.deferred != nullptr || state.replay != nullptr) return true;
   const double rows_of_one =
@@ -77,7 +79,7 @@ bool worth_deferring(const ParameterState& state, const Gradient& once) {
   return static_cast<double>(state.parameter.entries()) * rows_of_one >= static_cast<double>(least_put_off);
 }
 
-/// Returns true if the updates of rows without a gradient can wait and waiting saves time.
+/// Returns true if the updates of rows without a gradient can be delayed and if that saves time.
 bool can_wait(const ParameterState& state, const Gradient& gradient) {
   const Tensor& parameter = state.parameter;
   return gradient.sparse() && parameter.device() == Device::cpu && state.alone && parameter.whole() &&
@@ -92,8 +94,8 @@ bool can_replay(const ParameterState& state, const Gradient& gradient, const Mot
   return motion.rule && can_wait(state, gradient) && Replay::possible(*motion.rule, state.parameter.dtype());
 }
 
-/// Starts to defer updates if that is worthwhile; returns true if updates of rows without a gradient are deferred in
-/// this step.
+/// Returns true if this step defers the updates of rows without a gradient, and prepares it. Starts or ends deferring
+/// as needed.
 bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   const bool possible = can_defer(state, once, motion);
   if (state.deferred != nullptr &&
@@ -105,7 +107,8 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
     state.all_touched = true;
   }
   if (!possible) {
-    // applies the updates that another optimizer has deferred for this parameter, because this step does not defer
+    // another optimizer may have deferred updates of this parameter: they are applied now, because this step does not
+    // defer
     if (state.parameter.storage().deferral() != state.replay) state.parameter.storage().put_off(nullptr);
     return false;
   }
@@ -118,7 +121,7 @@ bool defer(ParameterState& state, const Gradient& once, const Motion& motion) {
   return true;
 }
 
-/// Ends the replay of updates, unless this step continues it.
+/// Stops delaying updates by replay, unless this step continues it: applies all updates that rows have missed.
 void end_replay(ParameterState& state, bool replays, const Motion& motion) {
   if (state.replay == nullptr) return;
   const bool gone = state.replay->gone();
@@ -127,7 +130,7 @@ void end_replay(ParameterState& state, bool replays, const Motion& motion) {
   state.replay = nullptr;
 }
 
-/// Replays the updates that the rows of the gradient have missed, and makes the step leave out all other rows.
+/// Replays the updates that the given rows have missed, and sets up the step so that it updates only these rows.
 void replay(ParameterState& state, const Tensor& rows, const StepRule& rule, Prepared& ready) {
   if (state.replay == nullptr) {
     if (rule.has_mean() && !state.mean.defined()) state.mean = zeros_like(state.parameter);
@@ -140,7 +143,7 @@ void replay(ParameterState& state, const Tensor& rows, const StepRule& rule, Pre
   ready.replay = state.replay.get();
 }
 
-/// Returns the rows that ever had a gradient.
+/// Returns the numbers of the rows that ever had a gradient, as a tensor cached in `state`.
 const Tensor& touched(ParameterState& state) {
   if (!state.touched.defined()) state.touched = Tensor::from(touched_rows(state));
   return state.touched;
@@ -198,7 +201,8 @@ Prepared prepare(ParameterState& state, const Motion& motion) {
   } else if (all_rows || (with_history && state.all_touched)) {
     return ready;
   }
-  const bool others = with_history && !replays;  // rows without a gradient move in this step
+  // true if this step also updates rows without a gradient that had one before
+  const bool others = with_history && !replays;
   const int64_t moving = others ? state.touched_count : static_cast<int64_t>(state.in_slot.size());
   if (moving == parameter.size(0)) return ready;
   ready.rows = others ? touched(state) : Tensor::from(state.in_slot);

@@ -12,11 +12,12 @@ namespace mr {
 /// A gradient in the form that step kernels read, with the memory that holds it.
 struct Prepared {
   Tensor values, slot, rows;
-  // on the GPU: numbers of the gradient's rows, from 1, whose entries of `slot` are set during the step
+  // on the GPU: numbers of the gradient's rows, counted from 1; only during the step, `slot` is set for these rows
   Tensor in_slots;
   int64_t entries = 0;
-  bool deferred = false;     // true if updates are deferred; then `ParameterState::deferred` has all data of the step
-  Replay* replay = nullptr;  // delays the updates of rows without a gradient, or null
+  // true if updates are deferred: then `ParameterState::deferred` takes the step and other members are unused
+  bool deferred = false;
+  Replay* replay = nullptr;  // the object that delays and later replays the updates of rows without a gradient, or null
 
   template <class Real>
   GradientView<Real> gradient(int64_t width) const {
@@ -25,12 +26,12 @@ struct Prepared {
             .width = width};
   }
   EntriesOfRows chosen(int64_t width) const { return {rows.defined() ? rows.span<int64_t>().data : nullptr, width}; }
-  /// Returns the parameter's numbers, which the step changes.
+  /// Returns the address of the parameter's numbers, for the step to change.
   template <class Real>
   Real* numbers(const Tensor& parameter) const {
     return replay != nullptr ? static_cast<Real*>(replay->numbers()) : parameter.span_to_write<Real>().data;
   }
-  /// Call it before the step changes numbers.
+  /// Tells `replay`, if there is one, that a step follows. Must be called before the step changes the parameter.
   void begin_step(double rate, double correction = 1, double factor = 1) const {
     if (replay != nullptr) replay->begin_step(rate, correction, factor);
   }
@@ -44,24 +45,24 @@ struct Prepared {
   }
 };
 
-/// Which rows a step updates: rows with a gradient; with `history` (momentum) also rows that ever had one; with weight
-/// decay all rows. `glide` describes the updates of rows without a gradient if they have a closed form, and `rule` if
-/// they can be replayed.
+/// Which rows a step of an optimizer changes: rows with a gradient; with `history` (momentum) also rows that ever had
+/// one; with `all_rows` (weight decay) all rows. `glide` has the settings of the closed form of updates without a
+/// gradient, if there is one, and `rule` the settings for replaying such updates step by step, if that is possible.
 struct Motion {
   bool history, all_rows;
   std::optional<GlideMethod> glide = {};
   std::optional<StepRule> rule = {};
 };
 
-/// Prepares the gradient of a parameter that has one. The parameter does not change yet, so a step that runs out of
-/// memory here can be repeated.
+/// Prepares a step of a parameter that has a gradient. The parameter's numbers do not change yet, so if memory runs out
+/// here, the step can be repeated.
 Prepared prepare(ParameterState& state, const Motion& motion);
 void clear_slots(ParameterState& state, const Prepared& ready);
-/// Threshold for deferring updates, in entries times (rows / rows with a gradient). Below it, deferring costs more time
-/// than it saves, because the parameter fits into the cache or many rows are updated in every step. Sets the threshold
-/// to `entries`, if given, and returns the previous one.
+/// Sets the threshold for deferring updates of rows without a gradient, if `entries` is given, and returns the previous
+/// threshold. It is compared with the parameter's entries times (rows / rows with a gradient). Below it, deferring
+/// costs more time than it saves, because the parameter fits into the cache or many rows are updated in every step.
 int64_t put_off_from(std::optional<int64_t> entries);
-/// Returns the numbers of the rows that ever had a gradient, ascending, from 0.
+/// Returns the numbers of the rows of a parameter that ever had a gradient, ascending, counted from 0.
 std::vector<int64_t> touched_rows(const ParameterState& state);
 
 bool has_gradient(const ParameterState& state);

@@ -31,7 +31,7 @@ class ReplayOf final : public Replay {
     if (gone_ || settled_ == now()) return;
     replay(static_cast<int64_t>(since_.size()), [](int64_t i) { return i; });
     settled_ = now();
-    // If the optimizer does not own this object any more, its means and squares are not needed.
+    // If no optimizer owns this object any more, nobody needs its means and squares: free them.
     if (weak_from_this().use_count() == 1) end();
   }
   void settle_rows(const int64_t* rows, int64_t count, int64_t row_bytes) override {
@@ -66,17 +66,19 @@ class ReplayOf final : public Replay {
   }
 
  private:
-  // largest number of steps that a row may miss; then the log of steps starts anew, for which all rows are updated
+  // length of the log of steps. A row must not miss more steps, so when the log is full, all rows are updated and the
+  // log is cleared.
   static constexpr size_t most = 4096;
-  // `since_` of a row that never had a gradient and that does not change in steps without one
+  // value of `since_` for a row that never had a gradient and that steps without a gradient do not change
   static constexpr int32_t resting = -1;
 
   int32_t now() const { return static_cast<int32_t>(steps_.size()); }
-  // marks a row that is to be replayed, so that it is not found twice; marking it again removes the mark
+  // Marks an entry of `since_` while its row waits to be replayed, so that a repeated row is not replayed twice.
+  // Marking a marked value gives the original value.
   static int32_t marked(int32_t since) { return -2 - since; }
 
-  /// Replays the updates that the rows row(0) to row(n - 1) have missed. After Ctrl-C, rows that were not replayed are
-  /// as before.
+  /// Replays the updates that the rows row(0) to row(n - 1) have missed. If Ctrl-C interrupts it, rows that were not
+  /// replayed keep their old values and are replayed later.
   template <class Row>
   void replay(int64_t n, Row row) {
     if (static_cast<int64_t>(rows_.size()) < n) {
@@ -131,11 +133,13 @@ class ReplayOf final : public Replay {
   int64_t width_;
   Tensor mean_, square_;
   StepRule rule_;
-  std::vector<int32_t> since_;  // for each row: how many of `steps_` its numbers include; or `resting`
+  // for each row of the parameter: how many of the logged `steps_` it includes, or `resting`
+  std::vector<int32_t> since_;
   std::vector<MissedStep<Real>> steps_;
   std::vector<int64_t> rows_, next_;
   std::vector<int32_t> from_;
-  int32_t settled_ = -1;  // the number of steps that all rows include
+  // number of steps when `settle` last brought all rows up to date; -1: never since the log was cleared
+  int32_t settled_ = -1;
   bool gone_ = false;
 };
 

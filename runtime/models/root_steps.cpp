@@ -1,5 +1,6 @@
-// RMSProp and Adagrad, which divide by the root of a sum of squares. Adagrad does not change rows without a gradient.
-// RMSProp's squares decay, so its steps move all rows that ever had a gradient.
+// RMSProp and Adagrad, which divide the gradient by the root of a sum of squared gradients. Without weight decay,
+// Adagrad does not change rows without a gradient. RMSProp's sums decay in every step, so it updates all rows that ever
+// had a gradient.
 #include <cmath>
 #include <utility>
 

@@ -16,7 +16,8 @@ double StepLog::ratio_of(const GlideMethod& method) {
   return method.adam() ? method.beta1 / std::sqrt(method.beta2) : method.beta1;
 }
 
-/// Returns the number of steps after which all later updates of a row are negligible compared with the first one.
+/// Returns the number of steps without a gradient after which a row's further updates are negligible: their factor is
+/// below 1e-14 of the first one.
 int32_t StepLog::rest_of(const GlideMethod& method) {
   constexpr double nothing = 1e-14;
   if (!method.has_mean()) return 0;
@@ -26,13 +27,14 @@ int32_t StepLog::rest_of(const GlideMethod& method) {
   return static_cast<int32_t>(std::min<double>(kept, std::ceil(portable::log(nothing) / portable::log(ratio))));
 }
 
-/// Returns true if a row's missed steps are computed as a product, instead of as a sum over the steps until it rests.
+/// Returns true if the steps that a row missed are computed as a product of linear maps, instead of as a sum of
+/// updates.
 bool StepLog::is_linear(const GlideMethod& method) {
   return !method.adam() && (method.moves_all() || rest_of(method) > most_rest);
 }
 
 bool StepLog::possible(const GlideMethod& method, Dtype dtype) {
-  // so that numbers divided by `Glide::reach`, which may be far below epsilon, are finite
+  // A lower limit of epsilon. It keeps quotients by `Glide::reach` finite, which may be far below epsilon.
   const double least = dtype == Dtype::float32 ? 1e-30 : 1e-280;
   if (method.has_square() && !(method.epsilon >= least)) return false;
   if (!method.adam()) return method.kind == StepKind::sgd || method.decay == 0;

@@ -1,5 +1,6 @@
-// The log of an optimizer's steps of one parameter, as far back as rows with deferred updates may need them, and the
-// sums over the steps after each step (kernels/models/glide.h).
+// The log of an optimizer's steps of one parameter. It reaches as far back as rows with deferred updates need it. For
+// each logged step it has sums over all later steps, from which closed forms of deferred updates are made
+// (kernels/models/glide.h).
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace mr {
 
-/// The update rule of a row without a gradient. SGD and RMSProp: `beta1` is the momentum. RMSProp: `beta2` is the decay
-/// of the squares. `decay`: weight decay of SGD or of AdamW.
+/// The settings of an optimizer for rows without a gradient. SGD and RMSProp: `beta1` is the momentum. RMSProp: `beta2`
+/// is the decay of the mean squares. `decay`: weight decay of SGD or of AdamW.
 struct GlideMethod {
   StepKind kind = StepKind::sgd;
   double beta1 = 0, beta2 = 1, epsilon = 0, decay = 0;
@@ -20,52 +21,54 @@ struct GlideMethod {
   bool has_mean() const { return adam() || beta1 > 0; }
   bool has_square() const { return kind != StepKind::sgd; }
   int64_t tables() const { return 1 + (has_mean() ? 1 : 0) + (has_square() ? 1 : 0); }
-  /// True if rows that never had a gradient move, too.
+  /// Returns true if steps also change rows that never had a gradient: with weight decay.
   bool moves_all() const { return decay > 0; }
   bool operator==(const GlideMethod&) const = default;
 };
 
 class StepLog {
  public:
-  /// Deferred updates of a row must be applied before this number of steps has passed.
+  /// length of the log in steps: the deferred updates of a row must be applied before it has missed so many
   static constexpr int32_t kept = StepProducts::kept;
 
-  /// Returns true if updates can be deferred. Adam: the updates of a row die out soon enough, and the squares decay so
-  /// much slower than the means that the moments of `GlideSums`, which are sums of weight_j d_j^n about (beta1 /
-  /// beta2^((n + 1) / 2))^j, decrease for all n up to 5. RMSProp and Adam: epsilon is not too small for numbers of this
-  /// type.
+  /// Returns true if the updates of this optimizer can be deferred. Adam: a row's updates must become negligible after
+  /// a limited number of steps without a gradient, and beta1 < beta2^3, so that the series of the closed form
+  /// converges. Adam and RMSProp: epsilon must not be too small for `dtype`. RMSProp: no weight decay.
   static bool possible(const GlideMethod& method, Dtype dtype);
   StepLog(const GlideMethod& method, int32_t now);
 
   int32_t now() const { return now_; }
-  /// Returns the number of steps after which a row without a gradient changes by weight decay only.
+  /// Returns the number of steps without a gradient after which only weight decay still changes a row.
   int32_t rest() const { return rest_; }
-  /// Returns true if a row that was stored in step t0 does not change after step `from`.
+  /// Returns true if steps after step `from` do not change a row that was last updated in step t0, where from >= t0.
   bool rests(int32_t t0, int32_t from) const { return !method_.moves_all() && (t0 == 0 || from - t0 >= rest_); }
   const GlideMethod& method() const { return method_; }
-  /// Returns true if `products` contains the missed steps (except of mean squares). If not, it contains weight decay
-  /// only.
+  /// Returns true if `products` describes a row's missed steps completely, except for mean squares. Otherwise
+  /// `products` describes only weight decay, and `sums` the rest.
   bool linear() const { return linear_; }
   void append(double lr);
-  /// Returns the learning rates of the last steps, as many as rows may need. A log that starts before these steps and
-  /// appends the rates equals this one.
+  /// Returns the learning rates of the last steps, as many as stale rows may need. An empty log, started that many
+  /// steps earlier, equals this log after it has appended these rates.
   std::vector<double> rates() const;
 
-  /// Returns the sums over the steps from t0 + 1 until now, at most rest(), for rows that were stored in step t0.
-  /// Weight decay after step t0 + rest() is not in them.
+  /// Returns the sums over the steps from t0 + 1 until now, but at most rest() steps, for rows that were last updated
+  /// in step t0. Weight decay after step t0 + rest() is not included.
   const GlideSums& sums(int32_t t0) const { return at(t0).sums; }
   const StepProducts& products() const { return products_; }
-  /// Returns the weight in the j-th step after t0, j <= rest().
+  /// Return weight_j and place_j of the j-th step without a gradient after a row's last update in step t0, where j <=
+  /// rest(). The step subtracts mean * weight_j / (sqrt(square) + epsilon * place_j) from the row.
   double weight(int32_t t0, int32_t j) const { return at(t0 + j).factor * ratio_powers_[static_cast<size_t>(j)]; }
   double place(int32_t t0, int32_t j) const { return at(t0 + j).root * place_powers_[static_cast<size_t>(j)]; }
-  /// Return the decay over k steps: beta1^k of the means, beta2^k of the squares.
+  /// `mean_left` returns beta1^k and `square_left` returns beta2^k: what remains of a row's mean gradient and mean
+  /// square after k steps without a gradient.
   double mean_left(int32_t k) const { return mean_powers_.of(k); }
   double square_left(int32_t k) const { return square_powers_.of(k); }
 
  private:
   struct Step {
     GlideSums sums;
-    // factor: common factor of the step's weights; root: common factor of its places (what `weight` and `place` return)
+    // factors that depend on this step only: `weight` and `place` multiply them by a power of the number of missed
+    // steps
     double factor, root;
     double lr;
   };
@@ -81,7 +84,8 @@ class StepLog {
   static double ratio_of(const GlideMethod& method);
   static int32_t rest_of(const GlideMethod& method);
   static bool is_linear(const GlideMethod& method);
-  static constexpr int32_t most_rest = kept / 4;  // a step adds to the sums of so many earlier steps
+  // largest possible `rest_`, because each step adds a term to the sums of `rest_` earlier steps
+  static constexpr int32_t most_rest = kept / 4;
   const Step& at(int32_t step) const { return steps_[static_cast<size_t>(step % kept)]; }
   Step& at(int32_t step) { return steps_[static_cast<size_t>(step % kept)]; }
   void begin_sums();

@@ -1,5 +1,6 @@
-// Products of an optimizer's steps without a gradient, which are linear maps of a row: from any step to the present.
-// Products over whole blocks of steps are separate from products inside a block, so a new step changes few numbers.
+// Products of an optimizer's steps without a gradient. Such a step is a linear map of a row, and the product of all
+// steps from any step to the present is needed. Products over whole blocks of steps are stored separately from products
+// inside a block, so a new step changes few numbers.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +9,19 @@
 
 namespace mr {
 
-/// One or several optimizer steps of an entry p with mean m that has no gradient: p becomes pp p + pm m, and m becomes
-/// mp p + mm m.
+/// The linear map of one or several optimizer steps without a gradient. An entry p with mean gradient m becomes pp p +
+/// pm m, and m becomes mp p + mm m.
 struct LinearStep {
   double pp = 1, pm = 0, mp = 0, mm = 1;
-  /// Returns the step that is the steps `before`, followed by this step.
+  /// Returns the product of two maps: first the steps `before`, then this step.
   LinearStep after(const LinearStep& before) const {
     return {pp * before.pp + pm * before.mp, pp * before.pm + pm * before.mm, mp * before.pp + mm * before.mp,
             mp * before.pm + mm * before.mm};
   }
 };
 
-/// Keeps products of consecutive steps, so that all steps that a row missed are one step.
+/// Keeps products of consecutive optimizer steps. All steps that a row has missed can then be applied as one linear
+/// map.
 class StepProducts {
  public:
   /// An optimizer step without a gradient is a linear map of a row. The product of the maps after step t, up to the
@@ -27,14 +29,15 @@ class StepProducts {
   static constexpr int32_t kept = 16384;
   static constexpr int32_t block = 128;
 
-  /// The numbers that change with every step. A copy gives the products up to the step in which it was made.
+  /// The products that change with every step. From a copy of them, `of` computes products up to the step after which
+  /// the copy was made.
   struct Recent {
     int32_t until;
-    std::vector<LinearStep> later;   // for each block: the product of the steps after it
-    std::vector<LinearStep> inside;  // for each step of the last block: the product of the steps after it
+    std::vector<LinearStep> later;   // for each block of steps: the product of all steps after the block
+    std::vector<LinearStep> inside;  // for each step of the current block: the product of all steps after it
   };
 
-  /// Makes products of the steps after step `now`. If `used` is false, there are no arrays, and `append` may not be
+  /// Starts to record steps after step `now`. If `used` is false, nothing is allocated, and `append` must not be
   /// called.
   StepProducts(int32_t now, bool used)
       : first_(now), inside_(used ? kept : 0), recent_{now, std::vector<LinearStep>(used ? blocks : 0), {}} {
@@ -54,7 +57,8 @@ class StepProducts {
   }
 
   const Recent& recent() const { return recent_; }
-  /// Returns the product of the steps from t0 + 1 until `at`, which is `recent` of this step or of an earlier one.
+  /// Returns the product of the steps from t0 + 1 to the last step in `at`. `at` is `recent()` or an earlier copy of
+  /// it.
   LinearStep of(const Recent& at, int32_t t0) const {
     if (t0 >= at.until) return {};
     const int32_t b = t0 / block;
@@ -68,7 +72,7 @@ class StepProducts {
   static void advance(LinearStep& product, const LinearStep& step) { product = step.after(product); }
 
   int32_t first_;
-  std::vector<LinearStep> inside_;  // for each step of earlier blocks: the product up to the end of its block
+  std::vector<LinearStep> inside_;  // for each step of earlier blocks: the product of the later steps of its block
   Recent recent_;
 };
 

@@ -27,7 +27,7 @@ const json& part(const json& of, const char* name) {
   return of[name];
 }
 
-/// Returns a parameter as a number; XGBoost writes it as a string.
+/// Returns a parameter of the JSON text as a number. XGBoost writes such parameters as strings.
 template <class T>
 T number(const json& of, const char* name) {
   const json& text = part(of, name);
@@ -105,7 +105,7 @@ class ReachedNodes {
     made["parents"] = array_of(parents_);
   }
   bool splits(size_t i) const { return left_[i] >= 0; }
-  /// Reads an integer of each node that splits, checked to be in a range; 0 for leaves.
+  /// Reads an integer for each node: for nodes that split it must be from 0 to `most`, for leaves 0 is returned.
   std::string of_splits(const json& tree, const char* name, int64_t most) const {
     const auto all = integers(tree, name, size_, INT_MIN, UINT_MAX);
     std::vector<int64_t> values;
@@ -118,7 +118,8 @@ class ReachedNodes {
     }
     return array_of(values);
   }
-  /// Reads float32 numbers, and writes them so that XGBoost reads the same values.
+  /// Reads an array of float32 numbers, one for each node, and returns it as JSON text from which XGBoost reads the
+  /// same values.
   std::string floats(const json& tree, const char* name) const {
     const json& all = array(tree, name, size_);
     std::vector<double> values;
@@ -212,7 +213,7 @@ std::string checked_trees(const std::string& text, const TreeShape& shape) {
   const auto base = number<double>(parameters, "base_score");
   if (!(std::abs(base) <= 1e30)) fail("'base_score' is not a finite number");
   if (shape.objective == "binary:logistic" && !(base > 0 && base < 1)) fail("'base_score' is not a probability");
-  // Compares strings only: for other types the JSON library would make a value, which may throw.
+  // Compares the member only if it is a string: comparing other JSON types would make a JSON value, which may throw.
   const json& name = part(booster, "name");
   if (!name.is_string() || name.get_ref<const std::string&>() != "gbtree") fail("its booster is not 'gbtree'");
   const std::string boosted =

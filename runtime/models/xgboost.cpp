@@ -8,7 +8,8 @@ namespace mr {
 Xgboost::Xgboost() : SharedLibrary("libxgboost.so.0", "trees are grown by XGBoost's library") {
   int major = 0, minor = 0, patch = 0;
   version_(&major, &minor, &patch);
-  // Accepts version 1.7 only: in other versions, objectives, defaults and the format of saved trees may differ.
+  // Accepts version 1.7 of XGBoost only: in other versions, objectives, defaults and the format of saved trees may
+  // differ.
   if (major != 1 || minor != 7)
     throw std::runtime_error("XGBoost's library has version " + version() + ", expected 1.7 as in Debian 12");
   check(global_(R"({"verbosity": 0})"));

@@ -22,7 +22,7 @@ class Xgboost : SharedLibrary {
 
  public:
   Xgboost();
-  /// Returns the version, for example "1.7.4".
+  /// Returns the version of the XGBoost library, for example "1.7.4".
   std::string version() const;
   /// Throws the library's error message if `result`, which a call returned, says that the call failed.
   void check(int result) const;
@@ -74,7 +74,7 @@ struct TreeMatrix {
 
 struct TreeBooster {
   void* handle = nullptr;
-  /// the boosting round that is being grown
+  /// the call that grows a boosting round, which may still run after Ctrl-C
   mutable LongCall growing;
   TreeBooster() = default;
   TreeBooster(const TreeBooster&) = delete;

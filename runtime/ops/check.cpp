@@ -77,7 +77,8 @@ void same_kind(const char* name, const Tensor& x, const char* other_name, const 
 
 namespace {
 
-/// Returns true if a check that runs on the GPU finds an entry. Only one word is copied to the host, not the tensor.
+/// Runs launch(word), which starts a GPU kernel that sets a word if it finds what it looks for, such as a NaN. Returns
+/// true if the word was set. Only the word is copied to the host, not the tensor.
 template <class Launch>
 bool notes(Device device, Launch launch) {
   const Tensor word = Tensor::zeros({1}, Dtype::int64, device);
@@ -135,7 +136,7 @@ void index(const char* name, const Tensor& x, int64_t n) {
     return;
   const Tensor here = is_there ? x.to(Device::cpu) : x;
   const auto* const values = static_cast<const int64_t*>(here.host_bytes());
-  uint64_t outside = 0;  // the highest bit is set if a value is below 1 or above n
+  uint64_t outside = 0;  // its highest bit becomes 1 if a value is below 1 or above n
   for (int64_t i = 0; i < x.entries(); ++i) {
     const auto value = static_cast<uint64_t>(values[i]);
     outside |= (value - 1) | (static_cast<uint64_t>(n) - value);

@@ -10,7 +10,7 @@
 namespace mr::check {
 
 void floating(const char* name, const Tensor& x);
-/// Throws unless every entry fits into int64 after truncation.
+/// Throws unless every entry of x, rounded towards zero, fits into int64.
 void fits_int64(const char* name, const Tensor& x);
 void type(const char* name, const Tensor& x, Dtype expected);
 /// Throws unless x is floating and has one entry per row: "scores has 12 entries but lists have 10 rows".
@@ -27,7 +27,8 @@ void positive(const char* name, double value);
 void finite(const char* name, double value);
 /// Throws unless x has integers from 1 to n.
 void index(const char* name, const Tensor& x, int64_t n);
-/// Throws unless the argument has as many values as there are of `each`, such as tensors.
+/// Throws unless the list argument `name` has `expected` values. `found` is the number of its values, and `each` names
+/// what each value belongs to, such as "tensor".
 void as_many(const char* name, size_t found, const char* each, size_t expected);
 /// Checks a dimension that is counted from 1; returns it counted from 0.
 int dimension(const char* name, const Tensor& x, int64_t dim);

@@ -24,7 +24,7 @@ Tensor sum(const Tensor& x, std::optional<int64_t> dim);
 Tensor mean(const Tensor& x, std::optional<int64_t> dim);
 Tensor reshape(const Tensor& x, const Shape& shape);
 Tensor transpose(const Tensor& x, int d, int e);
-/// Takes `count` indices of dimension d from index `first` on; d and `first` count from 0.
+/// Returns the part of x that has `count` indices along dimension d, from index `first` on. d and `first` count from 0.
 Tensor narrow(const Tensor& x, int d, int64_t first, int64_t count);
 Tensor rows(const Tensor& x, const Tensor& index);
 

@@ -13,14 +13,16 @@
 namespace mr {
 namespace {
 
-/// Returns the offset of each entry of `index` in a tensor of the given shape, without dimension d.
+/// Maps each entry of an index tensor (shape `index`) to an entry of another tensor (shape `shape`), given by its
+/// offset: the entry with the same coordinates, except that the coordinate in dimension d is 0.
 Broadcast base_of(const Shape& index, const Shape& shape, int d) {
   std::vector<int64_t> strides;
   for (int e = 0; e < shape.dims(); ++e) strides.push_back(e == d ? 0 : shape.stride(e));
   return strided(index, strides);
 }
 
-/// Adds values on the GPU: each entry of the result sums the values that belong to it.
+/// Adds each value to the entry of the result that `index` names along dimension d, on the GPU: the values are the rows
+/// of a sparse gradient of one column, and repeated rows are added in order.
 Tensor added_by_places(const Tensor& values, const Shape& shape, int d, const Tensor& index) {
   std::vector<int64_t> places = index.to_vector<int64_t>();
   const Broadcast base = base_of(index.shape(), shape, d);
@@ -30,7 +32,8 @@ Tensor added_by_places(const Tensor& values, const Shape& shape, int d, const Te
   return to_dense(sparse, {shape.entries()}).viewed(shape);
 }
 
-/// Adds values on the CPU along the dimension, in the same order as on the GPU. `out` must be 0.
+/// Adds each value to the entry of `out` that `index` names along dimension d, on the CPU, in the same order as on the
+/// GPU. `out` must contain zeros.
 template <class Real>
 void add_by_runs(const Tensor& values, const Tensor& index, int d, const Tensor& out) {
   const Runs from = runs_along(index.shape(), d);

@@ -11,7 +11,8 @@
 namespace mr {
 namespace {
 
-/// A tensor to be joined, as `outer` rows of `width` entries: the dimensions before the joined one make the rows.
+/// One of the tensors that are joined. It is copied as `outer` rows of `width` entries each, where a row has the joined
+/// dimension and the dimensions after it.
 struct Part {
   Shape shape;
   int64_t outer, width, row, shift;
@@ -20,7 +21,7 @@ struct Part {
   Broadcast place() const { return outer == 1 ? Broadcast{} : strided({outer, width}, {row, 1}); }
 };
 
-/// Rows of `width` entries, `step` entries apart.
+/// Rows in memory: each begins `step` entries after the previous one.
 template <class T>
 struct RowsAt {
   T* data;
@@ -90,7 +91,8 @@ Tensor joined(const char* name, const std::vector<Tensor>& tensors, const std::v
     shift += width;
     indices_here = indices_here && tensors[i].host_bytes() != nullptr;
   }
-  // joins indices on the host and copies the result to the GPU, so that the host has a copy of the result, too
+  // Index tensors of which the host has copies are joined on the host, and the result is copied to the GPU. So the host
+  // has a copy of the result, too.
   if (indices_here) {
     std::vector<Tensor> here;
     for (const Tensor& each : tensors) here.push_back(each.to(Device::cpu));

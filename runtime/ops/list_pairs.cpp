@@ -11,14 +11,14 @@
 namespace mr {
 namespace {
 
-/// Returns lists of pairs, all with grade 0, because pairs have no grades.
+/// Returns a Lists object with one list of pairs for each list of rows. All grades are 0, because pairs have no grades.
 Lists pairs_of_sizes(std::vector<int64_t> sizes) {
   std::vector<float> none(static_cast<size_t>(std::accumulate(sizes.begin(), sizes.end(), int64_t{0})));
   return {std::move(sizes), std::move(none)};
 }
 
-/// The rows of a list whose grades are below `above`: they are `count` entries of the pairs' worse rows, from entry
-/// `at` on.
+/// Caches which rows of a list have grades below `above`: they are `count` entries of the tensor of worse rows, from
+/// entry `at` on.
 struct WorseRows {
   float above;
   int64_t at, count;
@@ -66,7 +66,8 @@ std::tuple<Tensor, Tensor, Lists> row_pairs_of(const Lists& lists, const std::op
   return {better.to(default_device()), worse.to(default_device()), pairs};
 }
 
-/// Computes the gradient of pair_differences on the CPU: each row's pairs are added in their order, in double.
+/// Computes the gradient of pair_differences by the scores, on the CPU. The gradients of a row's pairs are added in the
+/// order of the pairs, in double.
 template <class Real>
 Tensor back_to_rows(const Tensor& g, const Lists& lists, const Tensor& better, const Tensor& worse,
                     const Lists& pairs) {
@@ -78,7 +79,7 @@ Tensor back_to_rows(const Tensor& g, const Lists& lists, const Tensor& better, c
     const int64_t begin = lists.offsets()[l];
     std::vector<double> sums(static_cast<size_t>(lists.sizes()[l]));
     for (int64_t k = pairs.offsets()[l]; k < pairs.offsets()[l + 1];) {
-      // the pairs of one better row stand together
+      // pairs with the same better row follow each other, so their gradients are added in one variable
       double total = 0;
       for (const int64_t row = first[k]; k < pairs.offsets()[l + 1] && first[k] == row; ++k) {
         total += static_cast<double>(upstream[k]);
@@ -91,7 +92,7 @@ Tensor back_to_rows(const Tensor& g, const Lists& lists, const Tensor& better, c
   return out;
 }
 
-/// Throws unless both rows of each pair are rows of its list.
+/// Throws if a row of a pair does not belong to the list of the pair.
 void check_pairs(const Lists& lists, const Tensor& better, const Tensor& worse, const Lists& pairs) {
   if (pairs.count() != lists.count() || better.entries() != pairs.rows() || worse.entries() != pairs.rows())
     throw ArgumentError("pairs", std::to_string(pairs.rows()) + " pairs of " + std::to_string(pairs.count()) +
@@ -106,7 +107,8 @@ void check_pairs(const Lists& lists, const Tensor& better, const Tensor& worse, 
   });
 }
 
-/// Returns s_i - s_j of the pairs (i, j) that row_pairs returned for these lists.
+/// Returns the score differences s_i - s_j of pairs (i, j) of rows, which the Lua function `row_pairs` returned for
+/// these lists.
 Tensor pair_differences_of(const Tensor& scores, const Lists& lists, const Tensor& better_rows,
                            const Tensor& worse_rows, const Lists& pairs) {
   check::floating("scores", scores);

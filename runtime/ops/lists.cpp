@@ -25,7 +25,7 @@ Lists lists_of(const std::vector<int64_t>& sizes, const Tensor& relevance, const
   return {sizes, relevance.to(Dtype::float32).to_vector<float>(), ids, documents};
 }
 
-/// Returns numbers of lists counted from 0, for an index tensor that counts from 1.
+/// Checks a tensor of list numbers, which count from 1, and returns the numbers counted from 0.
 std::vector<int64_t> list_numbers(const Lists& lists, const Tensor& index) {
   check::index("index", index, lists.count());
   std::vector<int64_t> numbers = index.to_vector<int64_t>();
@@ -100,7 +100,8 @@ Lists with_relevance_of(const Lists& lists, const Tensor& relevance) {
   return lists.with_relevance(relevance.to(Dtype::float32).to_vector<float>());
 }
 
-/// Returns these lists with other weights of rows and of lists. Weights that are not given are removed.
+/// Returns a copy of `lists` with the given weights of rows and of lists. If one of the two is not given, the copy has
+/// no such weights.
 Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
                       const std::optional<Tensor>& list_weights) {
   const auto numbers = [](const char* name, const std::optional<Tensor>& x, int64_t expected) -> std::vector<double> {
@@ -121,7 +122,7 @@ Lists with_weights_of(const Lists& lists, const std::optional<Tensor>& weights,
 
 bool has_weights(const Lists& lists) { return !lists.row_weights().empty() || !lists.list_weights().empty(); }
 
-/// Returns the weights in the type and on the device of `like`.
+/// Returns `weights` converted to the dtype of `like`, or nothing if there are no weights.
 std::optional<Tensor> as_like(const Tensor& weights, const Tensor& like) {
   if (!weights.defined()) return std::nullopt;
   return weights.to(like.dtype());
@@ -133,8 +134,9 @@ std::optional<Tensor> list_weights_of(const Lists& lists, const Tensor& like) {
   return as_like(lists.list_weights_on(like.device()), like);
 }
 
-/// Returns the weight of each list in a mean over lists, or of all its rows in a mean over rows; on the CPU. A list
-/// without rows, or whose rows all have weight 0, has the weight 0.
+/// Returns the total weight of each list, on the CPU, float64. With `of_rows` it is the sum of the weights of its rows,
+/// for means over rows; else it is the weight of the list, for means over lists. Lists without rows, or whose rows all
+/// have weight 0, get 0.
 Tensor mass_of(const Lists& lists, bool of_rows) {
   const std::vector<double>&rows = lists.row_weights(), &own = lists.list_weights();
   std::vector<double> mass;
@@ -147,7 +149,8 @@ Tensor mass_of(const Lists& lists, bool of_rows) {
   return Tensor::from(mass, Device::cpu);
 }
 
-/// Returns these lists; scripts then see their relevance as `dtype`, float32 or float64.
+/// Returns a copy of `lists` whose relevance scripts see as `dtype`, float32 or float64. The stored grades stay
+/// float32.
 Lists lists_to(const Lists& lists, const std::string& dtype) {
   if (dtype != "float32" && dtype != "float64")
     throw ArgumentError("dtype", "'" + dtype + "', expected 'float32' or 'float64'");
@@ -272,7 +275,8 @@ Tensor cumsum_of(const Lists& lists, const Tensor& x) {
 int64_t count_of(const Lists& lists) { return lists.count(); }
 int64_t all_rows_of(const Lists& lists) { return lists.rows(); }
 Tensor sizes_of(const Lists& lists) { return Tensor::from(lists.sizes(), default_device()); }
-/// Returns a copy, because lists are immutable and an optimizer may change a tensor that a script holds.
+/// Returns the grades of all rows as a new tensor. It is a copy, because lists are immutable, and a script could pass
+/// the tensor to an optimizer that changes it.
 Tensor relevance_of(const Lists& lists) { return lists.relevance(default_device(), lists.shown()).clone(); }
 std::optional<Tensor> shown_weights(const std::vector<double>& weights) {
   if (weights.empty()) return std::nullopt;

@@ -83,7 +83,8 @@ Tensor multiplied(const Tensor& a, const Tensor& b) {
                 });
 }
 
-/// A vector counts as a row on the left and as a column on the right; the added dimension is removed from the result.
+/// Returns the matrix product of a and b. A vector counts as a row on the left and as a column on the right; the result
+/// does not have the added dimension.
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   check::floating("self", a);
   check::same_kind("other", b, "self", a);

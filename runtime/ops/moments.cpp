@@ -7,7 +7,8 @@
 namespace mr {
 namespace {
 
-/// Differences from the mean, the variance, and the shape by which it is broadcast to x.
+/// Intermediate results of a variance: differences from the mean, the variance, its shape with the reduced dimension of
+/// size 1 (`kept`, to broadcast it to x), and the divisor.
 struct Moments {
   Tensor differences, variance;
   Shape kept;

@@ -47,7 +47,8 @@ Tensor sum_scaled(const char* name, const Tensor& x, std::optional<int64_t> dim,
         .reduce_sum(out.entries(),
                     {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs, .scale = scale});
   });
-  // Sums of products of rows are recorded as inner products of rows, which have the same derivatives.
+  // A sum of the products of two matrices along their rows is recorded as an inner product of rows, which has the same
+  // derivatives and a cheaper backward pass.
   const bool may_be_products = scale == 1 && x.dims() == 2 && dim == 2 && x.device() == Device::cpu;
   if (const auto factors = may_be_products ? factors_of(x) : std::nullopt)
     return record_row_products(name, out, factors->first, factors->second);
@@ -140,8 +141,8 @@ Tensor softmax_of(const Tensor& x, int64_t dim) {
     kernels<ArithmeticKernels<Real>>(x.device())
         .softmax(runs, {.in = x.span<const Real>(), .out = out.span<Real>(), .runs = by.runs});
   });
-  // Keeps the values of the output without its node: if the node owned its own output, there would be a reference
-  // cycle.
+  // Captures `out`, which has no graph node yet: if the node owned a tensor that owns the node, there would be a
+  // reference cycle.
   return record("softmax", out, {x}, [y = out, by = by.runs, runs](const Tensor& g) -> Gradients {
     Tensor gx = Tensor::empty(g.shape(), g.dtype(), g.device());
     with_real(g.dtype(), [&]<class Real>() {

@@ -7,8 +7,8 @@
 namespace mr {
 namespace {
 
-/// A matrix whose derivative is needed. If its rows were gathered from a table, `index` has their numbers, and the node
-/// is the table's.
+/// A matrix in an inner product of rows, whose derivative is needed. If its rows were gathered from a table (`rows`),
+/// then `index` has the row numbers, and `node` is the graph node of the table.
 struct Factor {
   Tensor values, index;
   std::shared_ptr<Node> node;

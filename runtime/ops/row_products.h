@@ -1,5 +1,5 @@
-// Inner products of the rows of two matrices, as in factor models: how they are recorded. If the rows were gathered
-// from a table, the derivative goes to the table at once, and is not stored for each gathered row.
+// Records inner products of the rows of two matrices, as in factor models, for the backward pass. If the rows were
+// gathered from a table, the gradient goes to the table at once, and is not stored for each gathered row.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct RowsVjp {
   Gradients operator()(const Tensor& g) const { return {Gradient(index, g)}; }
 };
 
-/// Returns the factors of a recorded product of two different tensors with the same shape. Returns nothing for other
-/// tensors.
+/// Returns a and b if `product` is a recorded elementwise product of two different tensors a and b of the same shape.
+/// Returns nothing for other tensors.
 std::optional<std::pair<Tensor, Tensor>> factors_of(const Tensor& product);
 
 /// Records `out`, whose entry i is the inner product of row i of a and row i of b.

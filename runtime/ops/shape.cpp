@@ -71,7 +71,8 @@ Tensor transpose_of(const Tensor& x, int64_t dim, int64_t other) {
   return ops::transpose(x, check::dimension("dim", x, dim), check::dimension("other", x, other));
 }
 
-/// Describes how a tensor of shape `shape`, a part of one of shape `of`, is stored in it.
+/// Describes where the entries of a part of a tensor are stored: the part has the shape `shape`, the tensor has the
+/// shape `of`.
 Broadcast part(const Shape& shape, const Shape& of) {
   std::vector<int64_t> strides;
   for (int d = 0; d < shape.dims(); ++d) strides.push_back(of.stride(d));
@@ -112,7 +113,7 @@ Tensor at_of(const Tensor& x, int64_t i) {
                 [was = row.shape()](const Tensor& g) -> Gradients { return {g.viewed(was)}; });
 }
 
-/// Returns the rows of x with these numbers, without recording a derivative.
+/// Returns the rows of x whose numbers, counted from 1, are in `index`, without recording a derivative.
 Tensor gathered(const Tensor& x, const Tensor& index) {
   if (x.dims() == 0) throw ArgumentError("self", "a tensor without dimensions has no rows");
   if (index.dims() != 1)
@@ -137,7 +138,8 @@ Tensor gathered(const Tensor& x, const Tensor& index) {
   return out;
 }
 
-/// Returns `n` rows that are zero except for the rows of x at distinct positions, without recording a derivative.
+/// Returns a tensor of `n` rows in which row index[i] is row i of x. All other rows are zero. No row number is
+/// repeated, and no derivative is recorded.
 Tensor scattered(const Tensor& x, const Tensor& index, int64_t n) {
   Shape shape = x.shape();
   shape.set(0, n);
@@ -158,14 +160,16 @@ Tensor rows_of(const Tensor& x, const Tensor& index) { return record("rows", gat
 
 namespace {
 
-/// Like rows_of, if no row is repeated: the derivative is dense, and no part of its computation runs on the host.
+/// Returns the rows of x with the given numbers, of which none is repeated. Unlike the gradient of `rows_of`, the
+/// gradient is dense, and no part of its computation runs on the host.
 Tensor distinct_rows_of(const Tensor& x, const Tensor& index) {
   return record(
       "distinct_rows", gathered(x, index), {x},
       [index, n = x.dims() == 0 ? 0 : x.size(0)](const Tensor& g) -> Gradients { return {scattered(g, index, n)}; });
 }
 
-/// Returns a tensor of `n` rows that are zero except for the given rows: the reverse of rows(index).
+/// Returns a tensor of `n` rows in which row index[i] is row i of x, and all other rows are zero. It reverses
+/// rows(index).
 Tensor put_rows_of(const Tensor& x, const Tensor& index, int64_t n) {
   check::floating("x", x);
   if (n < 0) throw ArgumentError("n", std::to_string(n) + " rows, expected 0 or more");

@@ -28,7 +28,8 @@ class Tally {
   /// Returns the sum so far. Returns nothing on the GPU, which would have to be waited for.
   std::optional<double> so_far() const;
 
-  /// Returns true if a tally is open; then it records the NaN.
+  /// If a tally is open and x is on the GPU, starts a check that notes a NaN of x in the tally, and returns true.
+  /// Otherwise returns false, and the caller checks x itself.
   static bool note_nan(const char* operation, const char* name, const Tensor& x);
 
  private:

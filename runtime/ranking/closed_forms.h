@@ -12,9 +12,9 @@
 
 namespace mr {
 
-/// The shape of a list: N rows of which P are relevant, or the grades if they matter. It also has the sampling of
-/// random rankings: rows are drawn without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959), where
-/// relevant rows have grade 1 if there are no grades.
+/// The shape of a list: N rows of which P are relevant, or the grades if they matter. Also says how random rankings are
+/// drawn: without replacement with weights e^(beta grade) (Plackett 1975, Luce 1959). If there are no grades, relevant
+/// rows have grade 1.
 struct ListShape {
   int64_t n = 0, p = 0;
   std::vector<float> grades;  // grades of the rows, descending; empty if the metric depends on n and p only
@@ -31,26 +31,28 @@ enum class Discounts : int8_t { any, ones, ranks };
 
 /// Describes a metric of the form: (sum over rows of a function of rank and gain) / norm - shift.
 struct ClosedForms {
-  Increment kind = Increment::linear;       // term that a row adds to the metric's sum
-  Increment of_grades = Increment::graded;  // term that a row adds to the metric's sum if the list has several grades
+  Increment kind = Increment::linear;  // kind of term that a row adds to the metric's sum
+  // kind of term that a row adds to the metric's sum if the list has several grades
+  Increment of_grades = Increment::graded;
   Discounts discounts = Discounts::any;
   /// discounts d(r), for ranks from 1
   double (*discount)(const Metric&, int64_t rank) = nullptr;
-  /// True if a cutoff k is supported: d is then 0 beyond rank k. Metrics without this have no cutoff.
+  /// True if a cutoff k is supported: the discounts of ranks beyond k are then 0. Other metrics have no cutoff.
   bool with_cutoff = false;
   /// True if only ranks 1 to P count, where P is the number of relevant rows. Rows at later ranks add 0 to the metric.
   bool first_relevant_only = false;
-  /// Returns the divisor of the sum. Null: it is the largest value of the sum.
+  /// Returns the number by which the sum over rows is divided. If it is null, that is the largest value that the sum
+  /// can have.
   double (*norm)(const Metric&, const ListShape&) = nullptr;
   double (*shift)(const ListShape&) = nullptr;
-  /// Returns the statistics by a simpler formula than the sum, if there is one. The variance is separate if it takes
-  /// long.
+  /// `stats` returns the statistics by a formula that is simpler than the sum over rows; null if there is none. If
+  /// computing the variance takes long, it has a function of its own, `variance`.
   BoundStats (*stats)(int64_t n, int64_t p) = nullptr;
   double (*variance)(int64_t n, int64_t p) = nullptr;
   double without_relevant = std::numeric_limits<double>::quiet_NaN();
 
   Increment kind_of(const ListShape& shape) const { return shape.grades.empty() ? kind : of_grades; }
-  /// Returns the number of first ranks on which the metric depends.
+  /// Returns the number of first ranks on which the metric depends: rows at later ranks add nothing.
   int64_t counted_ranks(const Metric& metric, const ListShape& shape) const {
     return std::min({shape.n, with_cutoff ? metric.k : shape.n, first_relevant_only ? shape.p : shape.n});
   }

@@ -18,7 +18,8 @@ namespace mr {
 struct ClosedForms;
 struct Metric;
 
-/// The change of a metric by a swap of two rows (views for kernels), with the memory that they view.
+/// The change of a metric if two rows swap ranks, in the form that kernels read (`views`), and the tensors that own the
+/// memory of the views.
 struct OwnedSwaps {
   MetricSwaps views;
   std::vector<Tensor> owned;
@@ -48,15 +49,17 @@ struct MetricDefinition {
   std::string empty = "skip";             // default rule for the value of lists without relevant rows
   // true if, without `top` (the largest grade), a list's loss depends on the other lists of its batch
   bool loss_needs_top = false;
-  bool reads_relevant_only = false;  // true if only the ranks of relevant rows and the number of all rows matter
-  bool ignores_missing = false;      // true if relevant rows that are missing in a run do not change the value
-  /// Computes one value per list. Null if a Lua function computes the values.
+  // true if the metric depends only on the ranks of relevant rows and the number of rows
+  bool reads_relevant_only = false;
+  // true if relevant rows that are missing in a run (a system's ranking in a file) do not change the value
+  bool ignores_missing = false;
+  /// Computes one value per list. Null if a Lua function computes the values of the metric.
   Tensor (*values)(const Ranking&, const Metric&, double empty) = nullptr;
   /// Computes the change of the metric by a swap of two rows, for LambdaRank.
   OwnedSwaps (*swaps)(const Ranking&, const Metric&) = nullptr;
   /// Computes the smooth form of the metric, differentiable in the scores.
   Tensor (*smooth)(const Tensor& scores, const Lists&, const Metric&, double steepness) = nullptr;
-  /// Closed forms of the metric over all rankings of a list.
+  /// Closed forms of the metric's statistics over all rankings of a list; null if there are none.
   const ClosedForms* closed = nullptr;
   const char* about = "";  // description and source of the metric, if mr.metrics does not document it
   int64_t script = 0;      // number of the Lua function that computes the metric; 0: no Lua function
@@ -76,15 +79,18 @@ struct Metric {
   Ties ties = Ties::mean;
   std::string empty = "skip";
   double relevant = 1;
-  /// Identifies everything on which values depend, except tie and empty rules. Equal metrics have equal numbers.
+  /// Number of the metric with its parameters and options, except its rules for ties and for lists without relevant
+  /// rows. Handles that agree in all of these have equal numbers. It is a key of caches.
   int64_t number = 0;
 
   bool graded() const { return definition->graded; }
   bool compares_grades() const { return definition->compares_grades; }
   bool minimize() const { return definition->minimize; }
-  /// Returns the smallest grade of a row that counts.
+  /// Returns the smallest grade of a row that counts as relevant; for graded metrics, the smallest grade with a gain
+  /// above 0.
   float threshold() const;
-  /// Returns closed forms over all rankings, or null. They, and the smooth form, exist for default options only.
+  /// Returns the closed forms of the metric's statistics over all rankings of a list. Returns null if there are none,
+  /// or if an option has a value for which they do not hold.
   const ClosedForms* closed() const;
   bool has_smooth() const;
   /// Returns the definition's name with k and the parameter, independent of how the script wrote them.
@@ -93,23 +99,27 @@ struct Metric {
 
 inline constexpr Named<Gain> gains[] = {
     {"exp2", Gain::exp2}, {"linear", Gain::linear}, {"exp2_plus_one", Gain::exp2_plus_one}};
-/// The names of the option `by_cutoff`: what AP divides by.
+/// The values of AP's option `denominator` by name: AP divides by the number of relevant rows, or by the smaller of
+/// that number and the cutoff (`by_cutoff`).
 inline constexpr Named<bool> denominators[] = {{"relevant", false}, {"cutoff", true}};
-/// The value of a list without relevant rows, by the rule's name. Under "skip", a list with NaN is left out of means.
+/// The rules for the value of a list without relevant rows, by name. "skip" and "nan" both give NaN; under "skip",
+/// means leave out lists whose value is NaN.
 inline constexpr Named<double> empty_rules[] = {{"skip", std::numeric_limits<double>::quiet_NaN()},
                                                 {"zero", 0},
                                                 {"one", 1},
                                                 {"nan", std::numeric_limits<double>::quiet_NaN()}};
-/// Used in place of such a rule: DCG stays the sum over rows, even if no row of a list is relevant.
+/// Used in place of a value of `empty_rules`, for DCG: the value of a list without relevant rows is then the sum of its
+/// gains.
 constexpr double by_definition = std::numeric_limits<double>::infinity();
-/// Returns a copy with one option set by name. Throws if the option or its value is wrong.
+/// Returns a copy of `metric` in which the option with this name has this value. Throws if the metric has no such
+/// option or the value is wrong.
 Metric with_option(const Metric& metric, const std::string& option, const std::variant<std::string, double>& value);
 
 /// All metrics by name: those of runtime/ranking/metrics, and those that a script defines.
 class MetricRegistry {
  public:
   MetricRegistry();
-  /// Returns the definition whose name, or another name of it, the text begins with; null if there is none.
+  /// Returns the metric definition with whose name, or other name, `text` begins; null if there is none.
   std::shared_ptr<const MetricDefinition> find(const std::string& text) const;
   /// Parses a name: "ndcg@10", "nrbp(0.95)", "rbp(0.8)@5".
   Metric parse(const std::string& text) const;
@@ -121,7 +131,7 @@ class MetricRegistry {
   std::vector<std::shared_ptr<const MetricDefinition>> definitions_;
 };
 
-/// Throws if the metric needs k and has none.
+/// Throws if the metric needs a cutoff k, as in "precision@10", and its name has none.
 void check_complete(const Metric& metric);
 /// Parses a built-in metric and checks that it is complete.
 Metric to_metric(const std::string& text);

@@ -76,8 +76,8 @@ std::string empty_of(const Metric& metric) { return metric.empty; }
 std::string gain_name(const Metric& metric) { return name_of(gains, metric.gain); }
 std::string denominator_of(const Metric& metric) { return name_of(denominators, metric.by_cutoff); }
 
-/// Returns one value per list. `empty` replaces the metric's own rule for lists without relevant rows. "definition" is
-/// for DCG only: the sum over rows, even if none is relevant.
+/// Returns the metric's value for each list. `empty` names the rule for lists without relevant rows, instead of the
+/// metric's own rule. "definition" is for DCG only: the sum over rows, even if none is relevant.
 Tensor values_of(const Metric& metric, const Ranking& ranking, const std::string& empty) {
   if (metric.definition->values == nullptr)
     throw ArgumentError("metric",

@@ -58,7 +58,7 @@ Tensor random_ranks(int64_t rows, int64_t first, int64_t count, int64_t seed) {
   return out;
 }
 
-/// Returns the ranks of rows that are drawn without replacement with weights e^pull.
+/// Returns the ranks of rows in `count` random orders. In each, rows are drawn without replacement with weights e^pull.
 Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t count, int64_t seed) {
   const auto rows = static_cast<int64_t>(pulls.size());
   check_first(first);
@@ -77,8 +77,8 @@ Tensor drawn_ranks(const std::vector<double>& pulls, int64_t first, int64_t coun
   return out;
 }
 
-/// Returns true if sorted grades have more than `most` orders. Multiplies the multinomial coefficient factor by factor,
-/// where every partial product is an integer.
+/// Returns true if rows with these grades, sorted, have more than `most` distinct orders of grades. Their number is a
+/// multinomial coefficient, computed factor by factor so that every partial product is an integer.
 bool more_arrangements(const std::vector<double>& sorted, int64_t most) {
   double ways = 1;
   for (size_t at = 0, run = 0; at < sorted.size(); ++at) {
@@ -105,7 +105,7 @@ std::optional<Tensor> arrangement_ranks(const std::vector<double>& grades, int64
   std::vector<double> ranks;
   do {
     cpu::check_interrupt();
-    // Rows with equal grades take the ranks of that grade in the order of their row numbers.
+    // `placed` has the grade at each rank. The rows of a grade get the ranks of that grade, in ascending order.
     std::vector<std::pair<double, int64_t>> at;
     for (int64_t r = 0; r < rows; ++r) at.emplace_back(placed[r], r + 1);
     std::stable_sort(at.begin(), at.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -15,7 +15,7 @@ struct Ranking {
   Dtype dtype;
   Device device;
   DeviceArray<Placement> places;
-  bool relevant_only = false;  // true if only relevant rows have a place in `places`
+  bool relevant_only = false;  // true if `places` has the ranks of relevant rows only
 
   Span<const Placement> placements() const { return places.span(); }
 };
@@ -23,8 +23,8 @@ struct Ranking {
 inline constexpr Named<Ties> tie_rules[] = {
     {"mean", Ties::mean}, {"stable", Ties::stable}, {"worst", Ties::worst}, {"trec", Ties::trec}};
 Ranking rank_rows(const Tensor& scores, const Lists& lists, Ties ties, float threshold);
-/// Returns int64 row numbers of each list by rank, counted from 1 within the batch. Of tied rows the lower is
-/// first.
+/// Returns int64 row numbers, counted from 1 within the batch: list after list, and in each list by rank. Of tied rows,
+/// the one with the lower number is first.
 Tensor order_of(const Ranking& ranking);
 
 template <>

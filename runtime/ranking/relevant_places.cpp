@@ -1,5 +1,5 @@
-// Computes the places of only the relevant rows of each list, by counting. Most metrics need no other places, and lists
-// of a whole catalogue have few relevant rows.
+// Computes the ranks of only the relevant rows of each list, by counting rows with higher scores. Most metrics need no
+// other ranks, and lists of a whole catalogue have few relevant rows.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -13,8 +13,8 @@
 namespace mr {
 namespace {
 
-/// A score that relevant rows have: how many rows of the list are above it and tied with it, and how many of these are
-/// relevant.
+/// A distinct score among the relevant rows of a list. `place` counts the rows of the list above it and tied with it,
+/// and how many of these are relevant.
 template <class Real>
 struct Bound {
   Real score;
@@ -74,8 +74,8 @@ class ListPlaces {
 /// If lists have more relevant rows than this on average, sorting all rows is faster.
 constexpr int64_t few = 128;
 
-/// Returns a ranking under the tie rule `mean` with places of only the rows with a grade above 0, or of at least
-/// `relevant`. It has the places of all rows if there are many such rows.
+/// Returns a ranking under the tie rule `mean` in which only rows with a grade above 0, or of at least `relevant`, have
+/// a rank. If there are many such rows, all rows have a rank.
 Ranking relevant_ranking(const Tensor& scores, const Lists& lists, double relevant) {
   const auto threshold = static_cast<float>(relevant);
   const auto least = std::min(threshold, std::numeric_limits<float>::denorm_min());

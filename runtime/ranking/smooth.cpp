@@ -39,8 +39,8 @@ struct Problem {
 
   Tensor ranks() const { return ranks(targets->view(), targets->total, all_rows(), Tensor()); }
 
-  /// Returns the ranks of the rows `at` over the rows `sources`. If `among` is defined, it receives the ranks over the
-  /// rows `at` themselves.
+  /// Returns the smooth ranks of the rows `at` among the rows `sources`: sums over `sources` of a sigmoid of score
+  /// differences. If `among` is defined, it receives the smooth ranks of the rows `at` among the rows `at`.
   Tensor ranks(Chosen at, int64_t total, Chosen sources, const Tensor& among) const {
     Tensor out = Tensor::empty({total}, scores.dtype(), scores.device());
     with_real(scores.dtype(), [&]<class Real>() {
@@ -103,7 +103,8 @@ struct Problem {
                                           .longest = lists.longest()});
   }
 
-  /// Computes smooth RR's terms per relevant row; its products (terms without the rank) if `rank` is undefined.
+  /// Computes for each relevant row i its term in smooth RR: the product over the other relevant rows j of the
+  /// probability that i is above j, divided by the smooth rank of i. If `rank` is undefined, computes only the product.
   template <class Real>
   void rr_terms(const Tensor& rank, const Tensor& terms) const {
     const auto& table = kernels<SmoothKernels<Real>>(scores.device());
@@ -118,8 +119,8 @@ struct Problem {
     is_laplace() ? run(table.laplace_rr_terms) : run(table.smooth_rr_terms);
   }
 
-  /// Adds the part of the derivative that comes from smooth RR's products. `upstream` is the derivative by the value of
-  /// each list, or empty: 1.
+  /// Adds to `out` the part of smooth RR's gradient that comes from the products in its terms. `upstream` has the
+  /// gradient of each list's value; if it is empty, all are 1.
   template <class Real>
   void product_vjp(const Tensor& terms, const Span<const Real>& upstream, const Tensor& out) const {
     const auto& table = kernels<SmoothKernels<Real>>(scores.device());
@@ -149,7 +150,8 @@ float checked_threshold(double relevant) {
   return static_cast<float>(relevant);
 }
 
-/// Returns the views for computing a smooth metric's values (`upstream` is undefined) or its derivatives.
+/// Returns the arrays for the kernel of a smooth metric. If `upstream` is undefined, the kernel computes the metric's
+/// values, else its derivatives by the ranks.
 template <class Real>
 SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor& among, const Tensor& upstream,
                               const Tensor& value, const Tensor& g, const Tensor& h) {
@@ -163,8 +165,9 @@ SmoothMetricViews<Real> views(const Problem& p, const Tensor& rank, const Tensor
           .h = span(h)};
 }
 
-/// Runs `metric(views)` for the value now, and for the derivatives in the backward pass. `metric` works for both types
-/// of scores; `more` adds to the derivative.
+/// Computes a smooth metric by the kernel that metric(views) runs: now for the values, and in the backward pass for the
+/// derivatives. `metric` must accept float32 and float64. In the backward pass, `more` adds terms that do not come from
+/// the ranks.
 template <class Passes, class More>
 Tensor smooth_metric(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& among,
                      Passes metric, More more) {
@@ -228,8 +231,9 @@ Tensor smooth_nrbp_loss(const Tensor& scores, const Lists& lists, const SmoothFo
 
 namespace {
 
-/// Computes smooth RR or its logarithm. `values` runs the kernel that computes the terms (for the logarithm, their
-/// shares) and the value. The derivative has the same form for both.
+/// Computes smooth RR, or its logarithm, with an autograd node. values(views) runs the kernel that computes the values
+/// and, in `terms`, each relevant row's term (for the logarithm: the term's share of the sum). The gradient is the same
+/// function of `terms` for both.
 template <class Values>
 Tensor of_rr_terms(const char* name, const Tensor& scores, const Problem& p, const Tensor& rank, const Tensor& terms,
                    Values values) {
@@ -260,7 +264,8 @@ Tensor smooth_rr(const Tensor& scores, const Lists& lists, const SmoothForm& for
 
 namespace {
 
-/// Computes the products of smooth RR, one per relevant row, and 0 for other rows.
+/// Returns for each relevant row i the product in smooth RR: over the other relevant rows j, the probability that i is
+/// above j. Returns 0 for other rows.
 Tensor smooth_first(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
   check_scores("smooth_first", scores, lists, form);
   const Problem p(scores, lists, checked_threshold(relevant), form);
@@ -324,7 +329,7 @@ Tensor smooth_rank(const Tensor& scores, const Lists& lists, const SmoothForm& f
   });
 }
 
-/// Returns for every row its smooth rank among the relevant rows, A_i. Not differentiable.
+/// Returns for every row its smooth rank among the relevant rows only. Not differentiable.
 Tensor smooth_rank_among_relevant(const Tensor& scores, const Lists& lists, const SmoothForm& form, double relevant) {
   check_scores("smooth_rank_among_relevant", scores, lists, form);
   const Problem p(scores, lists, checked_threshold(relevant), form);
@@ -341,8 +346,8 @@ Tensor smooth_of(const Metric& metric, const Tensor& scores, const Lists& lists,
   return metric.definition->smooth(scores, lists, metric, steepness);
 }
 
-/// These functions are called by scripts and call `smooth`, whose last arguments are a form and, mostly, a smallest
-/// relevant grade.
+/// `of_ranks` and `of_relevant` are the Lua functions of a smooth metric: they make a SmoothForm from the arguments
+/// `steepness` and `kernel` and call `smooth`. `of_relevant` also passes the smallest relevant grade.
 template <Tensor (*smooth)(const Tensor&, const Lists&, const SmoothForm&)>
 Tensor of_ranks(const Tensor& scores, const Lists& lists, double steepness, Kernel kernel) {
   return smooth(scores, lists, form_of(steepness, kernel));

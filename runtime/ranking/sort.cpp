@@ -9,8 +9,8 @@
 namespace mr {
 namespace {
 
-/// Returns the sorting permutation along dimension d, counted from 0: for each place the index of its entry, counted
-/// from 1. The sort is stable.
+/// Returns the permutation that sorts along dimension d (counted from 0). Position i of the result has the index,
+/// counted from 1, of the entry that is i-th after sorting. The sort is stable.
 Tensor order_along(const Tensor& given, int d, bool descending) {
   const int last = given.dims() - 1;
   const Tensor moved = ops::transpose(given, d, last);
@@ -28,7 +28,7 @@ Tensor order_along(const Tensor& given, int d, bool descending) {
   return ops::transpose(order, d, last);
 }
 
-/// Returns the dimension counted from 0; the last one if none is given.
+/// Returns the dimension `dim`, which counts from 1, counted from 0. Without `dim`, returns the last dimension.
 int dimension_of(const Tensor& x, std::optional<int64_t> dim) {
   check::floating("x", x);
   const int d = check::dimension("dim", x, dim.value_or(x.dims()));

@@ -35,7 +35,8 @@ void take_top(const Real* scores, int64_t n, int64_t k, std::vector<Row<Real>>& 
   for (; i < std::min(k, n); ++i) heap.push_back({scores[i], i});
   std::make_heap(heap.begin(), heap.end(), better);
   for (; i < n; ++i) {
-    if (!(scores[i] > heap.front().score)) continue;  // rows ascend, so a later row with an equal score is not better
+    // a row with the score of the worst row of the heap does not replace it, because its row number is larger
+    if (!(scores[i] > heap.front().score)) continue;
     std::pop_heap(heap.begin(), heap.end(), better);
     heap.back() = {scores[i], i};
     std::push_heap(heap.begin(), heap.end(), better);
@@ -54,8 +55,8 @@ TopRows top_of_order(const Tensor& scores, const Lists& lists, const std::vector
   return {rows, taken_along(scores, 0, rows), Tensor::from(sizes)};
 }
 
-/// Returns the numbers of the top k rows of every list, counted from 1 within the batch, their scores, and how many
-/// there are.
+/// Returns for every list the k rows with the highest scores: row numbers (counted from 1 within the batch), scores,
+/// and the number of rows found per list, which is below k in short lists.
 TopRows top_rows(const Tensor& scores, const Lists& lists, int64_t k) {
   check::per_row("scores", scores, lists);
   check::not_nan("top_rows", "scores", scores);

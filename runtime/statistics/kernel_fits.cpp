@@ -19,8 +19,8 @@ using stats::undefined;
 
 double gaussian(double u) { return std::exp(-0.5 * u * u) * (0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 
-/// Returns the bandwidth between `low` and `high` with the smallest error, searched on a logarithmic scale, and whether
-/// it is at an end of the range.
+/// Returns the bandwidth h between `low` and `high` with the smallest error(h), searched on a logarithmic scale. Also
+/// returns whether h is at an end of the range.
 template <class F>
 std::pair<double, bool> least(double low, double high, const F& error) {
   const stats::Minimum found =
@@ -58,7 +58,8 @@ double density_error(const std::vector<double>& x, double h) {
   return std::accumulate(rows.begin(), rows.end(), 0.0) * gaussian(0) / h;
 }
 
-/// Returns the bandwidth by a rule, and whether cross validation stopped at an end of its range.
+/// Returns the bandwidth of a kernel density estimate by a rule: "silverman", "scott" or "lscv" (least-squares cross
+/// validation). Also returns whether the search of "lscv" stopped at an end of its range.
 std::pair<double, bool> density_bandwidth(const std::vector<double>& x, const std::string& rule) {
   const double scale = std::pow(static_cast<double>(x.size()), -0.2);
   if (rule == "silverman") return {0.9 * spread(x) * scale, false};
@@ -195,7 +196,8 @@ void check_share(const char* name, double value) {
   if (!(value >= 0 && value <= 1)) throw ArgumentError(name, std::to_string(value) + ", expected a share from 0 to 1");
 }
 
-/// Returns the best bandwidth, from `floor` on, by the rule, and whether it is at an end of the search.
+/// Returns the bandwidth of a kernel regression, at least `floor`, by a rule: "cv" (cross validation) or "aicc"
+/// (corrected AIC). Also returns whether it is at an end of the searched range.
 std::tuple<double, bool> regression_bandwidth(const Tensor& x, const Tensor& y, int64_t degree, const std::string& rule,
                                               double nearest, double floor) {
   if (rule != "cv" && rule != "aicc") throw ArgumentError("rule", "'" + rule + "', expected cv or aicc");
@@ -269,7 +271,7 @@ struct EcdfDifference {
       "regions", &EcdfDifference::regions, "above", &EcdfDifference::above, "below", &EcdfDifference::below, "ks",
       &EcdfDifference::ks, "at", &EcdfDifference::at, "n", &EcdfDifference::n, "skipped", &EcdfDifference::skipped);
 
-  /// Processes an interval from `start` to `end` with constant F_a - F_b.
+  /// Adds the interval from `start` to `end`, in which F_a - F_b has the constant value `difference`.
   void step(double start, double end, double difference) {
     if (std::fabs(difference) > ks) {
       ks = std::fabs(difference);

@@ -110,7 +110,7 @@ std::tuple<Tensor, Tensor, double, int64_t> least_squares(const Tensor& x, const
   return {coefficients, inverse, (target - design * beta).squaredNorm(), qr.rank};
 }
 
-/// Returns the two-sided p of t; NaN without degrees of freedom.
+/// Returns the two-sided p-value of Student's t with `df` degrees of freedom; NaN if `df` is 0.
 double student_p(double t, double df) {
   if (!(df > 0) || std::isnan(t)) return stats::undefined;
   if (std::isinf(t)) return 0;

@@ -10,11 +10,12 @@ namespace mr::stats {
 
 struct Minimum {
   double at;
-  bool at_edge;  ///< true if no point inside the range is below an end of it
+  bool at_edge;  ///< true if the smallest value on the grid is at an end of the range
 };
 
-/// Finds the minimum of f: the smallest value on a grid of `steps` intervals from `low` to `high`, then refined between
-/// its neighbours by Brent's method to about eight digits; closer to a minimum, f differs only by rounding.
+/// Finds the minimum of f between `low` and `high`. The smallest value on a grid of `steps` intervals is refined
+/// between its neighbours by Brent's method, to about eight digits of the argument. Closer to a minimum, values of f
+/// differ only by rounding.
 template <class F>
 Minimum least(double low, double high, int steps, const F& f) {
   const auto point = [&](int i) { return low + (high - low) * i / steps; };

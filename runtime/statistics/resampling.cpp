@@ -31,7 +31,8 @@ double with_sign(double value, uint64_t negative) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) ^ (negative << 63));
 }
 
-/// Returns the number of sums with absolute value of at least `limit`, counted per range of draws and then added.
+/// Returns the number of sums whose absolute value is extreme among `draws` sums. count_piece(first, last) counts a
+/// range of draws. Ranges are counted in parallel and then added.
 template <class CountPiece>
 int64_t count_extreme(int64_t draws, int64_t grain, const CountPiece& count_piece) {
   const int64_t pieces = (draws + grain - 1) / grain;
@@ -87,7 +88,8 @@ int64_t extreme_of_random_signs(const std::vector<double>& d, double limit, int6
 }
 
 struct Permutation {
-  double mean_difference = undefined, p = undefined, error = undefined;  ///< two-sided p, and its Monte Carlo error
+  /// two-sided p-value of the permutation test, and its Monte Carlo error
+  double mean_difference = undefined, p = undefined, error = undefined;
   bool exact = true;
   int64_t orders = 0, n = 0, skipped = 0;  ///< number of sign choices tried, of pairs, and of pairs left out
   static constexpr auto fields = lua::fields(
@@ -112,8 +114,8 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
     sum += v;
     size += std::fabs(v);
   }
-  // limit: the least absolute sum that counts as extreme, which is the observed sum, less what rounding may change.
-  // `size` bounds all sums.
+  // A sum of signed differences counts as extreme if its absolute value is at least `limit`: the absolute observed sum,
+  // less what rounding may change. `size` is the largest possible sum.
   const double limit = std::fabs(sum) - stats::tolerance * size - 2 * d.rounding;
   if (d.count() <= most_enumerated) {
     const int64_t all = int64_t{1} << (d.count() - 1);
@@ -129,7 +131,8 @@ Permutation permutation(const Tensor& a, const Tensor& b, int64_t orders, int64_
   return out;
 }
 
-/// Draws bootstrap samples: chooses the value at each position of a sample; 128 random bits serve two positions.
+/// Draws bootstrap samples: calls take(position, index of a value) for each position of a sample. 128 random bits serve
+/// two positions.
 struct Resampler {
   RandomKey key;
   uint64_t n;
@@ -159,7 +162,7 @@ double statistic_of(const std::string& name, std::vector<double>& x) {
   throw ArgumentError("statistic", "'" + name + "', expected mean or median");
 }
 
-/// Computes the jackknife: the statistic of x without each of its values.
+/// Computes the jackknife: writes to out[i] the statistic of x without value i.
 void leave_each_out(const std::string& statistic, const std::vector<double>& x, double estimate, Span<double> out) {
   const auto n = static_cast<int64_t>(x.size());
   std::vector<double> sorted;
@@ -176,7 +179,8 @@ void leave_each_out(const std::string& statistic, const std::vector<double>& x, 
   });
 }
 
-/// Returns the statistic of x, of bootstrap samples of x, and of x without each of its values.
+/// Returns the statistic of x, the statistics of bootstrap samples of x, and the statistics of x without each of its
+/// values.
 std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string& statistic, int64_t samples,
                                              int64_t seed) {
   check_draws("samples", samples);
@@ -196,14 +200,15 @@ std::tuple<double, Tensor, Tensor> bootstrap(const Tensor& x, const std::string&
   return {estimate, drawn, without};
 }
 
-/// Computes each statistic of `values_distribution` for n values, of which sorted[k] is drawn counts[k] times.
+/// Writes to `out` the statistics that `values_distribution` returns, for one sample. The sample has the value
+/// sorted[k] counts[k] times, n values together.
 void distribution_of(const std::vector<double>& sorted, const std::vector<int32_t>& counts,
                      const std::vector<double>& shares, double* out) {
   const auto n = static_cast<double>(sorted.size());
   const double tenth = n / 10, decile = std::ceil(n / 10);
   double sum = 0, apart = 0, tail = 0, worst = 0, below = 0;
   size_t share = 0;
-  double last = undefined;  // the value at the place before `below`
+  double last = undefined;  // the next smaller value in the sample
   for (size_t k = 0; k < sorted.size(); ++k) {
     const double value = sorted[k], count = counts[k];
     if (count == 0) continue;
@@ -211,7 +216,7 @@ void distribution_of(const std::vector<double>& sorted, const std::vector<int32_
     apart += count * (2 * below + count - n) * value;
     tail += std::clamp(tenth - below, 0.0, count) * value;
     worst += std::clamp(decile - below, 0.0, count) * value;
-    // Places in the sorted sample count from 0; this value is at the places below to below + count - 1.
+    // The sample is sorted, and positions count from 0. `value` is at the positions below to below + count - 1.
     for (; share < shares.size(); ++share) {
       const double place = (n - 1) * shares[share], part = place - (below - 1);
       if (place > below + count - 1) break;
@@ -252,7 +257,7 @@ std::tuple<Tensor, Tensor> values_distribution(const Tensor& x, const Tensor& sh
   return {estimate, drawn};
 }
 
-/// Returns bootstrap sample number `sample`, as `bootstrap` draws it.
+/// Returns the bootstrap sample number `sample`, counted from 0, that `bootstrap` draws with this seed.
 Tensor bootstrap_sample(const Tensor& x, int64_t sample, int64_t seed) {
   const std::vector<double> values = x.to(Dtype::float64).to_vector<double>();
   std::vector<double> drawn(values.size());
@@ -310,7 +315,7 @@ std::tuple<double, double, double> bootstrap_interval(const Tensor& samples, dou
   stats::sort(sorted);
   double low = 0.5 * (1 - level), high = 1 - low;
   if (jackknife.entries() > 0) {
-    // Bootstrap samples equal to the estimate count one half.
+    // For the bias correction, a bootstrap sample whose statistic equals the estimate counts one half as below it.
     const double apart = equal_within(sorted, estimate);
     const auto first = std::lower_bound(sorted.begin(), sorted.end(), estimate - apart);
     const auto last = std::upper_bound(sorted.begin(), sorted.end(), estimate + apart);

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t most_dimensions = 64;
 
-/// Returns a coordinate of a point (counted from 0) in a dimension (counted from 1), as an integer of 32 bits.
+/// Returns a coordinate of a point of Sobol's sequence as an integer of 32 bits. `index` is the number of the point,
+/// counted from 0, and `dimension` the coordinate, counted from 1.
 int64_t sobol_bits(int64_t index, int64_t dimension) {
   if (dimension < 1 || dimension > most_dimensions) {
     throw ArgumentError("dimension", std::to_string(dimension) + ", expected 1 to " + std::to_string(most_dimensions));
@@ -21,7 +22,7 @@ int64_t sobol_bits(int64_t index, int64_t dimension) {
   if (index < 0 || index > UINT32_MAX) {
     throw ArgumentError("index", std::to_string(index) + ", expected 0 to 2^32 - 1");
   }
-  if (index == 0) return 0;  // Boost's sequence begins with the point after the origin
+  if (index == 0) return 0;  // point 0 is the origin, which Boost's sequence leaves out
   boost::random::sobol_engine<uint32_t, 32> engine(static_cast<size_t>(dimension));
   engine.seed(static_cast<uint32_t>(index - 1));
   engine.discard(static_cast<uint64_t>(dimension - 1));

@@ -136,7 +136,7 @@ struct Spline {
   const Knots& knots;
   double lambda;
   Factors factors;
-  Vector gamma, g;  ///< second derivatives at the inner knots; values at all knots
+  Vector gamma, g;  ///< gamma: second derivatives at the inner knots; g: values at all knots
   double df, squares, gcv;
 
   Spline(const Knots& k, double penalty)
@@ -155,8 +155,8 @@ struct Spline {
     gcv = k.pairs * squares / ((k.pairs - df) * (k.pairs - df));
   }
 
-  /// Weights whose sum of products is the spline at a point: of the values (s, t) and of the second derivatives (u, v)
-  /// at the surrounding knots i and i + 1.
+  /// Weights of a linear combination that is the spline's value at a point between the knots i and i + 1: s and t
+  /// multiply the values at these two knots, u and v the second derivatives there.
   struct Weights {
     size_t i;
     double s, t, u, v;

@@ -39,7 +39,8 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-/// Returns 1, or, if squares of numbers of this size would overflow or underflow, the power of two below `size`.
+/// Returns the unit by which numbers of absolute value `size` are divided before they are squared: 1, or the power of
+/// two below `size` if their squares would overflow or underflow.
 double unit_of(double size) {
   const bool usual = size == 0 || (size > 1e-100 && size < 1e100);
   return usual ? 1 : std::ldexp(1, std::max(std::ilogb(size), std::numeric_limits<double>::min_exponent));
@@ -159,8 +160,8 @@ double size_tolerance(const Differences& d) {
   return stats::tolerance * stats::largest(d.values) + 2 * d.largest_rounding;
 }
 
-/// Returns twice the mid-ranks of the absolute differences, which are integers, in the order of the differences. Values
-/// within the tolerance of the smallest value of a run are ties.
+/// Returns twice the mid-ranks of the absolute differences (doubled, they are integers), in the order of the
+/// differences. Absolute differences are tied if they exceed the smallest one of the tie by at most the tolerance.
 std::vector<int64_t> doubled_ranks(const Differences& d) {
   const std::vector<double>& differences = d.values;
   const size_t n = differences.size();
@@ -178,7 +179,8 @@ std::vector<int64_t> doubled_ranks(const Differences& d) {
   return ranks;
 }
 
-/// Returns the two-sided p of the sum v of the ranks with a positive sign, if every sign is a fair coin, by counting.
+/// Returns the exact two-sided p-value of the signed-rank test, where v is the sum of the ranks of positive
+/// differences. Counts all choices of signs, which are equally likely under the null hypothesis.
 double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   int64_t total = 0;
   for (const int64_t r : ranks) total += r;
@@ -195,7 +197,7 @@ double signed_rank_p(const std::vector<int64_t>& ranks, int64_t v) {
   return std::min(1.0, 2 * std::min(low, high));
 }
 
-/// Returns the two-sided p of the signed-rank sum v by the normal approximation, with a continuity correction.
+/// Returns the two-sided p-value of the signed-rank sum v by the normal approximation, with a continuity correction.
 double signed_rank_p_normal(const std::vector<int64_t>& ranks, int64_t v) {
   double mean = 0, variance = 0;
   for (const int64_t r : ranks) {

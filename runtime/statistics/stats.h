@@ -41,8 +41,9 @@ inline constexpr double tolerance = 1e-9;
 struct Differences {
   std::vector<double> values;
   double unit = 1;
-  double rounding = 0, largest_rounding = 0;  ///< rounding errors of the differences: their sum, and the largest one
-  int64_t skipped = 0, infinite = 0;          ///< number of pairs with NaN, and of pairs with an infinite value
+  /// bounds on the rounding errors of the differences: their sum, and the largest one
+  double rounding = 0, largest_rounding = 0;
+  int64_t skipped = 0, infinite = 0;  ///< number of pairs with NaN, and of pairs with an infinite value
 
   Differences(const Tensor& a, const Tensor& b);
   int64_t count() const { return static_cast<int64_t>(values.size()); }

@@ -16,7 +16,8 @@
 
 namespace mr::io {
 
-/// The binder's templates call this to push columns of fields.
+/// Pushes a field of a query's result as a Lua value. Templates of the binder (runtime/lua/result.h) call it for
+/// columns of fields.
 void push_value(lua_State* L, const Cell& cell) {
   if (const auto* const truth = std::get_if<bool>(&cell.value)) {
     lua_pushboolean(L, *truth ? 1 : 0);
@@ -95,7 +96,7 @@ int64_t changed_of(const io::Database& database) { return database.changed(); }
 
 io::Cell cell_of(const std::string& name, const nlohmann::json& value) {
   if (value.is_boolean()) return {value.get<bool>()};
-  // The parser represents integers beyond int64 as unsigned.
+  // The JSON parser stores an integer beyond int64 as unsigned.
   if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
     return {value.get<int64_t>()};
   if (value.is_number()) return {value.get<double>()};
@@ -152,7 +153,8 @@ std::string stamp_of_store(const std::string& path) {
   for (const char* const ending : {"", "-wal", "-journal", ".view", ".writer"}) {
     struct stat there {};
     if (stat((path + ending).c_str(), &there) != 0) continue;
-    if (*ending == '-' && there.st_size == 0) continue;  // a reader makes and removes an empty log
+    // an empty log does not count as a change: a program that only reads makes and removes one
+    if (*ending == '-' && there.st_size == 0) continue;
     const int64_t changed = std::max(nanoseconds(there.st_mtim), nanoseconds(there.st_ctim));
     newest = std::max(newest, changed);
     text += std::string(ending) + " " + std::to_string(there.st_ino) + " " + std::to_string(there.st_size) + " " +

@@ -26,7 +26,7 @@ requires(std::is_trivially_copyable_v<T>) class DeviceArray {
   bool defined() const { return storage_ != nullptr; }
   int64_t size() const { return size_; }
   Device device() const { return storage_->device(); }
-  /// Returns the values on the device.
+  /// Returns the values as a span of device memory.
   Span<T> span() const { return {defined() ? static_cast<T*>(storage_->data()) : nullptr, size_}; }
   std::vector<T> to_vector() const {
     std::vector<T> values(static_cast<size_t>(size_));

@@ -26,7 +26,7 @@ constexpr std::string_view name_of(Dtype type) {
 
 constexpr int64_t size_of(Dtype type) { return type == Dtype::float32 ? 4 : 8; }
 
-/// A type of tensor entries, const or not. `dtype_of` exists only for these.
+/// The C++ types of tensor entries, const or not: float, double and int64_t. `dtype_of` is the Dtype of such a type.
 template <class T>
 concept Entry = std::same_as < std::remove_const_t<T>,
 float > || std::same_as<std::remove_const_t<T>, double> || std::same_as<std::remove_const_t<T>, int64_t>;

@@ -54,7 +54,8 @@ struct RowsKey {
   auto operator<=>(const RowsKey&) const = default;
 };
 
-/// Returns the entries of x that belong to the chosen lists; empty if x is empty.
+/// Returns the part of x that belongs to the lists with the given numbers. x has one entry per row; if x is empty, the
+/// result is empty.
 template <class T>
 std::vector<T> taken(const std::vector<T>& x, const std::vector<int64_t>& offsets, const std::vector<int64_t>& lists) {
   std::vector<T> out;
@@ -150,7 +151,8 @@ const std::vector<int64_t>& Lists::relevant(float threshold) const {
 const ChosenRows& Lists::relevant_rows(float threshold, Device device) const {
   return cached<ChosenRows>(RowsKey{threshold, device}, [&] {
     const std::vector<int64_t> offsets = offsets_of(relevant(threshold));
-    // Makes one extra entry, because every row number is written, but only relevant rows advance the position.
+    // The array has one entry more than relevant rows: the loop writes every row number, but moves to the next entry
+    // only after a relevant row.
     const DeviceArray<int32_t> here(offsets.back() + 1, Device::cpu);
     int32_t* at = here.span().data;
     for (size_t l = 0; l < body_->sizes.size(); ++l) {

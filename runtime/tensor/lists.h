@@ -17,7 +17,8 @@
 
 namespace mr {
 
-/// Rows chosen from every list, on a device: the view for kernels, and the memory that it views.
+/// Some rows of every list, such as the relevant ones, on a device. Kernels read them through `view()`; the members own
+/// the memory.
 struct ChosenRows {
   Tensor offsets;
   DeviceArray<int32_t> rows;
@@ -32,7 +33,8 @@ class Lists {
   /// Makes lists of these sizes, with one relevance per row (finite, 0 or more). The sizes must sum to the number of
   /// rows.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance);
-  /// Makes lists as above, with names of lists (one per list) and of rows (one per row); either may be empty.
+  /// Makes lists from their sizes and one relevance per row, with names of lists (`ids`, one per list) and of rows
+  /// (`documents`, one per row). Either may be empty.
   Lists(std::vector<int64_t> sizes, std::vector<float> relevance, std::vector<std::string> ids,
         std::vector<std::string> documents);
 
@@ -46,7 +48,7 @@ class Lists {
   const std::vector<std::string>& ids() const;
   const std::vector<std::string>& documents() const;
 
-  /// Returns the offsets for kernels. These lists own the memory.
+  /// Returns the offsets of the lists in the form that kernels read. The memory belongs to this object.
   Ragged view(Device device) const;
   /// Returns one relevance per row, float32 or converted (once) to another type.
   const Tensor& relevance(Device device, Dtype dtype = Dtype::float32) const;
@@ -54,31 +56,34 @@ class Lists {
   Dtype shown() const { return shown_; }
   Lists shown_in(Dtype dtype) const;
   const std::vector<int64_t>& relevant(float threshold = 1) const;
-  /// Returns the rows with relevance >= threshold, per list and ascending.
+  /// Returns the rows with relevance >= threshold: list after list, ascending in each list.
   const ChosenRows& relevant_rows(float threshold, Device device) const;
 
-  /// Returns the lists with these numbers, counted from 0, in this order.
+  /// Returns a new Lists object that has only the lists with the given numbers, counted from 0, in the given order.
   Lists select(const std::vector<int64_t>& lists) const;
-  /// Returns the numbers, counted from 1, of the rows of these lists, in the order of `select`.
+  /// Returns the numbers, counted from 1, of the rows of the lists with the given numbers, in the order in which
+  /// `select` would have them.
   std::vector<int64_t> rows_of(const std::vector<int64_t>& lists) const;
-  /// Returns the rows of x that belong to these lists, in the order of `select`; x has one row per row of all lists.
+  /// Returns the rows of x that belong to the lists with the given numbers, in the order in which `select` would have
+  /// them. x has one row for each row of this object.
   Tensor take_rows(const Tensor& x, const std::vector<int64_t>& lists) const;
   Lists with_relevance(std::vector<float> relevance) const;
 
-  /// Returns these lists with a weight per row and a weight per list, which the caller has checked: finite, 0 or more,
-  /// and as many as rows and lists. Either may be empty: no weights.
+  /// Returns a copy with a weight per row and a weight per list. Either may be empty: no weights. The caller has
+  /// checked that weights are finite and 0 or more, and their number.
   Lists with_weights(std::vector<double> of_rows, std::vector<double> of_lists) const;
-  /// Weights, or empty.
+  /// Return the weight of each row or of each list; empty if there are no such weights.
   const std::vector<double>& row_weights() const { return body_->row_weights; }
   const std::vector<double>& list_weights() const { return body_->list_weights; }
-  /// Returns one weight per row or per list, float64; undefined without weights.
+  /// Return one weight per row or per list as a float64 tensor, which is undefined if there are no such weights.
   Tensor row_weights_on(Device device) const;
   Tensor list_weights_on(Device device) const;
-  /// Returns the row weights for kernels: null without weights, which stands for 1. These lists own the memory.
+  /// Returns the row weights in the form that kernels read. Without weights the pointer is null, and kernels use the
+  /// weight 1. The memory belongs to this object.
   Span<const double> row_weights_view(Device device) const;
 
-  /// Returns one value per list, make(grades, number of grades), cached per key and type. Selected lists share the
-  /// values with the original: the batches of every epoch are new lists of the same rows.
+  /// Returns make(grades, number of grades) for each list, cached per list, key and type. Objects made by `select`
+  /// share this cache with the original, because minibatches of every epoch are new objects with the same lists.
   template <class T, class Key, class Make>
   std::vector<T> per_list(const Key& key, const Make& make) const {
     using Values = std::vector<std::optional<T>>;
@@ -96,8 +101,8 @@ class Lists {
     return values;
   }
 
-  /// Returns the cached result of `make`, which is called once per key and type. Cached values live as long as the
-  /// lists. A key is a struct with < that identifies the result, for example a device.
+  /// Returns the result of make(), which is called once per key and type and cached as long as these lists exist. A key
+  /// is a struct with operator< that has everything on which the result depends besides the lists, such as a device.
   template <class T, class Key, class Make>
   const T& cached(const Key& key, const Make& make) const {
     const std::lock_guard lock(body_->mutex);
@@ -107,7 +112,8 @@ class Lists {
   }
 
  private:
-  /// One map from keys to values for every pair of types, found by an address that is unique to the pair.
+  /// Maps from keys to cached values. Each pair of value type T and key type has a map of its own, found by the address
+  /// of `pair_of<T, Key>`.
   using Kept = std::map<const char*, std::shared_ptr<void>, std::less<>>;
   template <class T, class Key>
   static inline char pair_of = 0;
@@ -118,7 +124,8 @@ class Lists {
     return *static_cast<std::map<Key, T>*>(slot.get());
   }
 
-  /// Data that depend on one list only, shared by all selections (`select`) of the same lists.
+  /// Names and cached values that depend on one list only. All objects that `select` makes from the same lists share
+  /// them.
   struct PerList {
     int64_t count = 0;
     std::vector<int64_t> offsets;
@@ -131,11 +138,11 @@ class Lists {
     std::vector<int64_t> sizes;
     std::vector<int64_t> offsets;
     std::vector<float> relevance;
-    std::vector<double> row_weights, list_weights;  // empty: no weights
+    std::vector<double> row_weights, list_weights;  // empty if rows or lists have no weights
     std::recursive_mutex mutex;
     Kept cache;
     std::shared_ptr<PerList> shared;
-    // number of each list in `shared`; empty: the lists are in the same order, or nothing is shared
+    // For each list, the index in `shared` of the original list. If empty, list i is list i of `shared`.
     std::vector<int64_t> origin;
   };
   Lists() : body_(std::make_shared<Body>()) {}

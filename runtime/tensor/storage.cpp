@@ -48,7 +48,7 @@ class Blocks {
 #endif
   static constexpr int64_t largest = int64_t{32} << 20;
 
-  /// Returns a kept block of this size class, or null if there is none.
+  /// Returns a freed block of exactly `size` bytes for reuse, or null if none is kept.
   void* take(int64_t size) noexcept {
     const std::lock_guard lock(mutex_);
     const auto found = free_.find(size);
@@ -91,7 +91,8 @@ class Blocks {
   int64_t kept_ = 0;
 };
 
-/// Never destroyed, because static objects may free tensors after its destructor would have run.
+/// Returns the only Blocks object. It is never destroyed, because the destructors of static objects may free tensors
+/// later.
 Blocks& blocks() {
   static Blocks* const the_blocks = std::make_unique<Blocks>().release();
   return *the_blocks;

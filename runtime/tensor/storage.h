@@ -11,20 +11,20 @@ namespace mr {
 
 class Storage;
 
-/// Delays updates of a storage's numbers until they are read. All access to the bytes goes through it, so that every
-/// reader gets current values.
+/// Delays updates of a storage's numbers until they are read. Storage calls it before giving access to the bytes, so
+/// that every reader gets current values.
 class Deferral {
  public:
   virtual ~Deferral() = default;
   /// Applies all deferred updates.
   virtual void settle() = 0;
-  /// Applies at least the deferred updates of the given rows, counted from 1, each of `bytes` bytes.
+  /// Applies the deferred updates of the given rows, counted from 1, each of `row_bytes` bytes. May apply others, too.
   virtual void settle_rows(const int64_t* rows, int64_t count, int64_t row_bytes) = 0;
-  /// Called before other code writes: applies all updates and stops deferring.
+  /// Called before other code writes to the bytes: applies all updates and stops deferring.
   virtual void let_go() = 0;
 
  protected:
-  /// The bytes, possibly stale.
+  /// Returns the bytes of a storage without applying deferred updates, so they may be stale.
   static void* bytes_of(const Storage& storage);
 };
 
@@ -32,7 +32,8 @@ class Storage {
  public:
   /// Allocates bytes, uninitialized, aligned to 64. Throws OutOfMemory before the machine runs out of memory.
   Storage(int64_t bytes, Device device);
-  /// Uses bytes of the CPU that `owner` keeps alive, such as an array of another part of the program.
+  /// Uses `bytes` bytes of host memory at `data`, which `owner` keeps alive, for example an array of another part of
+  /// the program.
   Storage(void* data, int64_t bytes, std::shared_ptr<void> owner);
   ~Storage();
   Storage(const Storage&) = delete;
@@ -44,13 +45,15 @@ class Storage {
       deferral_->settle();
     return data_;
   }
-  /// Returns the bytes, of which only the given rows, counted from 1, may be read: only their updates are applied.
+  /// Returns the bytes after applying the deferred updates of the given rows, counted from 1. The bytes of other rows
+  /// may be stale and must not be read.
   void* data_of_rows(const int64_t* rows, int64_t count, int64_t row_bytes) const {
     if (deferral_ != nullptr) [[unlikely]]
       deferral_->settle_rows(rows, count, row_bytes);
     return data_;
   }
-  /// Returns the bytes for writing; no update is deferred any more.
+  /// Returns the bytes for writing. Applies all deferred updates first and ends deferring, so that no later update
+  /// overwrites what is written.
   void* data_to_write() const {
     put_off(nullptr);
     return data_;
@@ -74,7 +77,7 @@ class Storage {
   friend class Deferral;
 
   mutable std::shared_ptr<Deferral> deferral_;
-  std::shared_ptr<void> owner_;  // null if the bytes belong to this storage
+  std::shared_ptr<void> owner_;  // keeps bytes alive that another object owns; null if the bytes belong to this storage
   void* data_ = nullptr;
   int64_t bytes_ = 0;
   Device device_ = Device::cpu;

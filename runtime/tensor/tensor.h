@@ -41,20 +41,21 @@ class Tensor {
   Dtype dtype() const { return body_->dtype; }
   Device device() const { return body_->storage->device(); }
 
-  /// Returns the entries on their device. Throws if T is not the tensor's type, as `to_vector` does.
+  /// Returns the entries as a span of T, on the tensor's device. Throws if T is not the tensor's type; `to_vector` does
+  /// so, too.
   template <Entry T>
   Span<T> span() const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw()), entries()};
   }
-  /// Returns the entries, of which only the given rows (int64, counted from 1) may be read. Deferred updates are
-  /// applied to these rows only.
+  /// Returns the entries after applying the deferred updates of the given rows (int64, counted from 1). The entries of
+  /// other rows may be stale and must not be read.
   template <Entry T>
   Span<T> span_of_rows(const Tensor& rows) const {
     expect(dtype_of<T>);
     return {static_cast<T*>(raw_of_rows(rows)), entries()};
   }
-  /// Returns the entries for writing, used by optimizers. No updates are deferred any more.
+  /// Returns the entries for writing, for optimizers. Applies all deferred updates first and ends deferring.
   template <Entry T>
   Span<T> span_to_write() const {
     expect(dtype_of<T>);
@@ -82,10 +83,11 @@ class Tensor {
   Tensor to(Device device) const;
   Tensor to(Dtype dtype) const;
   Tensor clone() const;
-  /// Overwrites the entries for all tensors that share them. Shape, type and device must be equal.
+  /// Copies `values` into this tensor's bytes, which all tensors that share the bytes then see. Shape, type and device
+  /// must be equal.
   void assign(const Tensor& values) const;
-  /// Return views without graph edge that share the bytes: with another shape and as many entries (`viewed`), or a part
-  /// along the first dimension (`slice`).
+  /// Return views that share the bytes and have no graph edge. `viewed` returns one with another shape and as many
+  /// entries, `slice` one of a part along the first dimension.
   Tensor viewed(const Shape& shape) const;
   Tensor slice(int64_t first, int64_t count) const;
   /// Returns this tensor without its graph edge; it shares the bytes.
@@ -105,8 +107,9 @@ class Tensor {
   struct Body {
     std::shared_ptr<Storage> storage;
     int64_t offset = 0;
-    /// Set for indices that were copied to the GPU: the bytes on the host that they were copied from, which begin
-    /// `here_shift` after those of `storage`. Indices never change, so the host reads them here without waiting.
+    /// Host memory from which indices (int64) were copied to the GPU, or null. An entry of this tensor begins
+    /// `here_shift` bytes further in it than in `storage`. Indices never change, so the host reads them here without
+    /// waiting for the GPU.
     std::shared_ptr<Storage> here;
     int64_t here_shift = 0;
     Shape shape;

@@ -87,7 +87,8 @@ class Zip {
   explicit Zip(const std::string& path)
       : path_(path), packed_bytes_(RegularFile(path).size()), reader_(libarchive().archive_read_new()) {
     if (!reader_) throw std::bad_alloc();
-    // the seekable reader needs the directory at the end, so a truncated file fails before anything is written
+    // libarchive's seekable reader needs the directory at the end of a zip file. A truncated file therefore fails here,
+    // before anything is unpacked.
     libarchive().archive_read_support_format_zip_seekable(reader_.get());
     if (libarchive().archive_read_open_filename(reader_.get(), path.c_str(), 1 << 16) != ARCHIVE_OK)
       fail("", reason_of(reader_.get()));
@@ -96,7 +97,7 @@ class Zip {
   int64_t packed_bytes() const { return packed_bytes_; }
   [[noreturn]] void fail(const std::string& entry, const std::string& what) const { fail_at(path_, entry, what); }
 
-  /// Calls f with each entry and its name, without entries for folders.
+  /// Calls f(name, entry) for every file of the zip file. Entries for folders are checked and skipped.
   template <class F>
   void each_file(const F& f) const {
     // Names of files stay UTF-8, because libarchive converts them to the locale's encoding.
@@ -195,7 +196,8 @@ void read_zip(const std::string& path,
     };
     try {
       visit(name, bytes, read);
-      // libarchive compares the checksum only at the end of the entry, so one more byte is asked for
+      // libarchive compares the checksum only when it reaches the end of the entry. Asking for one byte after the last
+      // one makes it do so.
       char none = 0;
       if (zip.read(name, &none, 1) != 0)
         throw std::runtime_error("has more bytes than the size that the archive states");
@@ -219,7 +221,8 @@ void write_zip(const std::string& path, const std::vector<ZipEntry>& entries, co
   check(libarchive().archive_write_set_format_zip(writer.get()) == ARCHIVE_OK);
   check(libarchive().archive_write_zip_set_compression_store(writer.get()) == ARCHIVE_OK);
   check(libarchive().archive_write_open_filename(writer.get(), file.temporary().c_str()) == ARCHIVE_OK);
-  constexpr time_t january_1980 = 315'619'200;  // 1980-01-02 in UTC; the format has no earlier days
+  // 1980-01-02 in UTC: time of all entries; zip cannot store years before 1980
+  constexpr time_t january_1980 = 315'619'200;
   for (const ZipEntry& entry : entries) {
     size_t bytes = 0;
     for (const std::string_view part : entry.parts) bytes += part.size();

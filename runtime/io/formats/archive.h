@@ -22,7 +22,8 @@ namespace mr::io {
 void unpack_zip(const std::filesystem::path& archive, const std::filesystem::path& folder,
                 const std::set<std::string>& wanted, int64_t max_bytes);
 
-/// Reads the next bytes of a zip file's entry into `target`. Throws if the entry is damaged or ends.
+/// Reads the next `bytes` bytes of a zip file's entry into `target`. Throws if the entry is damaged or has fewer bytes
+/// left.
 using ReadEntry = std::function<void(void* target, int64_t bytes)>;
 /// Calls `visit` with the name and the number of bytes of each file in a zip file. The sizes are within UnpackLimit.
 /// Throws std::runtime_error naming archive and entry, also for exceptions that `visit` throws.
@@ -31,7 +32,7 @@ void read_zip(const std::string& path,
 
 struct ZipEntry {
   std::string name;
-  std::vector<std::string_view> parts;  // the content, in pieces
+  std::vector<std::string_view> parts;  // the content of the entry: these texts, one after another
 };
 /// Writes a zip file without compression. The file's bytes do not depend on the time of writing.
 void write_zip(const std::string& path, const std::vector<ZipEntry>& entries, const Objection& objection);

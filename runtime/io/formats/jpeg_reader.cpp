@@ -56,7 +56,7 @@ JpegState& state_of(j_common_ptr info) { return *static_cast<JpegState*>(info->c
   std::longjmp(state.jump, 1);
 }
 
-/// Counts libjpeg's warnings which say that pixels were made up, because data is missing.
+/// Turns libjpeg's warnings about missing or corrupt data into errors: libjpeg would fill in invented pixels.
 void on_message(j_common_ptr info, int level) {
   if (level >= 0) return;
   switch (info->err->msg_code) {

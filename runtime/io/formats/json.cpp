@@ -27,7 +27,8 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-/// Frees the children of the value first. The recursion is bounded by the limit on nesting.
+/// Frees a JSON value, its children before itself. The recursion is as deep as the value is nested, and `parse_json`
+/// limits that depth.
 void take_apart(nlohmann::json& value) noexcept {
   if (value.is_structured()) {
     for (nlohmann::json& each : value) take_apart(each);

@@ -28,8 +28,8 @@ class Json : public nlohmann::json {
 /// std::runtime_error with the position if the text is too deep or is not JSON; the message shows little of the text.
 Json parse_json(std::string_view text);
 
-/// Returns a string as JSON text. JSON is written as text, not as nested values of the library, because freeing those
-/// allocates (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
+/// Returns a string as JSON text. JSON is written as text and not as nested values of the JSON library, because freeing
+/// nested values allocates memory (see `Json`). Throws std::invalid_argument if the text is not UTF-8.
 std::string json_text(const std::string& text);
 std::string json_text(double value);
 /// Returns a JSON object as text, from members whose values are JSON texts.

@@ -214,7 +214,8 @@ std::string header_text(const Tensor& tensor) {
   return out + text;
 }
 
-/// Returns an Objection to replacing a file that does not begin as files of this format do.
+/// Returns a check for replacing files: it objects to replacing an existing file whose first bytes are not `start`, the
+/// signature of the format.
 Objection only_replaces(std::string_view start, const char* what) {
   return [=](const std::string& path) -> std::string {
     const RegularFile file(path);

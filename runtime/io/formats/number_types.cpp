@@ -40,7 +40,7 @@ int64_t checked(uint64_t value) {
   return static_cast<int64_t>(value);
 }
 
-/// Calls f with a function that converts one number of this type.
+/// Calls f(convert), where `convert` is a function from the bytes of one number of this type in a file to its value.
 template <class F>
 void with_conversion(NumberType type, bool swapped, const F& f) {
   const auto as_is = [&]<class T>() { f([=](const unsigned char* b) { return number_at<T>(b, swapped); }); };

@@ -24,12 +24,12 @@ enum class NumberType : uint8_t {
 };
 
 int64_t bytes_of(NumberType type);
-/// Returns the tensor's type for such numbers: int64 for all integers and booleans, float32 for short floating-point
-/// numbers.
+/// Returns the dtype of a tensor that is read from file numbers of this type: int64 for all integers and booleans,
+/// float32 for floating-point numbers that it holds exactly, else float64.
 Dtype dtype_for(NumberType type);
 
-/// Makes a tensor of this shape from numbers that `read(target, bytes)` delivers in order. `swapped`: their bytes are
-/// in the other order than the machine's. Throws std::runtime_error if a number is beyond int64.
+/// Makes a tensor of this shape from numbers of a file, which `read(target, bytes)` delivers in order. `swapped`: the
+/// byte order of the file is not the machine's. Throws std::runtime_error if a number does not fit into int64.
 Tensor tensor_of_numbers(NumberType type, bool swapped, const Shape& shape,
                          const std::function<void(void* target, int64_t bytes)>& read);
 

@@ -26,16 +26,17 @@ class Picture {
   int64_t width_ = 0, height_ = 0;
 };
 
-/// Opens a PNG or JPEG file, recognized by its first bytes. Throws std::runtime_error that names the file if it is
-/// missing, of another format, damaged, or exceeds the limits below.
+/// Opens a PNG or JPEG file, recognized by its first bytes. Throws std::runtime_error that names the file if the file
+/// is missing, damaged, of another format, or has more than `most_pixels` pixels or a side above `longest_side`.
 std::unique_ptr<Picture> open_picture(const std::string& path);
 
 constexpr int64_t most_pixels = int64_t{1} << 26, longest_side = 65'536;
 
-/// Open a PNG or JPEG file whose content is `bytes`; open_picture calls them.
+/// `open_png` and `open_jpeg` open a PNG or a JPEG file whose content is `bytes`. `open_picture` calls one of them.
+/// `path` is only for error messages.
 std::unique_ptr<Picture> open_png(const std::string& path, std::vector<unsigned char> bytes);
 std::unique_ptr<Picture> open_jpeg(const std::string& path, std::vector<unsigned char> bytes);
-/// Throws "PATH: found ..., expected ...".
+/// Throws std::runtime_error with the message "PATH: found FOUND, expected EXPECTED".
 [[noreturn]] void refuse_picture(const std::string& path, const std::string& found, const std::string& expected);
 void check_picture_size(const std::string& path, int64_t width, int64_t height);
 

@@ -50,7 +50,7 @@ struct PngState {
   png_infop info = nullptr;
   const unsigned char* bytes = nullptr;
   size_t size = 0, at = 0;
-  bool ended = false;  // true if libpng asked for more bytes than there are
+  bool ended = false;  // true if libpng asked for more bytes than the file has
   std::jmp_buf jump;
   char message[128] = "";
 };
@@ -81,7 +81,7 @@ int begin(PngState& state) noexcept {
   lib.png_set_read_fn(state.png, &state, &read_bytes);
   lib.png_set_user_limits(state.png, longest_side, longest_side);
   lib.png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
-                                  -1);  // -1: never keep texts, colour profiles and other extra chunks
+                                  -1);  // -1: libpng drops texts, colour profiles and other extra chunks
   lib.png_read_info(state.png, state.info);
   lib.png_set_expand(state.png);
   lib.png_set_gray_to_rgb(state.png);

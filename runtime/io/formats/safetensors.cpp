@@ -25,8 +25,8 @@ constexpr int64_t largest_header = int64_t{100} << 20;
 
 constexpr size_t checksum_digits = 16;
 
-/// Returns the position of the checksum's digits in a header. It is unambiguous, because quotes in JSON strings are
-/// escaped.
+/// Returns the position of the checksum's digits in the JSON text of a header. The key in quotes cannot be found inside
+/// a JSON string, because quotes in strings are escaped.
 std::optional<size_t> checksum_place(const std::string& header) {
   const std::string before = "\"" + std::string(checksum_key) + "\":\"";
   const size_t found = header.find(before), at = found + before.size();
@@ -147,11 +147,11 @@ class Header {
     });
   }
 
-  std::vector<TensorEntry> entries;  // sorted by name
+  std::vector<TensorEntry> entries;  // the tensors of the file, sorted by name
 
  private:
   int64_t integer(const std::string& name, const Json& value, const char* what) const {
-    // The parser represents integers beyond int64 as unsigned or float.
+    // The JSON parser stores an integer beyond int64 as unsigned or as float.
     if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX))
       return value.get<int64_t>();
     fail(path_, "tensor " + mr::quoted(name) + " has " + (value.is_number() ? value.dump() : kind_of(value)) + " as " +

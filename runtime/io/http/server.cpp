@@ -23,7 +23,7 @@ namespace {
 constexpr const char* was_closed = "this HTTP server was closed. Start a new one";
 
 constexpr int bad_request = 400, too_slow = 408, too_large = 413, header_too_large = 431;
-constexpr int poll_milliseconds = 200;  // between two checks for Ctrl-C and for connections that are late
+constexpr int poll_milliseconds = 200;  // time between two checks for Ctrl-C and for late connections
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -228,7 +228,7 @@ void HttpServer::Open::receive(Connection* c) {
       c->deadline = 0;  // gone
       return;
     }
-    if (c->state != Connection::reading) return;  // bytes after the request are dropped
+    if (c->state != Connection::reading) return;  // bytes that a client sends after its request are ignored
     c->in.append(buffer, static_cast<size_t>(count));
     const size_t end = end_of_header(c->in);
     if (end == std::string::npos ? c->in.size() > most_header : end > most_header) return refuse(c, header_too_large);

@@ -19,11 +19,11 @@ struct HttpRequest {
 
 class HttpServer {
  public:
-  static constexpr size_t most_header = 16 << 10;  // bytes of a request
-  static constexpr size_t most_connections = 64;   // a further connection closes the oldest
-  static constexpr double read_seconds = 10;       // until a request must be complete
-  static constexpr double write_seconds = 30;      // without progress of a response
-  static constexpr double drain_seconds = 1;       // to read what a client sends after the response
+  static constexpr size_t most_header = 16 << 10;  // maximum bytes of a request's header
+  static constexpr size_t most_connections = 64;   // when one more client connects, the oldest connection is closed
+  static constexpr double read_seconds = 10;       // seconds in which a client must send its request
+  static constexpr double write_seconds = 30;      // seconds that a response may stall before the connection is closed
+  static constexpr double drain_seconds = 1;       // seconds to read what a client still sends after the response
 
   /// Listens on a numeric IPv4 or IPv6 address; port 0 takes a free port. Throws std::runtime_error.
   HttpServer(const std::string& address, int64_t port);

@@ -132,13 +132,14 @@ struct Database::Open {
   bool writes = false, logs = false, fixed = false;
   bool interrupted = false;  // true if Ctrl-C ended a running statement
   std::string note;
-  std::unique_ptr<WriterFile> writer;  // the file NAME.writer, while this process writes the database exclusively
+  std::unique_ptr<WriterFile> writer;  // the lock file NAME.writer, if this process writes the database exclusively
   std::unique_ptr<sqlite3, Close> database;
   std::unordered_map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>> statements;
   AtExit at_exit{[this] { close(); }};
 };
 
-/// Throws if another process has begun to write exclusively: what this process read may have changed.
+/// Throws if this process only reads the database and another process has begun to write it exclusively. The connection
+/// must then be opened again, to read that process's copy.
 void Database::Open::check_writer() const {
   if (!writes && note.empty() && is_there(place + ".writer"))
     throw std::runtime_error(path +
@@ -195,12 +196,14 @@ void Database::Open::open_to_read() {
   try {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
-    if (is_there(place + ".writer")) return open_to_read();  // another process became the exclusive writer meanwhile
+    // Another process has become the exclusive writer since the check above: start again and read its copy.
+    if (is_there(place + ".writer")) return open_to_read();
     // In a read-only folder SQLite cannot create the index of the write-ahead log. If the database has no log, no index
     // is needed, and it is then opened as immutable.
     const int code = sqlite3_errcode(database.get());
-    // true if the database is locked or cannot be opened: a process that takes over from a dead writer first removes
-    // the old NAME.writer, and may be killed before it creates its own
+    // True if the database is locked or cannot be opened, as when the process that writes it exclusively was killed.
+    // Then the copy NAME.view is read. NAME.writer may be missing, because a process that replaces a dead writer
+    // removes that file first, and may be killed before it creates its own.
     const bool is_shut = code == SQLITE_BUSY || code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (is_shut && is_there(view)) return read_copy("its writer was killed");
     if ((code != SQLITE_CANTOPEN && code != SQLITE_READONLY) || std::filesystem::exists(path + "-wal")) throw;
@@ -223,7 +226,8 @@ void Database::Open::open_to_write() {
     run("SELECT count(*) FROM sqlite_master", {});
   } catch (const std::runtime_error&) {
     if (sqlite3_errcode(database.get()) != SQLITE_CANTOPEN) throw;
-    // the database needs its write-ahead log, but the file system has no shared memory for the log
+    // SQLITE_CANTOPEN: the database needs its write-ahead log, but the file system has no shared memory for the log.
+    // Exclusive writing needs none.
     write_exclusively();
   }
 }
@@ -235,7 +239,8 @@ void Database::Open::write_exclusively() {
   connect(uri_of(path));
   if (sqlite3_db_readonly(database.get(), "main") == 1)
     throw std::runtime_error(path + " cannot be written: it is read-only");
-  // Runs these statements before the first read of the file: only then the write-ahead log needs no shared memory.
+  // Takes SQLite's exclusive lock before the first read of the file: only in that order does the write-ahead log work
+  // without shared memory.
   for (const char* const statement : {"PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"})
     run(statement, {});
 }

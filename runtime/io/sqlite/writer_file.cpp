@@ -56,7 +56,7 @@ std::string machine() {
 int64_t began(int64_t process) {
   std::string text;
   std::getline(std::ifstream("/proc/" + std::to_string(process) + "/stat"), text);
-  // the program's name, in parentheses, may contain blanks; the fields to count follow it
+  // In /proc/PID/stat the program's name is in parentheses and may contain blanks. The numbered fields follow it.
   const size_t name_ends = text.rfind(')');
   if (name_ends == std::string::npos) return 0;
   std::istringstream fields(text.substr(name_ends + 1));
@@ -129,7 +129,8 @@ bool is_gone(const Writer& writer) {
   return writer.ticks != 0 && ticks != 0 && writer.ticks != ticks;
 }
 
-/// Returns the seconds from a file's last change to the creation of a claim beside it, both by the file server's clock.
+/// Returns the seconds from the last heartbeat in the file NAME.writer to the creation of a claim file beside it. Both
+/// times are the file server's clock.
 int64_t age_of(const Writer& writer, const struct stat& claim) { return claim.st_mtime - writer.there.st_mtime; }
 
 bool is_here(const Writer& writer) { return writer.readable && !writer.machine.empty() && writer.machine == machine(); }
@@ -269,7 +270,8 @@ void WriterFile::create() {
 
 void WriterFile::write_text() {
   const std::string now = utc_text(std::time(nullptr));
-  // Members are sorted by name, so the heartbeat is the first, and later heartbeats overwrite it in place.
+  // json_object sorts its members by name, so the heartbeat comes first in the file, and each new heartbeat overwrites
+  // the previous one in place.
   const std::string text = json_object({{"heartbeat", json_text(now)},
                                         {"host", json_text(safe_text(host_name(), Breaks::escaped))},
                                         {"id", json_text(id_)},
@@ -287,7 +289,7 @@ void WriterFile::beat() {
   std::unique_lock lock(guard_);
   while (!ends_.wait_for(lock, heartbeat, [this] { return ended_; })) {
     const std::string now = utc_text(std::time(nullptr));
-    // If the write fails, for example on a full disk, the next heartbeat may succeed.
+    // If writing the heartbeat fails, for example on a full disk, the next heartbeat may succeed.
     if (pwrite(descriptor_, now.data(), now.size(), at) > 0) fsync(descriptor_);
   }
 }

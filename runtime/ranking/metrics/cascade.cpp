@@ -7,7 +7,7 @@
 namespace mr {
 namespace {
 
-/// Returns the largest grade: as given, or the largest in the lists.
+/// Returns the largest possible grade: the option `top`, or else the largest grade in the lists.
 double top_of(const Ranking& r, const Metric& metric) {
   check_gains(r.lists);
   const auto& grades = r.lists.relevance();

@@ -11,7 +11,8 @@ namespace {
 
 constexpr float any_grade = std::numeric_limits<float>::denorm_min();
 
-/// Throws if unnormalized sums of gains would overflow the scores' type.
+/// Throws if gains are so large that DCG, a sum of gains that is not normalized, could overflow the dtype of the
+/// scores.
 void check_sums(const Ranking& r, const Metric& metric) {
   check_gains(r.lists, metric.gain, r.dtype == Dtype::float32 ? largest_gain_of_float : largest_gain);
 }
@@ -19,12 +20,12 @@ void check_sums(const Ranking& r, const Metric& metric) {
 template <bool normalized>
 Tensor values(const Ranking& r, const Metric& metric, double empty) {
   if (!normalized) check_sums(r, metric);
-  // A list without relevant rows is recognized by its ideal DCG, 0. If the metric defines the value of such a list, 1
-  // is passed as the ideal of all lists.
+  // The kernel recognizes a list without relevant rows by its ideal DCG, 0, and gives it the value `empty`. If DCG's
+  // definition shall give the value of such lists, too, all lists are passed an ideal DCG of 1.
   const Tensor ideal = empty == by_definition ? Tensor::full({r.lists.count()}, 1.0, Dtype::float64, r.device)
                                               : ideal_dcg(r.lists, r.device, metric.gain, metric.k),
                discounts = discount_sums(r.lists.longest(), r.device);
-  // If grade 0 has a gain, the gains of all rows count.
+  // The rows whose gain is above 0. With the gain exp2_plus_one, grade 0 has a gain, so these are all rows.
   const Chosen gaining =
       metric.gain == Gain::exp2_plus_one
           ? Chosen{r.lists.view(r.device), nullptr}

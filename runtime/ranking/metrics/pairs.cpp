@@ -6,7 +6,8 @@
 namespace mr {
 namespace {
 
-/// Runs a kernel that has no parameters besides the views of MetricViews.
+/// Returns the metric's value for each list. kernel(table) returns a kernel from the device's table of kernels; the
+/// kernel has no parameters besides MetricViews.
 template <template <class> class Functor>
 Tensor values(const Ranking& r, const Metric& metric, double empty, auto kernel) {
   return metric_values(r, metric, empty, [&]<class Real>(const MetricKernels<Real>& table, const MetricViews<Real>& v) {
@@ -30,8 +31,8 @@ Tensor smooth(const Tensor& scores, const Lists& lists, const Metric& metric, do
   return smooth_nrbp_loss(scores, lists, steepness, metric.relevant);
 }
 
-/// Returns what a relevant row adds to the sum: the number of rows above it. The shift subtracts pairs of two relevant
-/// rows.
+/// Returns the term that a relevant row at this rank adds to the nRBP loss: the number of rows above it. The sum also
+/// counts pairs of two relevant rows, which `shift` subtracts.
 double rows_above(const Metric&, int64_t rank) { return static_cast<double>(rank) - 1; }
 
 const ClosedForms closed{
@@ -44,7 +45,8 @@ const ClosedForms closed{
     .without_relevant = 0,
 };
 
-/// The closed forms for lists with several grades. With two grades, the pairs are (relevant row, other row).
+/// Closed forms of the number of wrongly ordered pairs, in lists with two or more grades. With two grades, the pairs
+/// are (relevant row, irrelevant row), as in the nRBP loss.
 const ClosedForms closed_of_grades = [] {
   ClosedForms forms = closed;
   forms.of_grades = Increment::pairs;

@@ -10,7 +10,7 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-/// Returns the divisor of each list's sum of gains.
+/// Returns for each list the number by which the metric's sum is divided.
 std::vector<double> norms_of(const Metric& metric, const Ranking& r) {
   const std::vector<int64_t>& relevant = r.lists.relevant(r.threshold);
   std::vector<double> norms(relevant.size(), 1.0);

@@ -9,8 +9,9 @@ namespace mr {
 
 inline Chosen relevant_rows(const Ranking& r) { return r.lists.relevant_rows(r.threshold, r.device).view(); }
 
-/// Computes a metric: runs a kernel over the counted rows, on the ranking's device and in its type. `work` makes the
-/// functor from the views.
+/// Computes a metric's value for each list. work(table, views) runs a kernel of the device's table, for scores of the
+/// ranking's dtype. The kernel sees the rows in `counted`, the cutoff k, and the value `empty` of lists without
+/// relevant rows.
 template <class Work>
 Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, Work work) {
   Tensor out = Tensor::empty({r.lists.count()}, r.dtype, r.device);
@@ -27,16 +28,18 @@ Tensor metric_values(const Ranking& r, Chosen counted, int64_t k, double empty, 
   return out;
 }
 
-/// Like `metric_values` above, over the relevant rows and with the metric's k.
+/// Computes a metric's value for each list by the kernel that `work` runs. The kernel sees the relevant rows and the
+/// metric's cutoff.
 template <class Work>
 Tensor metric_values(const Ranking& r, const Metric& metric, double empty, Work work) {
   return metric_values(r, relevant_rows(r), metric.k, empty, work);
 }
 
-/// Returns the changes by swaps of two rows, for a metric that is a sum of gains times discounts, from its closed
-/// forms, for binary relevance.
+/// Returns the change of a metric if two rows swap ranks. The metric is a sum over relevant rows of a discount of the
+/// rank, divided by a norm; its closed forms give discounts and norms.
 OwnedSwaps sum_swaps(const Ranking& r, const Metric& metric);
-/// Returns the discounts of ranks 1 to the longest list's number of rows, 0 beyond k, on the ranking's device.
+/// Returns discount(metric, rank) for the ranks from 1 to the length of the longest list, on the ranking's device; 0
+/// for ranks beyond the metric's cutoff.
 Tensor rank_discounts(const Ranking& r, const Metric& metric, double (*discount)(const Metric&, int64_t rank));
 
 }  // namespace mr
