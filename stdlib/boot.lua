@@ -1,8 +1,7 @@
--- This file runs once in every Lua state, before any script. It makes `require` find the standard library inside
--- the program, and lets `load` take source text only.
--- A folder in MOONRANK_STDLIB takes precedence over the embedded files.
--- `hosted`: the state belongs to another program, such as Debian's lua5.4. That program keeps its `load` and its
--- searchers.
+-- This file runs once in every Lua state, before any script. It makes `require` find the standard library inside the
+-- program, and lets `load` take source text only. A folder in MOONRANK_STDLIB takes precedence over the embedded files.
+-- `hosted` is true if the state belongs to another program, such as Debian's lua5.4. That program keeps its own `load`
+-- and its own searchers of modules.
 local core, hosted = ...
 core.hosted = hosted
 
@@ -40,8 +39,9 @@ end
 -- interpreter.
 local load_any, loadfile_any = load, loadfile
 
--- Records what a study needs to store the code of its trials. `sources` has the text of every loaded file by path,
--- `modules` the path of every module by name. `loads` lists the files that were loaded since it was last replaced.
+-- Three tables from which a study stores the code of its trials (training runs). `sources` has the text of every loaded
+-- file by path, `modules` the path of every module by name, and `loads` the files that were loaded since the code that
+-- watches loads last emptied it.
 core.sources, core.modules, core.loads = {}, {}, {}
 
 -- Loads a Lua file like loadfile, and records the file's text for studies.

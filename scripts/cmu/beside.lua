@@ -1,5 +1,6 @@
--- Decisions of this project beside the protocol of Li & Wu, Table 1: which systems are compared, and how differences
--- are tested. Numbers are sections of the paper.
+-- Decisions of this project that Li & Wu do not describe, for the systems (rankers and classifiers) of their Table 1:
+-- which systems are compared, and how differences are tested. Numbers in parentheses in comments, such as (4.1), are
+-- sections of the paper.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local queries = dofile(here .. "queries.lua")
@@ -7,7 +8,8 @@ local protocol = queries.protocol
 
 local M = { queries = queries }
 
--- The ranker of the kind of a classifier (4.1).
+-- Maps each classifier to the ranker with the same kind of model (section 4.1 of Li & Wu): network, logistic regression
+-- or boosted trees.
 local ranker_of = { ["Class NN"] = "RankNet", ["Class LR"] = "Rank LR", ["Class Boost"] = "LambdaMART" }
 
 ---Returns the pairs of systems to compare on a data set (4.1, 5), each with its reasons as fields that are true:

@@ -9,8 +9,8 @@ local queries = beside.queries
 
 local args, found = queries.args{}, {}
 
--- Each data set has, by title of the system, nDCG@10 of every test query (mean over seeds), mean nDCG@10 on validation,
--- and the number of training runs.
+-- Reads the results of each data set. `values` has nDCG@10 of every test query (mean over seeds) by title of the
+-- system, `valid` the system's mean nDCG@10 on validation, and `runs` its number of training runs.
 for i, name in ipairs(args.sets) do
   local results, data = queries.runs(args, name), { values = {}, valid = {}, runs = {} }
   data.title = queries.set(args, name).title
@@ -24,8 +24,9 @@ for i, name in ipairs(args.sets) do
 end
 local compared = beside.compare(found)
 
--- Counts the comparisons on a data set that have a reason, e.g. "families": all of them, those with a positive
--- difference, and those that are significantly positive and negative.
+-- Counts the comparisons of two systems that were made on a data set for the given reason, e.g. "families" (a
+-- classifier and the ranker of its kind). Returns the number of all comparisons, the number with a positive difference,
+-- and as text the numbers that are significantly positive and significantly negative.
 local function count(data, reason)
   local all, ahead, sure = 0, 0, { [true] = 0, [false] = 0 }
   for _, c in ipairs(compared) do

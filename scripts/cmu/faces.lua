@@ -162,7 +162,8 @@ function M.runs(studies, system, seed)
     for _, row in ipairs(columns:rows("runs", { system = system, split = seed })) do
       local run = { results = results, values = {} }
       for _, name in ipairs{ "number", "setting" } do run[name] = columns:column("runs", name)[row] end
-      -- Only classifiers have `both` (share of pairs whose two images are labelled right). Only regressions have `r2`.
+      -- A run of a classifier also has `both`, the share of pairs whose two images are labelled right. A run of a
+      -- regression also has `r2`. Other systems have neither value.
       for _, name in ipairs{ "valid", "accuracy", "both", "r2" } do
         run.values[name] = known[name] and known[name][row]
       end

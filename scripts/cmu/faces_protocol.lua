@@ -52,7 +52,7 @@ function M.random_features(images, kernel)
   return mr.cat(parts, 1)
 end
 
-local shares = { train = 9, valid = 1, test = 2 }  -- each part's share of the pairs, in twelfths
+local shares = { train = 9, valid = 1, test = 2 }  -- pairs in train, valid and test, in twelfths of all pairs
 
 ---Draws pairs of images of one part, whose ages differ by more than five years (section 4.2). `o.pairs`
 ---is the number of pairs over all parts; `o.features` has the features of the part's images.
@@ -120,8 +120,9 @@ local function by_age(scores, pairs)
   return first_older:where(first, second), first_older:where(second, first)
 end
 
--- Returns the share of pairs of a part whose older image has the larger score (ties count half), then the scores of
--- older and of younger images. score(part) returns a score for each image.
+-- Measures how well scores order the pairs of images of one part (train, valid or test). Returns the share of pairs
+-- whose older image has the larger score (ties count half), the scores of the older images, and those of the younger
+-- images. score(part) returns a score for each image.
 local function accuracy(score, part)
   local older, younger = by_age(score(part), part.pairs)
   return (older:gt(younger):double() + older:eq(younger):double() * 0.5):mean():item(), older, younger

@@ -49,8 +49,8 @@ for _, what in ipairs{ "loss", "valid_" .. protocol.metric } do
   for i in ipairs(args.sets) do panels[#panels + 1] = curves[i][what] end
 end
 
--- Number of training runs behind each row of the table, by data set, network and training. Cells are means over a row's
--- runs, with Student's intervals if there are several runs.
+-- Number of training runs behind each row of the table, by data set, network and training recipe. A cell of the table
+-- is the mean over these runs, with an interval by Student's t if there are several runs.
 local counted = {}
 local cells = experiment.cells("Student's t over folds and seeds",
   function(row) return counted[row[1] .. row[2] .. row[3]] end)

@@ -5,8 +5,8 @@ local mr = require "moonrank"
 
 local M = {}
 
-local program = 350 * 2 ^ 20  -- bytes that a process needs when its images are small
-local batch = 200             -- rows of a minibatch: 100 pairs
+local program = 350 * 2 ^ 20  -- bytes that a process needs in any case, even for tiny images
+local batch = 200             -- rows of a minibatch: two images of each of 100 pairs
 
 -- Returns the number of features per image: pixels in three colours, or outputs of the random network. Returns 0 if
 -- --features names a file with features, which has not been read yet.
@@ -51,7 +51,8 @@ end
 function M.bytes(args, count)
   local width, images = features_of(args), math.ceil(0.65 * count)
   local most = math.max(of_networks(args, width), of_convolutions(args), of_trees(args, images, width),
-    (2 * 4 * images + 256) * width)  -- numbers in memory while lasso or ridge is fitted, in float64
+    -- memory while lasso or ridge is fitted: float64 numbers, each counted as two numbers of 4 bytes
+    (2 * 4 * images + 256) * width)
   local data = 7 * count * (3 * args.size ^ 2) + 3 * count * width
   return program + 4 * (data + most)
 end

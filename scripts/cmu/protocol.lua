@@ -3,8 +3,8 @@
 -- has the comparisons of the systems, faces_protocol.lua the protocol of faces.
 local mr = require "moonrank"
 
--- The metric is nDCG@10 (4.1). Queries without relevant documents have no nDCG and are left out. Learning rates are
--- chosen on fold 1, with the first seed.
+-- The metric is nDCG@10 (section 4.1 of Li & Wu). Queries without relevant documents have no nDCG and are left out.
+-- Learning rates are chosen on fold 1, with the first seed.
 local M = { metric = "ndcg@10", tuned_on = 1 }
 
 ---Returns fold `number` of a data set of web queries. Labels of 2 and more are relevant (4.1); features are
@@ -31,8 +31,9 @@ local function fitted(fold, o)
   return { valid = run.best.metrics[M.metric], epoch = run.best.epoch, test = run.test, model = o.model }
 end
 
--- Networks of 100 and 30 hidden units, in steps of about 100 documents: whole lists, or for classifiers single
--- documents of any lists (4.1). RankNet's loss is the mean over a list's pairs.
+-- Trains a network with hidden layers of 100 and 30 units (section 4.1 of Li & Wu). A step takes about 100 documents:
+-- those of whole lists for a ranker, single documents of any lists for a classifier. RankNet's loss of a list is the
+-- mean over the list's pairs.
 local function network(fold, o, system, trial)
   local ranks = system.kind == "ranking"
   return fitted(fold, {
@@ -51,7 +52,7 @@ end
 ---Returns options of boosted trees.
 function M.boosting(rounds, depth, seed) return { rounds = rounds, depth = depth, eta = 0.1, seed = seed } end
 
--- Trees: rankers with a loss, or classifiers of documents.
+-- Trains tree ensembles: a ranker if a ranking loss is given, else a classifier of single documents.
 local function trees(fold, options, loss)
   options.objective = not loss and "binary:logistic" or nil
   return fitted(fold, { model = mr.models.trees(options), loss = loss and loss{}, train = fold.train })
@@ -59,7 +60,8 @@ end
 local function forest(fold, o) return trees(fold, M.forest(o.trees, 12, o.seed)) end
 local function boosting(fold, o, system) return trees(fold, M.boosting(o.rounds, 5, o.seed), system.loss) end
 
--- Logistic regressions of documents or of pairs, with the penalty that has the best validation nDCG@10.
+-- Fits logistic regressions, of single documents or of pairs of documents, one for each penalty. Returns the one with
+-- the best validation nDCG@10.
 local function regression(fold, o, system)
   local best
   local function evaluated(model, part)
@@ -74,8 +76,9 @@ local function regression(fold, o, system)
   return best
 end
 
--- The systems of Table 1 in its order. The loss of DirectRanker applies tanh before the sigmoid, that of the network
--- that classifies is the cross entropy of documents (3.1, 4.1).
+-- The systems (rankers and classifiers) of Table 1 of Li & Wu, in the table's order. The loss of DirectRanker applies
+-- tanh before the sigmoid (section 3.1). The loss of the network that classifies is the cross entropy of single
+-- documents (section 4.1).
 local all = {
   { kind = "ranking", name = "RankNet", train = network, loss = mr.losses.ranknet },
   { kind = "ranking", name = "DirectRanker", train = network, loss = mr.losses.direct_ranker },
@@ -90,8 +93,10 @@ local all = {
 ---Returns a system's name in tables, for example "Class RF", or "RankNet (Adam, best rate)" for a network and a recipe.
 function M.title(name, recipe) return recipe and ("%s (%s)"):format(name, M.recipes[recipe].title) or name end
 
--- Rows of the table: title, kind, name, recipe of a network (`by` has its fields), and whether random numbers are used,
--- so that there is a run for each seed. M.named has them by title.
+-- M.systems has a record for each row of Table 1: a network has one row for each training recipe (optimizer and
+-- learning rates). The fields are the row's title, the kind and name of the system, the name of the recipe, the fields
+-- of the recipe (`by`), and `drawn`: whether training uses random numbers, so that there is a run for each seed.
+-- M.named has the same records by title.
 M.systems, M.named = {}, {}
 local by_name = {}
 for _, each in ipairs(all) do

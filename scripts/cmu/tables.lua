@@ -18,8 +18,9 @@ end
 -- Returns the mean of a system's values over seeds, or "" if there are no values.
 local function mean_or_blank(values) return #values > 0 and mr.stats.mean(values) or "" end
 
--- Returns a system's numbers, one per seed. The learning rate, penalty or depth is the one that validation chose for
--- that seed.
+-- Returns the results of a system's training runs as arrays with one number per seed: `accuracy`, `both` (share of
+-- pairs whose two images are labelled right) and `r2`. Each seed has the learning rate, penalty or depth that
+-- validation chose.
 local function measured(args, results, system)
   local found = { accuracy = {}, both = {}, r2 = {}, settings = {} }
   for seed = 1, args.seeds do

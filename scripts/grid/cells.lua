@@ -23,8 +23,8 @@ local M = {}
 ---@field p? number           p-value of the change, corrected over all cells of all settings
 ---@field summarised? boolean  whether summaries count the change: this cell and the one without a bound are sound
 
--- For each cell the row numbers of its training runs in `columns`, by the key "loss bound". Cells that lack a run on
--- some fold are left out.
+-- Maps each cell (a loss under a bound), by the key "loss bound", to the row numbers of its training runs in `columns`.
+-- Cells that lack a run on some fold are left out.
 local function complete(columns, folds)
   local rows, loss, bound = {}, columns:column("cells", "loss"), columns:column("cells", "bound")
   for row = 1, columns.count do
@@ -36,7 +36,7 @@ local function complete(columns, folds)
   return rows
 end
 
--- The reasons why training runs failed, by the key "loss bound".
+-- Returns why training runs failed: an error text, or "killed", by the key "loss bound".
 local function reasons(results)
   local columns, found = results:columns{ "failed", "killed" }, {}
   if columns.count == 0 then return found end

@@ -6,9 +6,9 @@ local protocol = dofile(here .. "protocol.lua")
 
 local M = {}
 
--- The cells (losses under bounds) of a setting whose change against no bound counts in summaries: all training runs of
--- the cell and of the loss without a bound converged within the cap on processor time and rank better than random.
--- `key_of(name)` returns the key of a cell, "loss bound", for each of `names`.
+-- Returns the cells (losses under bounds) of a setting whose change against no bound counts in summaries. Such a cell,
+-- and the same loss without a bound, have only training runs that converged within the cap on processor time and rank
+-- better than random. `key_of(name)` returns the key of a cell, "loss bound", for each of `names`.
 local function with_change(cells, names, key_of)
   local found = {}
   for _, name in ipairs(names) do
@@ -225,9 +225,9 @@ function M.overall(compared)
   return tally(found)
 end
 
--- Joins losses with their numbers of settings to a text. `words` is the pattern of an entry, e.g. "loss (better,
--- worse)": these three words are replaced by the loss's name and the numbers of settings where bounds make it better
--- and worse.
+-- Joins losses to one text, with the numbers of settings where bounds make them better and worse. `words` is the
+-- pattern for one loss, e.g. "loss (better, worse)": these three words are replaced by the loss's name and the two
+-- numbers.
 local function losses_text(effects, words)
   local parts = {}
   for i, each in ipairs(effects) do
@@ -236,7 +236,8 @@ local function losses_text(effects, words)
   return table.concat(parts, ", ")
 end
 
--- Sentences on the losses of each kind of effect, with the pattern of their entries for losses_text.
+-- How bounds affect losses: each row has the kind of effect, the pattern with which `losses_text` writes each loss of
+-- this kind, and the sentence that lists these losses.
 local of_effects = {
   { "better", "loss (better)",
     "Some bound improves these losses and none worsens them (with the number of settings): %s." },
@@ -296,7 +297,8 @@ trees: rounds) ran and the best one is not among the last tenth. %s; %d others d
 %d of the cells rank better than at random, by the interval of 95 %% of what users or queries have beyond the
 expectation of random rankings.]]
 
--- The distinct values that the settings (data set and model) have in a field such as "patience", joined by " or ".
+-- Returns the distinct values of the field `name` (such as "patience") over all settings (data set and model), joined
+-- by " or ".
 local function each_of(grids, name)
   local found, known = {}, {}
   for _, each in ipairs(grids) do

@@ -16,7 +16,8 @@ local families = {
   { "rows", "mse", "bce", "squared_hinge", "ordinal" },
 }
 
--- The order of columns, one per bound: affine bounds are first. Bounds that are missing here become the last columns.
+-- The order of the heat map's columns, one per bound: affine bounds are first. Bounds that this list does not name
+-- become the last columns.
 local first_bounds = { "minmax", "expectation", "expectation_max", "zscore", "distribution", "distribution_log",
   "distribution_logit" }
 
@@ -60,7 +61,7 @@ function M.families(losses)
   return found
 end
 
-local most = 5  -- colours end where a change is this many standard errors
+local most = 5  -- changes beyond this many standard errors get the darkest colour
 
 local caption = ([[
 Change of each loss's metric on test against the same loss without a bound, in standard errors of its mean over users or queries: red is
@@ -69,8 +70,9 @@ no result.]]):format(most)
 
 local marks = { [1] = "+", [0] = "", [-1] = "-" }
 
--- Values and significance marks (+ and -) of the heat map of one setting, and the names of its rows. An empty row with
--- the family's name is above the losses of each family. `cells` has the results by "loss bound".
+-- Returns the heat map of one setting (data set and model): its values, its significance marks (+ and -), and the names
+-- of its rows. A row without values, with the family's name, is above the losses of each family. `cells` has the
+-- results by "loss bound".
 local function rows_of(cells, groups, bounds)
   local values, labels, names = {}, {}, {}
   local function add(name, loss)

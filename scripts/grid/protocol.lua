@@ -87,16 +87,17 @@ end
 
 -- Section on training: losses, bounds, how a model is trained, and what a run stores ---------------------------------
 
--- Options of losses that count pairs of rows. Their bounds are computed for the metric `nrbp_loss`, which counts pairs
--- of a relevant and another row, even if grades have more than two levels.
+-- Options for losses that compare pairs of rows. A bound of such a loss is computed for the metric `nrbp_loss`, which
+-- counts pairs of a relevant and another row. This holds even if grades have more than two levels.
 local options_of = {
   ranknet = { metric = "nrbp_loss" }, ranknet_all_pairs = { metric = "nrbp_loss" },
     direct_ranker = { metric = "nrbp_loss" },
   hinge = { metric = "nrbp_loss" },
 }
 
--- Losses of the grid experiment that the library has under another name: library name and options. They are LambdaRank
--- with other metrics, and RankNet that repeats pairs of unequal grades until the targets in each list are balanced.
+-- Losses of the grid experiment that are variants of library losses: by name, the library's loss and the options for
+-- it. They are LambdaRank with other metrics, and RankNet that repeats pairs of unequal grades until each list has
+-- equally many pairs of every kind (first row better, equal or worse).
 local variants = {
   lambdarank_ap = { "lambdarank", metric = "ap" }, lambdarank_rr = { "lambdarank", metric = "rr" },
   lambdarank_nrbp = { "lambdarank", metric = "nrbp(0.95)" }, lambdarank_precision = { "lambdarank",

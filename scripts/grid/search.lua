@@ -48,8 +48,9 @@ function M.beyond(set, found)
   return nil, ended
 end
 
--- The learning rates to try next, in rising order, and for each rate the losses to train with it. `names` are the
--- losses, `means` their validation metrics by rate, `tried` the pairs of loss and rate that were tried.
+-- Returns the learning rates to try next, in rising order, and for each rate the losses to train with it. `names` are
+-- losses, `means` has their validation metrics by rate, and `tried` has the combinations of loss and rate that were
+-- tried.
 local function next_rates(set, names, means, tried)
   local losses, rates = {}, {}
   for _, loss in ipairs(names) do

@@ -7,8 +7,9 @@ local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
 local M = { protocol = protocol, chosen = dofile(here .. "rates.lua") }
 
--- Settings: title and folder of the data; of queries the number of features, of ratings their reader. The slice of
--- MSLR-WEB30K has 102 queries with labels 0 to 4 and a median of 93 documents.
+-- The settings of the grid experiment (data set and model): the title, the folder of the data, and the number of
+-- features (queries) or the function that reads the file (ratings). The slice of MSLR-WEB30K has 102 queries with
+-- labels 0 to 4 and a median of 93 documents.
 local sources = {
   movielens = { "MF, MovieLens", "ml-latest-small", read = mr.data.movielens },
   citeulike = { "MF, CiteULike-a", "citeulike-a", read = mr.data.citeulike, unary = true },
@@ -46,7 +47,7 @@ function M.losses(args) return args.smoke and { "ap", "mse", "neural_ndcg", "ran
 ---@field fold fun(number: integer): mr.Fold  parts for training, validation and test, by number of the fold or seed
 ---@field model fun(number: integer, rate: number): mr.Model|mr.Trees  a new model; `number` is its seed
 
--- Ratings or folds of queries, of files or made up.
+-- Reads the data of a setting from files, or makes up data under --smoke. Returns the folds of queries, or ratings.
 local function data_of(args, source)
   if source[3] then
     return experiment.queries(args, source[2], { features = source[3], queries = 40, mean_size = 10 })
@@ -108,7 +109,7 @@ local function train(set, o)
   return protocol.outcome(set, run, fold.test, { number = o.number, metric = metric, capped = capped })
 end
 
--- The parameters of a set of training runs: each of `losses` under each bound that `bounds_of(loss)` returns.
+-- Returns the parameters of a set of training runs: each of `losses` under each bound that `bounds_of(loss)` returns.
 local function space_of(losses, bounds_of)
   local groups, space = {}, { loss = mr.choice(losses) }
   for _, loss in ipairs(losses) do
@@ -124,8 +125,8 @@ local function space_of(losses, bounds_of)
   return space
 end
 
--- Runs that fail because an epoch would take longer than the cap, or because training diverges, are results: their
--- cells and learning rates are left out.
+-- A training run fails if an epoch would take longer than the cap on processor time, or if training diverges. A study
+-- accepts these two failures as results; such runs give no cell of the grid and no learning rate.
 local function accepts(reason) return reason:find("and the cap is", 1, true) ~= nil or experiment.diverged(reason) end
 
 local function cap_of(args) return not args.full and args.cap or nil end

@@ -1,4 +1,4 @@
--- Decisions of this project beside the protocol of Tang et al. (2023): how differences between networks are tested.
+-- Decisions of this project that Tang et al. (2023) do not describe: how differences between networks are tested.
 -- docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"

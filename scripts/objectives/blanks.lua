@@ -19,13 +19,13 @@ local set = training.set(args, args.set)
 
 local documents, blanks = 120, { "RankNet", "NeuralNDCGQbQ" }
 
--- The number of pairs of documents of the same query; a pair counts in both orders.
+-- Returns the number of pairs of documents of the same query. Every pair counts twice, once in each order.
 local function pairs_of(lists)
   local sizes = lists.sizes:double()
   return (sizes * (sizes - 1)):sum():item()
 end
 
--- Trains an algorithm for one epoch, and returns its cost.
+-- Trains an algorithm for one epoch. Returns the epoch's time and memory.
 local function epoch_of(name, train)
   return experiment.cost(function()
     local o = protocol.settings(name, set)

@@ -1,6 +1,7 @@
 -- The recipe of the authors' code (--recipe code; github.com/catalinlup/learning-to-rank at 767b70b), where it differs
--- from protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors used
--- no seeds; ours has several. Sections are those of Tang et al. (2023).
+-- from protocol.lua: every decision as a value or a function, and the studies of its training runs. The authors set no
+-- seed; this project trains with several seeds. Numbers in parentheses, such as (3.3), are sections of Tang et al.
+-- (2023).
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local training = dofile(here .. "training.lua")
@@ -35,8 +36,8 @@ end
 ---The seeds of splits and networks, which show how much a result depends on them: three, or one if `short`.
 function M.seeds(seed, short) return short and { seed } or { seed, seed + 1, seed + 2 } end
 
--- All ordered pairs of rows of one query, as arrays `better`, `equal` and `worse`: by whether the first row's grade is
--- better than, equal to or worse than the second's. A pair is one integer, i << 32 | j.
+-- Returns all ordered pairs of rows of one query as three arrays: `better`, `equal` and `worse`, by how the grade of
+-- the first row compares with that of the second. The pair of rows i and j is the integer i << 32 | j.
 local function targets(set)
   local grades, found, before = set.lists.relevance:totable(), { better = {}, equal = {}, worse = {} }, 0
   for _, n in ipairs(set.lists.sizes:totable()) do
@@ -61,8 +62,9 @@ local function drawn(entries, count, seed, stream)
   return found
 end
 
--- Returns the pairs of a training part in the order of steps, and whether the first row is better, equal or worse. All
--- pairs of equal grades are used. As many with a better first row, and as many with a worse one, are drawn.
+-- Returns pairs of rows for training RankNet, in random order, and for each pair whether the first row's grade is
+-- "better", "equal" or "worse". All pairs of equal grades are in it. Pairs of the other two kinds are drawn at random
+-- with replacement, as many of each kind as there are pairs of equal grades.
 local function balanced_pairs(set, seed)
   local by_target = targets(set)
   local count, found, classes = #by_target.equal, {}, {}
@@ -109,7 +111,7 @@ function M.steps(train, o, least, seed)
   return train:minibatches(groups)
 end
 
--- Changes a loss: its sum is divided by `count(lists)`, and has the other sign.
+-- Returns a loss like `loss`, but with the opposite sign and with the sum over lists divided by `count(lists)`.
 local function reversed(loss, count)
   local own = { name = loss.name, metric = loss.metric, options = loss.options }
   function own.count(_, lists) return count(lists) end
@@ -186,13 +188,14 @@ function M.scaled(part, how)
   return mr.data.dataset{ lists = part.lists, features = x, name = part.name }
 end
 
--- How the features of an algorithm are standardised, as the argument `how` of `M.scaled`.
+-- Returns how the features of an algorithm are standardised: "rows" (over all documents), "queries" (within each query)
+-- or "places" (over documents at the same position in their queries), as `M.scaled` expects it.
 local function scaling_of(o)
   if o.loss == "ranknet" or o.steps == "documents" then return "rows" end
   return o.eight and "places" or "queries"
 end
 
--- Options of mr.fit that both trainings have, and the number of queries that are trained on.
+-- Returns the options of mr.fit for an algorithm, and the number of queries that it trains on.
 local function options_of(set, train, o, seed)
   local steps, count = M.steps(train, o, set.least, seed)
   return protocol.training(o, steps, M.loss(o, train), seed), count
@@ -234,7 +237,7 @@ end
 
 -- Section on metrics (3.3) -------------------------------------------------------------------------------------------
 
--- Values of a metric by query, NaN for queries without a relevant document.
+-- Returns a metric's value for each query; NaN for queries without a relevant document.
 local function values_of(metric, scores, lists)
   local values = metric(scores, lists)
   return lists.relevant:to(values.dtype):gt(0):where(values, 0 / 0)
@@ -246,8 +249,8 @@ local function of_all(scores, lists, ties)
   return found
 end
 
--- The numbers of all rows, with the rows of each list in reversed order. A ranking that keeps the order of equal scores
--- then puts the last of these rows first.
+-- Returns the numbers of all rows, with the rows of each list in reversed order. If rows are ranked in this order and
+-- keep it where scores are equal, the last row of a list comes first among equal scores.
 local function backwards(lists)
   local numbers, before = {}, 0
   for _, n in ipairs(lists.sizes:totable()) do
@@ -311,13 +314,15 @@ function M.meets(printed, low, high) return printed >= low - 0.005 and printed <
 
 -- Section on studies -------------------------------------------------------------------------------------------------
 
--- Adds the mean of each metric over queries to the numbers of a training run.
+-- Adds the mean over queries of each metric in `values` to `result`, the results of a training run. The text `before`
+-- is put before the metric's name.
 local function add_means(result, before, values)
   for name, x in pairs(values) do result[before .. name] = mr.stats.mean(x) end
 end
 
--- Numbers of a run: metrics as the code evaluates them, as it means to ("meant"), and of random orders ("random"); how
--- many queries were trained on, have metrics ("counted"), or lack a relevant document ("skipped").
+-- Returns the results of a training run. They are mean metrics as the authors' code computes them, as that code should
+-- compute them ("meant"), and of random orders ("random"). They are also the numbers of queries trained on, of queries
+-- that have metrics ("counted"), and of queries without a relevant document ("skipped").
 local function numbers_of(set, name, test, scores, trained_on)
   local values, result = M.as_coded(set, name, scores, test.lists), { trained_on = trained_on }
   add_means(result, "", values)

@@ -11,13 +11,14 @@ local args = training.args{
 local sets, tables, texts, findings = {}, {}, {}, {}
 for i, name in ipairs(args.sets) do sets[i] = training.set(args, name) end
 
--- A number of each fold, as one text.
+-- Returns as one text a result of training runs, such as the chosen learning rate, for each fold.
 local function by_fold(results, runs, name)
   return table.concat(experiment.folds(results, runs, name), " "):gsub("%.0%f[%z ]", "")
 end
 
--- Compares all algorithms on a data set. Returns a record of each with its test and what validation chose, the number
--- of chosen rates, and how many of these are the least or the largest that was tried.
+-- Compares all algorithms on a data set. Returns a record for each algorithm, with its significance tests and the rates
+-- and epochs that validation chose. Also returns the number of chosen learning rates, and how many of these are the
+-- least or the largest rate that was tried.
 local function compared(results, random)
   local chosen, values, rates, at_edge = {}, {}, 0, 0
   for _, name in ipairs(protocol.names) do
@@ -57,7 +58,8 @@ paired by query (100,000 choices of signs), corrected by Holm over the column; p
 queries: that are tested; skipped: without relevant documents.]] }
 end
 
--- Returns the result in two sentences: for the text, and for the findings of a report.
+-- Returns the result of the comparisons twice: as text below the table, and as a short clause for a report's list of
+-- findings.
 local function words(set, found, random, rates, at_edge)
   local best, worst, surely, over_random, mean = found[1], found[1], 0, 0, {}
   for _, each in ipairs(found) do

@@ -36,8 +36,9 @@ local function mean_curve(results, runs, name)
   return sums
 end
 
--- The study of a data set, the names of its algorithms, and a function that gives the runs whose curves are drawn: of
--- all seeds (--recipe code), or of all folds at the learning rate of the paper's text.
+-- Returns the study (stored training runs) of a data set, the names of its algorithms, and a function that returns the
+-- runs of an algorithm whose curves are drawn. With --recipe code these are the runs of all seeds, else those of all
+-- folds at the learning rate of the paper's text.
 local function study_of(set)
   if args.recipe == "code" then
     local results = code.curves_of(args, set)
@@ -51,8 +52,8 @@ local function study_of(set)
   end
 end
 
--- The epoch with the lowest held-out loss, and whether it is before the last tenth of the epochs, so that the loss
--- rises afterwards.
+-- Returns the epoch with the lowest held-out loss. Also returns whether this epoch is before the last tenth of all
+-- epochs; if so, the loss rises afterwards.
 local function lowest(losses)
   local at = 1
   for i, x in ipairs(losses) do
@@ -102,8 +103,8 @@ for _, set in ipairs(sets) do
 end
 panels.height, panels.title = 240 * ((#panels + 3) // 4) + 60, args.smoke and "Made-up data" or nil
 
--- For each objective that is trained both in batches and query by query: how far the held-out loss is above the
--- training loss after the last epoch, in batches and query by query.
+-- Says for each objective that is trained both in batches and query by query: how much higher the held-out loss is than
+-- the training loss after the last epoch, in each of the two ways of training.
 local function gaps_text()
   local parts = {}
   for _, set in ipairs(sets) do

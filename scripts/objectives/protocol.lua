@@ -1,6 +1,7 @@
--- The protocol of Tang et al. (2023) as the paper has it: every decision behind the numbers, as a value or a function,
--- with its section. "Ours" is what the paper leaves open; code.lua has what the authors' code does, and beside.lua how
--- differences are tested. docs/protocols.md lists all decisions with their tests.
+-- The protocol of Tang et al. (2023) as the paper describes it: every decision behind the numbers, as a value or a
+-- function. A comment names the section of the paper, "(code)" if the decision is from the authors' code, or "ours" if
+-- the paper leaves it open. code.lua has the protocol of the authors' code, and beside.lua how differences are tested.
+-- docs/protocols.md lists all decisions with their tests.
 local mr = require "moonrank"
 
 local M = {}
@@ -26,7 +27,8 @@ M.set_names = { "mq2008", "mslr", "web10k" }
 M.algorithms = {
   { name = "MseNetBatched", loss = "mse", steps = "documents", size = 64, rate = 1e-3, epochs = 300 },
   { name = "MseNetQbQ", loss = "mse", steps = "queries", rate = 1e-3, epochs = 100 },
-  -- The paper has batches of 64 (4.2.1), in the authors' code of pairs. Here a step takes all pairs of a query (ours).
+  -- A step of RankNet takes all pairs of rows of one query, which is this project's decision. The paper has batches of
+  -- 64 (section 4.2.1), which in the authors' code are 64 pairs.
   { name = "RankNet", loss = "ranknet", steps = "queries", rate = 1e-4, epochs = 100 },
   { name = "ApproxNDCGBatched", loss = "approx_ndcg", steps = "lengths", size = 8, rate = 1e-4, decay = 1e-5,
     epochs = 100 },
@@ -55,7 +57,8 @@ function M.settings(name, set, short)
   return short and M.with(o, { epochs = 2 }) or o
 end
 
--- Groups of `size` documents in a random order, which is drawn once. The last group is left out (code).
+-- Returns groups of `size` documents in a random order, which is drawn once for all epochs. The last group is left out,
+-- as in the authors' code.
 local function documents(rows, size, seed)
   local order, groups = mr.permutation(rows.count, { seed = seed, stream = "documents" }):totable(), {}
   for from = 1, #order - 2 * size + 1, size do groups[#groups + 1] = table.move(order, from, from + size - 1, 1, {}) end

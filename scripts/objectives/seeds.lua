@@ -37,7 +37,7 @@ local set = training.set(args, args.set)
 ---@field trials table[][]  by seed: all training runs, at every learning rate on every fold
 ---@field chosen table[]    by seed: rates and epochs that validation chose, each by fold
 
--- The training runs of a study, by fold and learning rate, with their curves.
+-- Returns the training runs of a study with their learning curves: one run for each fold and learning rate.
 local function trials_of(results)
   local runs, found = experiment.runs(results), {}
   local rates, ndcg = experiment.folds(results, runs, "rate"), experiment.folds(results, runs, "ndcg")
@@ -80,7 +80,7 @@ local function with_ends(found)
   return ("%.4f (%.4f to %.4f)"):format(found.mean, found.mean - found.half, found.mean + found.half)
 end
 
--- Values f(seed) for those seeds under which two groups of trainings, `a` and `b`, both have results.
+-- Returns f(seed) for each seed under which both groups of training runs, `a` and `b`, have results.
 local function shared(a, b, f)
   local found, has = {}, {}
   for _, seed in ipairs(b.seeds) do has[seed] = true end
@@ -125,9 +125,9 @@ local function row_of(own, base)
   return row
 end
 
--- Rows of the second table, which compare two groups of trainings of one algorithm at equal seeds. The groups differ in
--- the program's version or in one bit of the initial weights. There is a row for each learning rate, and one for the
--- runs that validation chooses.
+-- Returns rows of the second table. They compare two groups of training runs of one algorithm at equal seeds. The
+-- groups differ in the program's version or in one bit of the initial weights. There is a row for each learning rate,
+-- and a row for the runs that validation chooses.
 local function rows_of_pair(one, other)
   local by_rate, chosen, kept_choices, choices = {}, { {} }, 0, 0
   for i, rate in ipairs(protocol.rates) do
@@ -178,8 +178,8 @@ local function versions()
   return found
 end
 
--- Intervals of the first table, and how many training runs a cell is from: one per fold and seed. A change against the
--- base network (MseNetBatched) is from twice as many.
+-- Collects the intervals of the first table, and says from how many training runs a cell is computed: one per fold and
+-- seed. A change against the base network (MseNetBatched) is computed from twice as many runs.
 local of_groups = experiment.cells("Student's t over seeds", function(row, column)
   return row[4] * #set.folds
     * (row[2] ~= beside.base and (column:find "change" or column:find "^%d? ?p[ ,]") and 2 or 1)
@@ -200,8 +200,8 @@ for _, version in ipairs(wanted) do
   for _, algorithm in ipairs(args.algorithms) do add(version, algorithm, "as drawn") end
   for _, algorithm in ipairs(args.last_bit) do add(version, algorithm, "last bit") end
 end
--- Compares each group of trainings with the next group of its algorithm that another version of the program made, and
--- with the group whose initial weights differ in one last bit.
+-- Compares each group of training runs with up to two kinds of later groups of the same algorithm: the next group of
+-- another program version with equal initial weights, and a group whose initial weights differ in one last bit.
 for i, one in ipairs(groups) do
   rows[i] = row_of(one, base)
   local own = {}

@@ -24,7 +24,8 @@ Learning rates and epochs are fixed; nothing is chosen. Numbers are means over s
 -- from the lowest score on, or with only the first document of a query.
 local wrong = { inverted = "as evaluated: upside down", ["first document"] = "as evaluated: first document only" }
 
--- Mean, least and largest value of a number over the seeds of an algorithm.
+-- Returns the mean, the least and the largest value of a result over the seeds of an algorithm, and the number of
+-- seeds.
 local function spread(results, algorithm, name)
   local values = experiment.folds(results, { algorithm = algorithm }, name)
   return mr.stats.mean(values), math.min(table.unpack(values)), math.max(table.unpack(values)), #values
@@ -35,7 +36,8 @@ local function text_of(results, algorithm, name)
   return (seeds == 1 and "%.4f" or "%.4f (%.4f to %.4f)"):format(mean, low, high)
 end
 
--- Adds the rows of an algorithm: metrics as evaluated and, if a wrong ranking is, as meant.
+-- Adds the rows of an algorithm to the table: its metrics as the authors' code evaluates them. If that code evaluates a
+-- wrong ranking by mistake, adds a second row, with the metrics of the ranking that was meant.
 local function add_algorithm(rows, results, set, algorithm, seeds)
   local function add(what, before)
     local row = { algorithm = algorithm, what = what, runs = seeds }
@@ -49,7 +51,8 @@ local function add_algorithm(rows, results, set, algorithm, seeds)
   if as_evaluated then add("as meant", "meant ") end
 end
 
--- Counts in `count` how many printed numbers in the rows of a table lie between our least and largest results.
+-- Counts how many numbers that the paper prints for Table 1 lie between our least and our largest result over seeds.
+-- Adds the counts to `count`.
 local function compare(count, rows, results)
   for _, row in ipairs(rows) do
     for c, metric in ipairs(row.what == "printed" and protocol.of_table or {}) do
@@ -61,8 +64,8 @@ local function compare(count, rows, results)
   return count
 end
 
--- The second table: how many queries were trained on, evaluated and skipped (no relevant document), and metrics of
--- random orders of the evaluated queries.
+-- Returns the second table: how many queries were trained on, evaluated, and skipped because they have no relevant
+-- document. It also has metrics of random orders of the evaluated queries.
 local function counts_table(set, names, results, seeds)
   local records, columns = {}, { { "algorithm" } }
   for c, column in ipairs{ { "trained on", "trained_on" }, { "evaluated", "counted" }, { "skipped" },
@@ -95,7 +98,7 @@ evaluated as meant, the means over seeds of nDCG+1 go from %.4f to %.4f; the see
 apart (%s).]]):format(least, largest, most, widest)
 end
 
--- The two tables of a data set, a sentence on them, and how many printed numbers were compared.
+-- Returns the two tables of a data set, a sentence on them, and how many printed numbers were compared with ours.
 local function results_of(set)
   local results, rows, names = code.of(args, set), {}, code.names[set.kind]
   local seeds, random = select(4, spread(results, names[1], "counted")), {}

@@ -1,5 +1,5 @@
--- Data sets of the scripts on Tang et al. (2023), the training runs by protocol.lua ("recipe paper" in their store),
--- and rows of Table 1.
+-- Functions that all scripts on Tang et al. (2023) share: they open data sets, make the training runs by protocol.lua
+-- (named "recipe paper" in the store), and make rows of Table 1.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")

@@ -1,6 +1,6 @@
 -- Computations and statistical tests of Figures 1 to 5 of Li, Urbano & Hanjalic (2021), with the section of the paper
--- behind each decision. Their input are rows from models.lua: a row is the test score of one model by one metric on one
--- split.
+-- behind each decision. The functions get rows from models.lua: a row is the test score of one model by one metric on
+-- one split.
 local mr = require "moonrank"
 
 local M = {}

@@ -27,14 +27,15 @@ end
 local compared_by, within = { "ndcg", "ap", "rbp(0.95)" }, ("within %g"):format(protocol.close)
 local function beside(metric) return title(metric) .. ", less published" end
 
--- Returns the model of a training on one split whose epoch the metric `by` chose: means over seeds (`studies`) and
--- differences from the published ones, with their intervals, by column of the table below. Returns nil if no run made
--- the model.
+-- Returns a record of the model whose epoch the metric `by` chose, on one split. Its fields are columns of the table
+-- below: means over seeds (`studies` has one study per seed), and differences from the published numbers, with
+-- intervals. Returns nil if no training run made the model.
 local function model_of(o, studies, split, by)
   local function values(name)
     local found = {}
     for _, results in ipairs(studies) do
-      found[#found + 1] = experiment.folds(results, { split = split }, name)[1]  -- nil if training diverged
+      -- a run that diverged has no value and is left out
+      found[#found + 1] = experiment.folds(results, { split = split }, name)[1]
     end
     return found
   end
@@ -62,7 +63,8 @@ local function model_of(o, studies, split, by)
   return model
 end
 
--- All models, and those with published numbers by loss, in order of first appearance.
+-- Makes the records of all models. `by_loss` has the models for which numbers are published, grouped by loss, with
+-- losses in order of first appearance.
 local models, by_loss, count = {}, {}, 0
 for _, o in ipairs(training.trainings(args, set)) do
   local studies, metrics = {}, protocol.own_metrics(o.loss)
@@ -95,7 +97,7 @@ if not args.made_up then
 whether the largest is]]):format(within)
 end
 
--- Returns the table of all models, with the intervals of its cells.
+-- Returns the table that has a row for each model, with confidence intervals of its cells.
 local function table_of_models()
   local columns, has_sd = {}, #args.seeds > 1 and { "sd of nDCG", format = "%.4f" }
   for i, head in ipairs{ "NSR", "kind", "loss", "rate", "fold", "chosen by", "epoch" } do columns[i] = { head } end
@@ -110,7 +112,8 @@ local function table_of_models()
     by = "bootstrap over users", runs = function(_, column) return column ~= "sd of nDCG" and #args.seeds or nil end }
 end
 
--- Returns the table by loss: how many models are near the published ones by each metric, and the median difference.
+-- Returns a table with a row for each loss: for how many models the test metric is near the published number, and the
+-- median of the differences from published numbers.
 local function table_by_loss()
   local columns = { { "loss" }, { "models", function(of) return #of end } }
   local function values_of(of, head)

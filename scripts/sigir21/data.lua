@@ -20,7 +20,8 @@ local function is_there(path)
   return file ~= nil
 end
 
--- Returns the numbers of the splits in a folder. Ends the script if there are none.
+-- Returns the numbers of the train-test splits in a folder, which has subfolders fold_0, fold_1 and so on. Ends the
+-- script if there is no split.
 local function splits_in(folder)
   local splits = {}
   repeat
@@ -32,7 +33,8 @@ local function splits_in(folder)
   return splits
 end
 
--- Ratings of 4 and 5 are relevant, or all unary ones (section 4.1).
+-- Functions that open each data set. Ratings of 4 and 5 are relevant; if ratings are unary, every rated item is
+-- relevant (section 4.1 of the paper).
 local open = {
   citeulike = protocol.citeulike,
   citeulike_splits = function(args)

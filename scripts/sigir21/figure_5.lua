@@ -24,8 +24,8 @@ local function slope_of(x, y)
   return model.coefficients.positives, model.p.positives
 end
 
--- Returns the figure's columns of panels (method and data set) at one NSR. Columns that lack training runs of a loss
--- to compare are left out.
+-- Returns the columns of panels (kind of losses and data set) that the figure has at one NSR (sampled negatives per
+-- relevant item). Columns that lack training runs of a loss to compare are left out.
 local function columns_at(rows, nsr)
   local columns = {}
   for _, column in ipairs(figures.columns(analysis.where(rows, { nsr = nsr }), true)) do
@@ -34,8 +34,8 @@ local function columns_at(rows, nsr)
   return columns
 end
 
--- Returns the figure's columns of panels (method and data set) at the largest NSR at which any column has runs of
--- all losses to compare, and this NSR.
+-- Returns the figure's columns of panels (kind of losses and data set) and their NSR (sampled negatives per relevant
+-- item): the largest one at which any column has training runs of all losses to compare.
 local function compared_columns(rows, ratios)
   local falling = table.move(ratios, 1, #ratios, 1, {})
   table.sort(falling, function(a, b) return a > b end)

@@ -32,7 +32,7 @@ function M.panel(means, metric, heading)
     xlabel = "standardised score", ylabel = title(metric) }
 end
 
-local runs_of = setmetatable({}, { __mode = "k" })  -- number of runs of a line's loss
+local runs_of = setmetatable({}, { __mode = "k" })  -- number of training runs of the loss in a table line, by line
 
 ---Adds the marginal means of a panel, with their intervals, to `lines`, the lines of the figure's table.
 function M.add_lines(lines, column, metric, means)

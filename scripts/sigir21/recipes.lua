@@ -9,8 +9,9 @@ local M = dofile(here .. "protocol.lua")
 
 -- Losses (3.1 to 3.4) -----------------------------------------------------------------------------------------------
 
--- In formulas, R are smooth ranks, P is the number of relevant rows. Losses have one value for each list. The authors'
--- code fills lists up to the longest list of any user with rows of score -100.
+-- In the formulas of this file, R are smooth ranks, and P is the number of relevant rows. A loss has one value for each
+-- list. The authors' code appends rows of score -100 (padding) to every list, up to the length of the longest list of
+-- any user.
 
 ---The losses of each kind; "lambda" is LambdaRank.
 M.losses = { listwise = { "ndcg", "ap", "rr", "nrbp" },
@@ -21,9 +22,9 @@ local function loss_of(name, metric, smooth)
   return mr.losses.define(name, { direction = "minimize", metric = metric, smooth = smooth })()
 end
 
--- The AP loss of the published results: -(1 / P) sum over relevant k of (sum over all j of sigma(R_j - R_k)) / R_k,
--- with P relevant rows in the batch. By mistake, the inner sum counts all rows below row k, padding included, instead
--- of relevant rows above it.
+-- The AP loss of the published results: -(1 / P) sum over relevant k of (1 + sum over all other j of sigma(R_j - R_k))
+-- / R_k, where R are smooth ranks, and P is the number of relevant rows in the batch. By mistake, the inner sum counts
+-- all rows below row k, padding included, instead of relevant rows above it.
 local function ap_of_all_rows(longest)
   return loss_of("ap_of_all_rows", "ap", function(scores, lists)
     local ranks, sizes = mr.smooth.rank(scores, lists), lists.sizes:to(scores.dtype)
@@ -34,8 +35,9 @@ local function ap_of_all_rows(longest)
   end)
 end
 
--- The AP loss of the code's last commit: -(1 / P) sum over relevant j of (1 + sum over other relevant k of
--- sigma(R_j - R_k)) / R_j, with P relevant rows in the batch. Rows that are not relevant get a rank beyond all others.
+-- The AP loss of the last commit of the authors' code: -(1 / P) sum over relevant j of (1 + sum over other relevant k
+-- of sigma(R_j - R_k)) / R_j, where R are smooth ranks, and P is the number of relevant rows in the batch. For the
+-- inner sum, rows that are not relevant get ranks far beyond all others.
 local function ap_by_ranks()
   return loss_of("ap_by_ranks", "ap", function(scores, lists)
     local ranks = mr.smooth.rank(scores, lists)
@@ -44,8 +46,8 @@ local function ap_by_ranks()
   end)
 end
 
--- The RR loss of the code: -sum over relevant i of 1 / R_i times the product over other relevant j of
--- 1 - sigma(R_i - R_j), where the paper's Eq. 16 has scores instead of ranks in the product.
+-- The RR loss of the authors' code, with smooth ranks R: -sum over relevant i of 1 / R_i times the product over other
+-- relevant j of 1 - sigma(R_i - R_j). The paper's Eq. 16 has scores instead of ranks in the product.
 local function rr_by_ranks()
   return loss_of("rr_by_ranks", "rr", function(scores, lists)
     local ranks = mr.smooth.rank(scores, lists)
@@ -53,8 +55,9 @@ local function rr_by_ranks()
   end)
 end
 
--- The listwise nRBP loss of the code. The code swaps two arguments by mistake, so that the sigmoid has the steepness
--- 0.01. With this steepness, padding rows still count as partly above other rows.
+-- The listwise nRBP loss of the authors' code. The code swaps two arguments by mistake, so that the sigmoid has the
+-- steepness 0.01. The code also appends rows of score -100 (padding) to lists. With so small a steepness, padding rows
+-- count as partly above other rows.
 local function nrbp_with_padding(longest)
   local steepness = 0.01
   return loss_of("nrbp_with_padding", "nrbp_loss", function(scores, lists)
@@ -64,8 +67,8 @@ local function nrbp_with_padding(longest)
   end)
 end
 
--- The RR loss of LambdaRank in the code. It compares only the highest relevant row i with the rows j above it: the sum
--- of (1 / r_j - 1 / r_i) sigma(s_j - s_i), with ranks r and scores s.
+-- The RR loss of LambdaRank in the authors' code. It compares only the highest relevant row i with the rows j above it:
+-- the sum over j of (1 / r_j - 1 / r_i) sigma(s_j - s_i), with ranks r and scores s.
 local function lambda_rr()
   return loss_of("lambda_rr_of_first", "rr", function(scores, lists)
     local ranks = lists:rank(scores:detach(), { ties = "stable" }):to(scores.dtype)
@@ -76,8 +79,9 @@ local function lambda_rr()
   end)
 end
 
--- The nRBP loss of LambdaRank in the code's last commit. A pair's weight is the change of RBP with exponents r instead
--- of r - 1 (r: rank). It is multiplied by 1 - p^P instead of divided, with P relevant rows in the list.
+-- The nRBP loss of LambdaRank in the last commit of the authors' code. The weight of a pair of rows is the change of
+-- RBP when the two swap ranks, with exponents r instead of r - 1 (r: rank). The weight is multiplied by 1 - p^P,
+-- although nRBP is RBP divided by 1 - p^P (p: persistence, P: number of relevant rows in the list).
 local function lambda_nrbp(p)
   local of_pairs = mr.losses.lambdarank{ metric = ("rbp(%g)"):format(p), pair = "sigmoid" }
   return mr.losses.define("lambda_nrbp_multiplied", { direction = "maximize", metric = ("nrbp(%g)"):format(p),

@@ -6,7 +6,7 @@ local mr = require "moonrank"
 local here = arg[0]:match("^(.*/)") or "./"
 local data = dofile(here .. "data.lua")
 
--- The numbers that the paper prints.
+-- The numbers of users, items and ratings and the density that Table 1 of the paper prints for each data set.
 local published = {
   { title = "CiteULike-a", users = 2465, items = 16702, ratings = 157527, density = 0.00383 },
   { title = "Epinions", users = 4690, items = 32592, ratings = 325154, density = 0.00213 },
@@ -23,7 +23,7 @@ local args = mr.args{
 }
 args.made_up = args.smoke
 
--- Returns how many different numbers a split has in the field "users" or "items" of train and test together.
+-- Returns the number of distinct users or items (`field` is "users" or "items") that occur in train or test of a split.
 local function count(fold, field)
   local seen, found = {}, 0
   for _, part in ipairs{ fold.train, fold.test } do
@@ -34,7 +34,7 @@ local function count(fold, field)
   return found
 end
 
--- Returns the row of a data set. Train and test of its first split have all of its relevant ratings.
+-- Returns the row of a data set. Train and test of the first split together have all relevant ratings of the data set.
 local function statistics(set)
   local fold = set.fold(set.splits[1], 0, 0)
   local users, items, ratings = count(fold, "users"), count(fold, "items"), fold.train.lists.rows + fold.test.lists.rows

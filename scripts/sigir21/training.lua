@@ -61,7 +61,8 @@ end
 ---if no run has a result: none is there, or training diverged. `o` has nsr, kind, loss, rate, and optionally the number
 ---of factors and the seed.
 function M.study(args, set, o)
-  -- The function `run` uses these values instead of `args` and `o`, whose other fields would count as changes of it.
+  -- The function `run` captures these single values instead of the tables `args` and `o`. The sweep takes a changed
+  -- captured value for a change of the training, and other fields of the tables change without effect on the training.
   local recipe, nsr, kind, loss, rate = args.recipe, o.nsr, o.kind, o.loss, o.rate
   local factors, seed = o.factors or protocol.factors, o.seed or 1
   local epochs = args.epochs > 0 and args.epochs or protocol.recipes[recipe][kind].epochs

@@ -28,8 +28,8 @@ local args = mr.args{
     ignores = { "data" }, help = "made-up ratings and few trials, to see that it runs" },
 }
 
--- Makes the folds, and the search space of the sweep: all bounds for smooth losses, only affine bounds (they shift
--- and scale the metric) for losses over pairs.
+-- Makes the folds, and the search space of the sweep. Smooth losses are trained under all bounds, losses over pairs
+-- only under affine bounds (bounds that shift and scale the metric).
 local what = args.smoke and "made-up ratings" or "MovieLens"
 local made_up = args.smoke and mr.data.synthetic{ kind = "ratings", users = 60, items = 400, seed = args.seed }
 local ratings = (made_up or mr.data.movielens(args.data)):binarize(4):min_relevant(25)

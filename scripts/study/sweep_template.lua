@@ -23,8 +23,8 @@ local args = mr.args{
 local ratings = mr.data.synthetic{ kind = "ratings", users = args.users, items = 400, seed = args.seed }
 local parts = ratings:binarize(4):folds{ k = args.folds, by = "user", seed = args.seed, nsr = 1 }
 
--- The name has the options on which results depend. With other options another study begins, and --force does not mix
--- their trials.
+-- The study's name contains the options on which results depend. With other options the script begins another study, so
+-- that even with --force, one study never has trials of different options.
 local study = mr.sweep{
   name = ("sweep_template, %d users, %d folds, %d epochs, seed %d"):format(args.users, args.folds, args.epochs,
   args.seed),

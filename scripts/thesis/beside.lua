@@ -1,11 +1,13 @@
--- Shared by experiments beside Table 5.1: all data sets by their names, and decisions that Table 5.1 does not need. The
--- module has everything of training.lua, too. Decisions without a section of the thesis are this project's.
+-- What experiments other than Table 5.1 share: all data sets by their names, and decisions that Table 5.1 does not
+-- need. The module also has all functions of training.lua. A decision is this project's unless its comment names a
+-- section of the thesis.
 local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local M, figure = dofile(here .. "training.lua"), dofile(here .. "figure.lua")
 local protocol = M.protocol
 
--- The thesis' own bounds, and those of this project.
+-- `M.published` has the names of the bounds that the thesis defines and "none" (no bound), `M.own` the names of this
+-- project's bounds.
 M.published, M.own = { table.unpack(M.bounds, 1, 5) }, { table.unpack(M.bounds, 6) }
 
 M.add_rates [[
@@ -49,12 +51,12 @@ end
 ---Share of training queries held out for validation where published folds have no validation part (ClueWeb09).
 M.valid_share = 0.2
 
--- Title, folder, and for queries the options of mr.experiment.queries.
+-- Each data set has a title and a folder. A data set of queries also has options of mr.experiment.queries.
 M.names = { "movielens", "mq2008", "citeulike", "mslr", "clueweb" }
 local sources = {
   movielens = { "MovieLens" }, citeulike = { "CiteULike-a", "citeulike-a" },
   mq2008 = { "MQ2008", "mq2008", { features = 46 } },
-  mslr = { "MSLR slice", "mslr-web-slice", { features = 136 } },  -- 102 queries of MSLR-WEB30K
+  mslr = { "MSLR slice", "mslr-web-slice", { features = 136 } },  -- the slice has 102 queries of MSLR-WEB30K
   clueweb = { "ClueWeb09", "clueweb09-ltr", { features = 42, valid = M.valid_share } },
 }
 

@@ -41,7 +41,7 @@ for _, names in ipairs(changes) do
   formats[names[1]], formats[names[2]], mark[names[2]] = "%+.4f", "%.2g", protocol.level
 end
 local rows, tests = {}, { {}, {} }
-local sets = {}  -- data sets by title
+local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
 local cells = experiment.cells(
   function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return sets[row[1]].folds * (column == "mean" and 1 or 2) end)

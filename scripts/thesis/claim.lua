@@ -102,8 +102,8 @@ local function twins(set, all)
 end
 
 local rows, lines, counts, same, counted, sets = {}, {}, {}, {}, {}, {}
--- How many training runs a cell of the table of verdicts is from: one per fold and seed, for the bound named by --bound
--- and for each bound that it is compared with.
+-- Number of training runs from which a cell of the table of verdicts is computed. There is one run per fold and seed
+-- for the bound named by --bound, and as many for each bound that it is compared with.
 local verdict_cells = experiment.cells(nil, function(row) return counted[row[1]] * (1 + #runs.published) end)
 local cells = experiment.cells(
   function(row) return "bootstrap over " .. sets[row[1]].units end,

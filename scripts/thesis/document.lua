@@ -26,9 +26,9 @@ local figures = {
   { "5_10", "changes by bounding nRBP, by the number of relevant items" },
 }
 
--- The scripts that make the sections of the report, each as {name, title, command line options}. `of` is the data set
--- whose name replaces %s in the title. `without` lists options that the script does not have. A `plain` script needs no
--- data, so it gets no options about data and stored training runs.
+-- Returns the scripts that make the sections of the report, each as {name, title, command line options}. `of` is the
+-- data set whose name replaces %s in the title. `without` lists options that the script does not have. A `plain` script
+-- needs no data, so it gets no options about data and stored training runs.
 local function scripts_of(args)
   local seed, claim = { "--seed", tostring(args.seeds[1]) }, { "--sets", table.concat(args.sets, ",") }
   if not args.smoke then table.move({ "--seeds", table.concat(args.seeds, ",") }, 1, 2, 3, claim) end
@@ -63,8 +63,8 @@ local function scripts_of(args)
   return scripts
 end
 
--- Words of the command line with which another script gets the options of this one that it has, if they are not the
--- defaults. `without` lists options that the other script does not have.
+-- Returns command line words that pass this script's option values to another script. Values that equal the default are
+-- left out, and so are the options named in `without`, which the other script does not have.
 local function words_of(args, without)
   local more = { recipe = args.recipe ~= runs.recipe.default and args.recipe or nil,
     samples = not args.smoke and args.samples ~= runs.samples.default and args.samples or nil }
@@ -89,7 +89,7 @@ local function run(args, script)
   return sections_of.attempt(one, function() return sections_of.run(one) end)
 end
 
--- A section of the report: a table of the learning rates by data set, loss and bound.
+-- Returns a section of the report: a table of the learning rates by data set, loss and bound.
 local function rates_section(args)
   local columns, lines, seen = { "data", "loss", table.unpack(runs.bounds) }, {}, {}
   for _, names in ipairs{ { "movielens", "mq2008" }, args.sets, args.others } do

@@ -27,7 +27,8 @@ end
 
 local fig = mr.plot.facets{ columns = 2, width = 800, height = 380, panel("nDCG", "ndcg"), panel("AP", "ap") }
 
--- Table of the curves' values at fractions 0.2, 0.5 and 0.8 of relevant items, for each number of items.
+-- Table of the lower bounds of each metric where a fraction of 0.2, 0.5 or 0.8 of the items is relevant, for each
+-- number of items.
 local rows = {}
 for _, metric in ipairs{ "ndcg", "ap" } do
   for _, n in ipairs(args.sizes) do

@@ -64,8 +64,8 @@ local function count(lines, holds)
   return n
 end
 
--- The value with the largest absolute size in column `c` of a table, with data set (column 1) and bound (column 2) of
--- its line.
+-- Returns the value with the largest absolute size in column `c` of a table, and the data set (column 1) and the bound
+-- (column 2) of its line.
 local function largest(lines, c)
   local most = lines[1]
   for _, line in ipairs(lines) do

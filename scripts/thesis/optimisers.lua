@@ -22,9 +22,9 @@ local title = { adam = "Adam", sgd = "SGD" }
 
 local function mean_epoch(results, where) return mr.stats.mean(experiment.folds(results, where, "epoch")) end
 
--- Counts the learning rates that are powers of ten: those whose validation metric is within 0.01 of the best rate's,
--- and all that were tried. `cell` has the validation metric by exponent (the rate is 10^(exponent / 2)); `best` is the
--- exponent of the best rate.
+-- Counts learning rates that are powers of ten. Returns how many of them have a validation metric within 0.01 of the
+-- best rate's, and how many were tried. `cell` has the validation metric by exponent (the rate is 10^(exponent / 2));
+-- `best` is the exponent of the best rate.
 local function near_best(cell, best)
   local near, count = 0, 0
   for exponent, valid in pairs(cell) do
@@ -94,7 +94,7 @@ end
 
 local rows, tuning, sentences, panels = {}, {}, {}, { columns = #args.sets, title = figure.title(args) }
 
-local sets = {}  -- data sets by title
+local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
 local about = experiment.cells(
   function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return sets[row[1]].folds * ((column == "Adam" or column == "SGD") and 1 or 2) end)

@@ -45,7 +45,7 @@ local function errors(shapes, metric, samples)
 end
 
 local rows, ps = {}, {}
-local sets = {}  -- data sets by title
+local sets = {}  -- records of data sets (number of folds, word for users or queries) by title
 local cells = experiment.cells(
   function(row) return "bootstrap over " .. sets[row[1]].units end,
   function(row, column) return column:find " error$" and 0 or sets[row[1]].folds * (column == "mean" and 1 or 2) end)

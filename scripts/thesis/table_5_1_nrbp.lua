@@ -123,7 +123,7 @@ local function same_epoch(results)
 end
 
 local tables, lines, parts = {}, {}, {}
-local counted = {}  -- number of training runs behind a row of agreements (one loss), by title of the data set
+local counted = {}  -- number of training runs behind a row of the table about one loss, by title of the data set
 for i, name in ipairs(args.sets) do
   local set, cells, results = cells_of(name)
   local one, about = table_of(set, cells)

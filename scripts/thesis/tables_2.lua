@@ -8,15 +8,15 @@ local args = mr.args{ smoke = { default = false, help = "the same: these numbers
 local persistence = 0.7
 local rankings = { { "ideal", { 1, 1, 1, 0, 0, 0, 0, 0, 0 } }, { "worst", { 0, 0, 0, 0, 0, 0, 1, 1, 1 } } }
 
--- A metric of the first `count` rows of a ranking; 0 if `count` is 0.
+-- Returns a metric of a ranking that is cut off after `count` rows; 0 if `count` is 0.
 local function value(metric, grades, count)
   if count == 0 then return 0.0 end
   local first = mr.lists{ table.move(grades, 1, count, 1, {}) }
   local found = mr.metrics.parse(metric)(-mr.arange(1, count):double(), first):item()
-  return found == found and found or 0.0  -- NaN without relevant rows becomes 0
+  return found == found and found or 0.0  -- a metric without relevant rows is NaN
 end
 
--- Returns the term of the row at rank r in a metric that is a sum over ranks.
+-- Returns how much the row at rank r adds to a metric that is a sum over ranks.
 local function added(metric, grades, r) return value(metric, grades, r) - value(metric, grades, r - 1) end
 
 local measures = {

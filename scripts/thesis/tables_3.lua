@@ -44,7 +44,8 @@ local function values(metric, instance)
   return found, mr.bounds.of(metric, instance.shape).expectation, lists
 end
 
--- The constant that the nRBP loss of Eq. 2.12 subtracts: the sum of 0 to P - 1 over the P relevant rows.
+-- Returns the constant that the nRBP loss of Eq. 2.12 subtracts: the sum of the integers from 0 to P - 1, for P
+-- relevant rows.
 local function constant(instance) return instance.p * (instance.p - 1) / 2 end
 
 local measures = {
@@ -53,8 +54,8 @@ local measures = {
   { "3.3", "AP", "ap", published.table_3_3, add = function() return 0 end },
 }
 
--- The printed values in the order in which `ranked` lists the orders of rows. Sorting is enough, because orders with
--- the same grades have the same value.
+-- Returns the values that the thesis prints for a metric, one per order of a list's rows. They are sorted from the best
+-- to the worst, which is the order in which `ranked` lists the orders of rows.
 local function printed_values(printed, metric)
   local sorted = table.move(printed, 1, #printed, 1, {})
   table.sort(sorted, function(a, b) if metric == "nrbp_loss" then return a < b end return a > b end)

@@ -4,8 +4,9 @@ local mr = require "moonrank"
 local here = debug.getinfo(1, "S").source:match "^@(.*/)" or "./"
 local experiment, protocol = mr.experiment, dofile(here .. "protocol.lua")
 
--- The bounds are those of the thesis, whose "distribution" is sampled, with the steepness of Eq. 3.13, and two of this
--- project: the logarithm and the logit of the exact distribution function.
+-- `bounds` has the bounds of the thesis, and the logarithm and the logit of the exact distribution function, which are
+-- this project's. The thesis' own bound "distribution" estimates the distribution function from samples and has the
+-- steepness of Eq. 3.13.
 local M = { protocol = protocol, rates = {},
   losses = { "ndcg", "ap", "nrbp" }, title_of = { ndcg = "nDCG", ap = "AP", nrbp = "nRBP" },
   bounds = { "none", "minmax", "expectation", "expectation_max", "distribution", "distribution_log",

@@ -38,7 +38,8 @@ local function measured(study, where, prefix)
   return m
 end
 
--- One case per data set and setting (NSR or label), with the measured lists.
+-- Makes a case for each data set and setting (negatives per relevant item, or least relevant label): a record of the
+-- measured test lists with their nDCG@k.
 local cases = {}
 for _, name in ipairs{ "movielens", "mq2008" } do
   local set, study = runs.set(args, name), cutoffs.study(args, name)
@@ -61,8 +62,8 @@ local function mean_curve(m)
   return y
 end
 
--- Cache of `random_curve`, the expected nDCG@k of random rankings in closed form. The key is a text of three numbers:
--- k, rows and relevant rows of a list.
+-- Caches the expected nDCG@k of random rankings, in closed form, for `random_curve`. The key is a text of three
+-- numbers: k, rows and relevant rows of a list.
 local known = {}
 local function random_curve(m)
   local y = {}
@@ -115,8 +116,8 @@ local function made_curve(m, auc)
   return y
 end
 
--- The first table has, by data set and setting, the shapes of lists, nDCG@k, and how much of its change comes from
--- lists with at least k relevant rows.
+-- The first table has a row for each data set and setting. It shows the shapes of lists, nDCG@k, and how much of the
+-- change of nDCG@k with k comes from lists with at least k relevant rows.
 local rows, apart = {}, {}
 for i, case in ipairs(cases) do
   local y, chance = mean_curve(case), random_curve(case)
@@ -170,8 +171,9 @@ for _, case in ipairs(cases) do
 end
 local strata_table = table_of({ "data", "relevant rows", "lists", "nDCG@1", "nDCG@5", "nDCG@10", "change" }, by_stratum)
 
--- The third table has trained and simulated rankers on lists of MovieLens' and of MQ2008's shapes. A simulated ranker's
--- AUC must lie strictly between 0 and 1.
+-- The third table shows nDCG@k of trained and of simulated rankers, on lists of MovieLens' and of MQ2008's shapes. A
+-- simulated ranker takes the AUC of a trained model; `clamped` keeps it strictly between 0 and 1, as the simulation
+-- needs.
 local function clamped(auc) return math.min(math.max(auc, 0.01), 0.99) end
 local exchanged, swapped, made = {}, mean_curve(first.thinned), {}
 local function add(ranker, shape, auc, y)
@@ -217,7 +219,7 @@ for i, each in ipairs(made) do
 end
 panels[#panels + 1] = panel("f. made rankers", made_lines)
 
--- How many training runs a row of the tables is from, by title of data set and setting.
+-- Number of training runs behind each row of the tables, by the title of data set and setting.
 local counted = {}
 for _, case in ipairs(cases) do counted[case.title] = case.runs end
 local function cells_of(key)

@@ -36,7 +36,8 @@ local function bound(name, apply, options)
 end
 
 Bound.affine = false
-Bound._takes_numbers = false  -- whether `apply` takes the number of each score's list, several scores for a list
+-- true if `apply` accepts a fourth argument: for each score, the number of its list in `lists`
+Bound._takes_numbers = false
 -- true if the bound gives the same values each time it gets the same batch; false for a bound that a script defined,
 -- because it may draw random numbers
 Bound.repeats = true
@@ -334,7 +335,8 @@ function M.weighted(what, options)
   if o.normalize then notes[#notes + 1] = "mean 1" end
   local weighted = bound(("%s (%s)"):format(inner.name, table.concat(notes, ", ")), function(score, metric, lists)
     local slopes, weights = capped(metric, lists, { dtype = score.dtype, device = score.device })
-    -- The value of a list whose bound has slope 0 is divided by 1 instead of the slope, to avoid 0/0.
+    -- The bounded value of a list is divided by the slope of the inner bound. Where this slope is 0, the value is
+    -- divided by 1 instead, to avoid 0/0.
     return inner.apply(score, metric, lists) * (weights / slopes:gt(0):where(slopes, 1) / mean_of(metric))
   end, { of = inner, cap = o.cap, normalize = o.normalize })
   rawset(weighted, "repeats", inner.repeats)

@@ -2,7 +2,7 @@
 -- library, not the position of a line in the library.
 local class = require "moonrank.check.class"
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = { class = class.class, exact = class.exact, exact_all = class.exact_all, inner = class.inner }
 
 -- Returns the level argument for `error`, such that the message begins with the position of the nearest caller outside

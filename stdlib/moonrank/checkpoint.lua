@@ -1,5 +1,5 @@
--- mr.checkpoint: stores the tensors that a step of an experiment computes in a file, and reads the file when the script
--- runs again.
+-- mr.checkpoint stores the tensors that a step of an experiment computes in a file. When the script runs again, the
+-- file is read instead of computing the tensors again.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -25,7 +25,8 @@ local function compare(path, settings, was, given)
 end
 
 -- Returns the tensors in a checkpoint file, or nil if the file does not exist. Raises an error if the file was written
--- with other settings, or under another numerics version without `mix_numerics`.
+-- with other settings. A file of another numerics version (programs of one version compute identical bits) is also an
+-- error, unless `mix_numerics` is true.
 local function stored(path, settings, given, mix_numerics)
   if not core.file_exists(path) then return nil end
   local names, tensors, keys, values = core.load_tensors(path, "moonrank checkpoint")

@@ -272,7 +272,8 @@ local function values_of(o, systems, names, metrics, first)
   end
 end
 
--- Measures run number `fold` of every system. Returns the metrics, the values of the lists, and the notes of this run.
+-- Measures the systems of one fold: if a system is given as several runs, one per fold, the run with the number `fold`.
+-- Returns the metrics, the values of the lists, and the notes about this fold.
 local function measured(o, given, names, fold)
   local own = setmetatable({ qrels = folds.is_list(o.qrels) and o.qrels[fold] or o.qrels }, { __index = o })
   local systems = {}
@@ -293,7 +294,8 @@ local function measured(o, given, names, fold)
 end
 
 -- Tests every two systems on one metric by a permutation test, and corrects the p-values of all pairs by Holm's method.
--- A significantly better system gets the letter of the worse one.
+-- Each system has a letter in the table: the letter of a significantly worse system is added to the better system's
+-- mean.
 local function test(comparison, metric, o)
   local stats, values, names, ps = require "moonrank.stats", comparison.values[metric.name], comparison.systems, {}
   local made = {}

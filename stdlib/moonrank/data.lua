@@ -19,8 +19,8 @@ for _, part in ipairs{ require "moonrank.data.comparisons", require "moonrank.da
   for name, of_part in pairs(part) do M[name] = of_part end
 end
 
--- Returns the path of the data file `name` and the path of its folder. The argument `path` is the file itself, its
--- folder, or the folder above its subfolder `own`.
+-- Returns the path of the data file `name` and the path of the folder that contains it. The argument `path` is the
+-- file, its folder, or a folder that has the file in its subfolder `own`.
 local function file_in(path, own, name)
   if not find.is_folder(path) then return path, path:match "^(.*)/[^/]*$" or "." end
   for _, folder in ipairs{ path, path .. "/" .. own } do

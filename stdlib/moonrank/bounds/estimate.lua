@@ -15,7 +15,7 @@ local M = {
 }
 
 local most_enumerated = 20000  -- largest number of orders that are all computed; beyond it, random orders are drawn
-local block = 1 << 20  -- largest number of ranks in one call of the metric
+local block = 1 << 20  -- orders of a list are computed together, in one call of the metric, up to this many ranks
 local most_rows = 1000000  -- limit of the option `n`, for a list that is given by n and p instead of grades
 local nan = 0 / 0
 
@@ -126,8 +126,8 @@ end
 
 local function of_class(metric, class, options)
   local o = options and estimate_options:read("estimate", options) or defaults
-  -- Estimates for a batch have no options. Their key in the cache is then the number of the class of grades, because a
-  -- number is faster than a text.
+  -- Estimates for a batch have no options. Their key in the cache is then the number of the class of grades alone,
+  -- because looking up a number is faster than looking up a text.
   local key = options and ("%d %d %d %a"):format(class, o.samples, o.seed, o.beta) or class
   local found = known[metric.number] or {}
   known[metric.number] = found
@@ -161,7 +161,8 @@ local function matters(metric, class)
   return found[class]
 end
 
--- Returns one estimate per list for which `wanted(class)` is true, and false for each other list.
+-- Returns one estimate per list. Lists with equal grades in any order have the same class (a number) and share one
+-- estimate. A list for which `wanted(class)` is false gets false instead.
 local function per_list(metric, lists, wanted, options)
   local out, found = {}, {}
   for l, class in ipairs(core.grade_classes(lists)) do
@@ -204,8 +205,8 @@ function M.table(metric, lists, dtype, device)
   return columns
 end
 
--- Returns the estimate. Raises an error if all random orders had the same value, because bounds that divide by the
--- values' spread are then undefined.
+-- Returns the estimate of a metric's statistics unchanged. Raises an error if the metric had the same value for all
+-- random orders, because bounds that divide by the spread of the values are then undefined.
 local function with_spread(metric, estimate)
   if estimate.sd > 0 then return estimate end
   check.fail("metric '%s': its distribution cannot be estimated. All of %d random orders of a list gave %g, "

@@ -65,7 +65,7 @@ function methods:table() return table_of(self, rawget(self, "_lists").count) end
 
 tables.add_exports(methods)
 
-local most = 10  -- number of lists that are printed
+local most = 10  -- tostring shows at most this many lists
 
 function Stats:__tostring()
   local count = rawget(self, "_lists").count

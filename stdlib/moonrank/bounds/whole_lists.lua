@@ -36,7 +36,8 @@ function Shapes:lists()
   return self._lists
 end
 
--- Returns slope and offset of an affine bound, or the slope of another bound at the metric's mean, for each whole list.
+-- Returns tensors with one entry per whole list (all items of the catalogue, for which a sampled list stands): the
+-- slope and the offset of an affine bound, or for another bound only its slope at the metric's mean.
 local function line_of(self, bound, metric, kind)
   local key = ("%s %s %s"):format(metric.number, kind.dtype, kind.device)
   local lines = self._lines[bound] or {}

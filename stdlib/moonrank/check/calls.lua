@@ -2,7 +2,7 @@
 -- loaded when the first such error is raised.
 local check = require "moonrank.check"
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = {}
 
 -- Advice at the end of an error about a surplus argument, by the name of the method that received the argument. For
@@ -43,9 +43,9 @@ local function refuse_surplus(name, f, most, ...)
   end
 end
 
--- True if a value whose metatable is not `class` can still be the object of a method of the class. Either the value's
--- own class has a method of this name, or the value is a script's table that stands for an object. A table cannot stand
--- for an object of a core class.
+-- Returns true if a value whose metatable is not `class` can still be the object of a method of the class. Either the
+-- value's own class has a method of this name, or the value is a script's table that stands for an object. A table
+-- cannot stand for an object of a class that is written in C++.
 local function may_have(value, method, class)
   local meta = getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__name") ~= nil then return rawget(meta, method) ~= nil end

@@ -1,11 +1,11 @@
 -- Makes the classes of the standard library, and wraps functions so that surplus arguments raise errors.
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+local getmetatable = debug.getmetatable  -- Lua's own getmetatable does not return the metatables of tensors and lists
 local M = {}
 
 -- Loads the errors about wrong calls on demand, because most runs need none of them.
 local function calls() return require "moonrank.check.calls" end
 
-local inner = setmetatable({}, { __mode = "k" })  -- wrapper made by `exact` -> the function that it wraps
+local inner = setmetatable({}, { __mode = "k" })  -- maps a wrapper that `exact` made to the wrapped function
 
 local function passed(...) return ... end
 

@@ -80,7 +80,7 @@ function M.output(words)
   local folder = words[1]:gsub("(.)/+$", "%1")
   check_folder(folder)
   core.make_folder(folder .. "/README.md")
-  check_folder(folder)  -- "missing/.." exists only now, and is the folder above
+  check_folder(folder)  -- checked again: a path such as "missing/.." exists only after the folder "missing" was made
   for _, name in ipairs(scripts) do
     core.write_file(folder .. "/" .. name, core.stdlib_text("stdlib/template/" .. name))
   end

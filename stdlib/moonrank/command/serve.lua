@@ -1,4 +1,4 @@
--- The command `moonrank serve`: shows a store of sweeps to a browser. It reads the store and never writes.
+-- The command `moonrank serve`: shows a store of sweeps in a browser. It reads the store and never writes.
 local answer = require "moonrank.serve.answer"
 local check = require "moonrank.check"
 local core = require "moonrank.core"

@@ -181,7 +181,8 @@ local function order_of(self, order)
   check.unknown("order of " .. where, order, names)
 end
 
--- Returns the best finite mean of each metric as it is printed; none for a metric without finite means.
+-- Returns the best finite mean of each metric, as the text that the table prints. A metric without finite means has no
+-- entry.
 local function best_means(self)
   local best = {}
   for _, metric in ipairs(self.metrics) do

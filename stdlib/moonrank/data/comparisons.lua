@@ -145,7 +145,7 @@ local function numbers_of(path, line, text, delimiter)
   return id, row
 end
 
-local rows_at_once = 256  -- largest number of rows held as Lua tables before they become a tensor
+local rows_at_once = 256  -- after this many rows, Lua tables of rows are turned into a tensor, to save memory
 
 -- Parses a line of a file of item features and adds the item to `found`. A second line of the same item, or another
 -- number of features than in earlier lines, is an error.

@@ -230,7 +230,8 @@ end
 ---@return mr.Fold[]
 function M.sequence(count, make)
   return setmetatable({}, {
-    -- Studies compare two sequences of folds by this function, because a fold does not exist before it is first used.
+    -- When a study compares two sequences of folds, it compares the code of this function. It does not compare the
+    -- folds, because a fold does not exist before it is first used.
     __made_by = make,
     __len = function() return count end,
     __tostring = function() return ("%d folds, each made when it is first used"):format(count) end,

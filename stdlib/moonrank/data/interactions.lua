@@ -21,8 +21,8 @@ local Interactions = check.class("mr.data.Interactions")
 ---@field shared boolean      whether all interactions of a batch have the same negatives
 ---@field seed integer
 
--- Returns a tensor with the number of each user's whole list (all items of the catalogue, which the user ranks), and
--- the number of relevant rows of each whole list. Users with equally many relevant items have one whole list.
+-- Returns a tensor with the index of each user's whole list (all items of the catalogue, which the user ranks), and an
+-- array with the number of relevant rows of each whole list. Users with equally many relevant items share a whole list.
 local function shapes_of(counts)
   local number_of, numbers, relevant = {}, {}, {}
   for user, count in ipairs(core.integers(counts)) do

@@ -1,5 +1,5 @@
--- Samples negatives for the parts of a fold, part after part: a part does not know which items are relevant in the
--- parts after it.
+-- Samples negatives for the parts of a fold, one part after the other. Negatives of a part are not relevant to the user
+-- in this part and in earlier parts, but may be relevant in later parts, which are not looked at.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local dataset = require "moonrank.data.dataset"

@@ -6,14 +6,15 @@ local scored = require "moonrank.data.scored"
 
 local M = {}
 
-local longest_line <const> = 2 ^ 16 | 0  -- bytes of an existing file that are read
+local longest_line <const> = 2 ^ 16 | 0  -- of an existing file, at most this many bytes are read to find its first line
 
 local qrels_options = declare("mr.data.QrelsOptions", {
   { "escape", "boolean", default = false, help = "whether names with blanks are written in an escaped form" },
 })
 
--- Returns a name as a word of the file. Names with blanks, and names that begin like escaped ones, become "%%" and the
--- name with blanks and % as hexadecimal bytes (runtime/data/trec.cpp).
+-- Returns a name as a word for a file of judgments, where blanks separate words. A name that has blanks or begins with
+-- "%%" is escaped if `escape` is true, else it is an error. An escaped name is "%%" followed by the name with blanks
+-- and % as hexadecimal bytes (runtime/data/trec.cpp).
 local function word_of(where, what, name, escape)
   check.expect(name ~= "", where, "the name of a " .. what, name, "a text")
   if not name:find "[ \t\r\n\f\v]" and name:sub(1, 2) ~= "%%" then return name end
@@ -24,8 +25,8 @@ local function word_of(where, what, name, escape)
   return "%%" .. name:gsub("[ \t\r\n\f\v%%]", function(c) return ("%%%02X"):format(c:byte()) end)
 end
 
--- Returns true if the file at `path` is missing or empty, or its first line is a judgment: query, iteration, document
--- and an integer grade.
+-- Returns true if a file of judgments may replace the file at `path`. This file must be missing or empty, or its first
+-- line must be a judgment: query, iteration, document and an integer grade.
 local function may_replace(path)
   if not core.is_file(path) then return not core.file_exists(path) end
   local file <close> = assert(io.open(path, "rb"))

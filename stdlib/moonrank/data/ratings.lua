@@ -47,10 +47,10 @@ function M.new(name, read)
     threshold = false,
     timestamp = if_any(read.time),
     part = if_any(read.file),
-    _titles = false,  -- folder, name and column of items of the file with titles, if the reader knows them
+    _titles = false,  -- default for :titles: folder and name of the titles' file, and its column of item ids
     _range = false,
-    _rated = false,  -- after :binarize, the ratings before it
-    _from = false,   -- and the smallest one that became relevant
+    _rated = false,  -- after a call of :binarize, the ratings before it; else false
+    _from = false,  -- after a call of :binarize, the threshold in `_rated`: ratings of at least this value are relevant
     _kept = {},
   }, Ratings)
 end
@@ -145,8 +145,8 @@ function Ratings:binarize(threshold)
   if self.binary then  -- an earlier call of :binarize already turned the ratings into grades 0 and 1
     before = threshold > 1 and math.huge or threshold <= 0 and -math.huge or self.threshold
   end
-  -- `value` exists only if a script has read it since :binarize. The script may then have changed it, so it replaces
-  -- the original ratings.
+  -- The field `value` (grades 0 and 1) exists only if a script has read it since the call of :binarize. The script may
+  -- have changed these grades, so they are used instead of the original ratings.
   local value = rawget(self, "value")
   local copy = changed(self, { binary = true, threshold = before, _rated = value or self._rated,
     _from = value and threshold or before, _range = self.binary and self:range() })

@@ -4,8 +4,8 @@ local fingerprint = require "moonrank.data.fingerprint"
 
 local M = {}
 
--- Largest number of recorded datasets with the role "other". The limit exists because a script may evaluate every
--- batch.
+-- Largest number of recorded datasets that a trial used outside of mr.fit (role "other"). The limit exists because a
+-- script may evaluate every batch.
 local most = 64
 
 ---A dataset that a trial used.

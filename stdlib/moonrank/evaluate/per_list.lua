@@ -13,7 +13,8 @@ local least_normal <const> = 2 ^ -1022
 ---Example: `require("moonrank.evaluate.per_list").shortest(1 / 3)   --> 0.3333333333333333`
 function M.shortest(value)
   if value ~= value then return "nan" end
-  local first = math.abs(value) < least_normal and 1 or 15  -- every normal number of at most 15 digits reads back
+  -- a normal float64 that can be written with fewer digits is written so by "%.15g", too
+  local first = math.abs(value) < least_normal and 1 or 15
   for digits = first, 16 do
     local text = ("%." .. digits .. "g"):format(value)
     if tonumber(text) == value then return text end

@@ -29,15 +29,16 @@ local function exact_dcg(metric, scores, lists, gains)
   local scale = #gains > 0 and gains:max():item() or 1
   local rest, sum = scale > 0 and gains / scale or gains, 0
   for _ = 1, 2 do
-    local part = (rest * (1 - 2 ^ -24)):float()  -- at most the rest
+    -- the factor keeps rounding to float32 from exceeding `rest`, so that the remainder is not negative
+    local part = (rest * (1 - 2 ^ -24)):float()
     local of = lists:with_relevance(part)
     sum, rest = dcg:of_ranking(dcg:ranking(scores, of), of, "definition") + sum, rest - part:double()
   end
   return sum * (scale > 0 and scale or 1)
 end
 
--- Computes nDCG or DCG in float64, from a gain for each row. Lists whose ideal DCG is 0 get their entry of `values`
--- instead.
+-- Computes nDCG or DCG in float64, from a gain for each row. Returns one value per list. For a list whose ideal DCG is
+-- 0, this is the list's value in the argument `values`.
 local function exact(metric, scores, lists, gains, values)
   local ideal = exact_dcg(metric, gains, lists, gains)
   local some = ideal:gt(0)

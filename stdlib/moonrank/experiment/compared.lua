@@ -1,5 +1,6 @@
--- Makes the main table of an experiment: the mean of a metric for every combination of parameters, beside printed
--- numbers, and the change against one setting, paired by list, with Holm's correction over the table.
+-- Makes the main table of an experiment. It has the mean of a metric for every combination of parameters, beside the
+-- number that a paper prints, and the change against one reference setting. Changes are tested paired by list, with
+-- Holm's correction over the table.
 local check = require "moonrank.check"
 local cells_of = require("moonrank.experiment.cells").cells
 local declare = require("moonrank.options").declare
@@ -131,7 +132,8 @@ local function row_of(results, where, o)
   local own, ids = reading.lists(results, runs, o.value), reading.lists(results, runs, "list")
   local of_means, printed = filled(own, o.empty), printed_of(where, o)
   local all = stats.summary(of_means)
-  -- a user that is in several folds counts once in the interval of the mean
+  -- Values of a user that is in several folds are averaged first, so that the user counts once in the interval of the
+  -- mean.
   local row = { where = where, mean = all.mean, printed = printed, difference = printed and all.mean - printed,
     sd = stats.summary(reading.folds(results, runs, o.value)).sd, lists = all.n, skipped = stats.summary(own).skipped,
     runs = #runs, ends = { mean = over_lists(values.means_by(ids, of_means)) } }

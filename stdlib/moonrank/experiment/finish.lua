@@ -41,7 +41,8 @@ local function apart(all)
   return tables, captions, cells, legends
 end
 
--- Returns a text. If the script read studies that were continued with --force, appends a sentence for each of them.
+-- Returns the text `text`. If the script read studies that were continued with --force, appends a sentence for each of
+-- these studies.
 local function with_forced(text, list)
   local said = table.concat(studies.forced(list), "\n")
   return said == "" and text or text .. "\n\n" .. said

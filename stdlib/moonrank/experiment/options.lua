@@ -50,7 +50,8 @@ local function against_content(path)
 end
 
 -- Ends the script if the path of its store is not the path of a file, if the file is not a store, or if it cannot be
--- written although runs may be made. Scripts call this before they read data. `source` is what chose the path.
+-- written although runs may be made. Scripts call this before they read data. `source` names what chose the path, such
+-- as the option --store, for the error message.
 local function check_store(path, source, only_reads)
   local objection = paths.objection("new file", path) or against_content(path)
     or not only_reads and against_writing(path)

@@ -1,5 +1,5 @@
--- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference,
--- the largest changes, and the mean differences from printed numbers.
+-- Writes the text below a table of mr.experiment.compared: how many settings are better and worse than the reference
+-- setting, which changes are largest, and how far results differ on average from the numbers that a paper prints.
 local stats = require "moonrank.stats"
 
 local M = {}
@@ -23,8 +23,8 @@ local function name_of(where, o, except)
   return table.concat(parts, ", ")
 end
 
--- Returns a sentence with the differences from printed numbers, as means over the values of the parameter that is
--- compared; "" if no numbers are printed.
+-- Returns a sentence about the differences between our results and the numbers that a paper prints. They are averaged
+-- over the values of the parameter that the table compares. Returns "" if the paper prints no numbers.
 local function from_printed(rows, o)
   local parts, order, of, compared = {}, {}, {}, next(o.against)
   for _, row in ipairs(rows) do
@@ -39,8 +39,8 @@ local function from_printed(rows, o)
     compared, table.concat(parts, ", "))
 end
 
--- Returns the number of settings that are compared with the reference, of significantly better and of worse ones, and
--- the rows with the largest and the smallest change.
+-- Returns five results about the settings that are compared with the reference setting: how many there are, how many
+-- are significantly better and how many significantly worse, and the rows with the largest and the smallest change.
 local function counted(rows, o)
   local count, better, worse, most, least = 0, 0, 0, nil, nil
   for _, row in ipairs(rows) do
@@ -55,7 +55,8 @@ local function counted(rows, o)
   return count, better, worse, most, least
 end
 
--- Returns the sentence on significance. A single setting is named instead of counted.
+-- Returns the sentence that says how many settings are significantly better and worse than the reference setting. If
+-- only one setting is compared, the sentence names this setting.
 local function on_significance(o, count, better, worse, only)
   local than = o.than or o.base
   if count ~= 1 then

@@ -33,8 +33,8 @@ function M.diverged(reason)
   return reason:find("mr.fit: the loss is", 1, true) ~= nil or reason:find("mr.fit: there is NaN", 1, true) ~= nil
 end
 
--- Returns how many runs of a study failed for a reason that the study accepts as a result (`accepts` of a study); 0 if
--- the study accepts none.
+-- Returns how many runs of a study failed for a reason that its option `accepts` takes for a result, such as a diverged
+-- training. Returns 0 if the study has no such option.
 local function accepted(results)
   local accepts, count = rawget(results, "_accepts"), 0
   local sql = "SELECT reason FROM trials WHERE study = ?1 AND state = 'failed'"
@@ -63,8 +63,8 @@ function M.progress(results)
   return ended, results.study.planned or ended, #parts > 0 and table.concat(parts, ", ") or nil
 end
 
--- Returns the option that makes a study's failed and killed runs again: they are tried --retry times after the first
--- attempt.
+-- Returns the command line option with which a script tries a study's failed and killed runs again. Each run is tried
+-- --retry times after its first attempt, so the number is the largest number of attempts so far.
 local function again(results)
   local sql = "SELECT max(attempts) AS n FROM trials WHERE study = ?1 AND state IN ('failed', 'killed')"
   return ("--retry %d"):format(results._store:rows(sql, results.study.id)[1].n or 1)
@@ -119,7 +119,8 @@ local function found_in_store(args, name)
 end
 
 -- Adds a study to the list of studies that the script read, which mr.experiment.finish puts into the script's section.
--- `accepts` is an option of mr.experiment.study. If the study lacks planned runs, the list is marked.
+-- `accepts` is an option of mr.experiment.study. If the study lacks planned runs, the list's field `lacks` becomes
+-- true.
 local function noted(args, results, accepts)
   rawset(results, "_accepts", accepts)
   local list = args.studies
@@ -178,7 +179,8 @@ function M.forced(list)
   return found
 end
 
--- Returns true if stored settings equal `settings`. Earlier versions of the program stored former names of options.
+-- Returns true if the stored text of a study's settings says the same as `settings`. A text with the former option
+-- names of earlier versions of the program is accepted, too.
 local function has_settings(stored, settings)
   return stored == studies.settings_text(settings) or stored == studies.settings_text(settings, true)
 end
@@ -195,7 +197,7 @@ local study_options = declare("mr.experiment.StudyOptions", {
     help = "whether a failure with this reason is a result, such as mr.experiment.diverged" },
 })
 
-local told = {}  -- studies of which this process said that an earlier script made them
+local told = {}  -- studies for which `tell_earlier` has already warned in this process
 
 -- Warns if the runs of a study were made by an earlier version of the script, whose code differs. Warns once per study.
 local function tell_earlier(results, o)
@@ -222,7 +224,7 @@ function M.there(args, o)
     local list = args.studies
     if list then
       list.lacks, list.absent = true, list.absent or {}
-      list.absent[o.name] = space.new(o.space):count()  -- nil for a space without an end
+      list.absent[o.name] = space.new(o.space):count()  -- nil if the space of parameters is infinite
     end
     return nil
   end

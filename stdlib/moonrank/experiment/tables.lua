@@ -45,8 +45,8 @@ local function value_of(record, column)
   return value[1], value[2] and { value[2], value[3] }
 end
 
--- Returns the columns without those given as `false`, which are not shown. Raises an error if a column does not begin
--- with a head (a text).
+-- Returns the columns that a table shows: all given ones except those that are `false`. Raises an error if a column
+-- does not begin with a head (a text).
 local function shown(columns)
   local found = {}
   for i, each in ipairs(columns) do

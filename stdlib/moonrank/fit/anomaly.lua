@@ -80,7 +80,8 @@ Step.__index = Step
 ---@return mr.fit.Step
 function M.steps(plan, objective)
   local model = plan.model
-  -- A model of Moonrank has the method _put_buffers; in a script's own model, reading this field may raise an error.
+  -- The model's method _put_buffers is looked up in a protected call. Models of Moonrank have it, but a script's own
+  -- model may raise an error when an unknown field is read.
   local known, put = pcall(function() return model._put_buffers end)
   local has_buffers = known and put and next(model:buffers()) ~= nil
   return setmetatable({

@@ -91,7 +91,7 @@ local function settings_of(plan, formerly)
 end
 
 -- Returns the text of the script's functions (code and captured values) at the start of the training. If an earlier
--- training of this process used the same file, it is the text from before that training.
+-- training of this process used the same checkpoint file, returns the text from before that training.
 local function code_of(plan, texts)
   local now, before = script_code.of(plan, texts), computed[plan.checkpoint.path]
   return before and before.left == now and before.start or now
@@ -143,7 +143,7 @@ end
 -- Raises an error if the checkpoint belongs to a training with other settings, other functions of the script, or
 -- another numerics version.
 local function compare(self, texts)
-  local former  -- settings with former option names, as earlier versions of Moonrank wrote them; made if one differs
+  local former  -- the present settings under former option names; made when a setting in the file differs
   for _, name in ipairs(settings) do
     local was = texts["setting " .. name]
     local is_same = was == self._settings[name] or name == "epochs" and may_grow(self._plan, texts)

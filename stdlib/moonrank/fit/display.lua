@@ -32,7 +32,8 @@ function Display:resumed()
 end
 
 -- Returns the values that the progress line shows: epoch, loss and best metric. During an epoch, the best metric is
--- from earlier epochs. On the GPU the loss is, too, because it is read only at the end of an epoch.
+-- from earlier epochs. On the GPU, the loss is from earlier epochs, too, because it is read only at the end of an
+-- epoch.
 local function values_of(run, epoch, loss)
   local before, chief = run.history[#run.history], run.choices[1]
   local values = { { "epoch", tostring(epoch) }, { "loss", loss or before and before.loss or 0 } }
@@ -50,7 +51,7 @@ function Display:in_epoch(epoch, steps)
   local line, run = self._line, self._run
   return line and function(done, lists, total)
     local at = (epoch - 1) * steps + done
-    -- The last update of the line is left to Display:after, which also has the metrics of the last epoch.
+    -- Display:after makes the last update of the progress line, because it also has the metrics of the last epoch.
     if at >= line.total then return end
     line:update(at, values_of(run, epoch, total and (lists > 0 and total / lists or 0)))
   end or nil

@@ -35,9 +35,9 @@ local warned = {}
 function M.warn(plan)
   local lists, loss = check.field(plan.train, "lists"), plan.loss
   local metric = check.field(loss, "_bounds_metric")
-  -- Three cases have no warning. If the script defined the loss or the dataset, the lists that count are not known. In
-  -- a sum of losses, they depend on several metrics. Lists of interactions always count, because each has a relevant
-  -- and another row.
+  -- The warning is omitted in three cases. If the script defined the loss or the dataset, it is unknown which lists
+  -- count. A sum of losses has several metrics, each of which leaves out other lists. Lists of interactions always
+  -- count, because each has a relevant row and another row.
   if not metric or plan.interactions or check.field(loss, "_terms") or not check.is_lists(lists) then return end
   local plain = lists:with_weights()
   if lists:has_weights() and loss:count(lists) == 0 and loss:count(plain) > 0 then

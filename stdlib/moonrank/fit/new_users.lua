@@ -8,7 +8,7 @@ local novelty = require "moonrank.data.novelty"
 
 local M = {}
 
--- Maps a dataset from which `kept` left out users to the original dataset with all users.
+-- Maps a dataset that M.kept made, without the lists of users who are not in train, to the original dataset.
 local whole_of = setmetatable({}, { __mode = "k" })
 
 -- Returns a dataset with the lists of `data` whose user has a relevant row in train.

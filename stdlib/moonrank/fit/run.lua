@@ -29,8 +29,8 @@ end
 ---@class mr.History: mr.Exports
 ---@field [integer] mr.Epoch   the epochs in order
 local History = check.exact_all("mr.History:", { __name = "mr.History" })
--- For each history: its metric objects by name, and texts about the part that chooses the epoch, such as which items
--- are ranked. They are printed below the table of the history.
+-- Maps a history to what is printed below its table: the metric objects by name, and texts about the part of the data
+-- that chooses the epoch, such as which items are ranked.
 local shown_of = setmetatable({}, { __mode = "k" })
 
 ---Result of mr.fit.

@@ -17,8 +17,8 @@ local function defined_in(settings)
   return found
 end
 
--- Returns true if `path` (a line's name of a value) denotes a global variable, or a value that one of `functions`
--- captured.
+-- Returns true if `path`, which says how a value is reached, begins with a global variable or with a value that one of
+-- the functions named in `functions` captured.
 local function is_captured(path, functions)
   if path:find "^global%." then return true end
   for _, f in ipairs(functions) do
@@ -41,8 +41,9 @@ function M.of(plan, settings, formerly)
   local functions, lines = {}, { text:match "^[^\n]*" }
   for line in text:gmatch "\n([^\n]+)" do
     local kind, path = line:match "^(%a+) (.-)\t"
-    -- A line of the text is compared if it is about a value in `run` (model, loss, ...) or a global variable, but not
-    -- if it is about Moonrank's modules.
+    -- `text` has a line for each function and value that the training can reach. Lines are compared if they have a
+    -- function that is reached from `run` (model, loss, ...) or from a global variable, a value that such a function
+    -- captured, or the value of a global variable. Lines about Moonrank's modules are not compared.
     local is_part = path and (path:find "^run%f[%W]" or path:find "^global%.")
     if is_part and kind == "function" then functions[#functions + 1] = path end
     local counts = is_part and (kind == "function" or kind ~= "unseen" and is_captured(path, functions))

@@ -70,8 +70,8 @@ local function check_without_data(o)
   check.leave_out("mr.fit", "every", o.every ~= 1 and o.every or nil, "valid is missing")
 end
 
--- Returns the metrics under the names that they have on `data`: candidates that correct metrics add a suffix. `plain`
--- gets the name without the suffix for each name with it.
+-- Returns the metrics under the names that they have on `data`. Candidates with the option `correct` append a suffix to
+-- names, as in "ndcg@10[corrected]". The table `plain` then gets the name without the suffix, by the name with it.
 local function named(data, metrics, plain)
   if not correction_of(data) then return metrics end
   local called = data:named(metrics)
