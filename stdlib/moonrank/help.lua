@@ -16,7 +16,8 @@ local M = {}
 
 local first_sentence = entries.first_sentence
 
-local between = "\n\n" .. ("-"):rep(40) .. "\n\n"  -- stands between the texts of several meanings of a name
+-- line of dashes between the descriptions of a name that has several meanings
+local between = "\n\n" .. ("-"):rep(40) .. "\n\n"
 
 local function add(lines, text) lines[#lines + 1] = text end
 
@@ -293,8 +294,8 @@ local function meant(topic, all)
   if #parts > 0 then return parts end
   local member = topics.member(plain, all)
   if member then return { member.entry and written(member.entry) or in_terminal(topics.written(member)) } end
-  -- also finds "grad" for x.grad, where x is a variable, and "relu" for mr.relu, where a method was written as a
-  -- function
+  -- If the full name has no documentation, look up the name after its first dot or colon: "grad" for x.grad, where x is
+  -- a variable, or "relu" for mr.relu, which is a method of tensors and not a function of `mr`.
   local last = plain:match "^[%a_][%w_]*[.:]([%w_]+)$"
   return last and named(last, all) or {}
 end

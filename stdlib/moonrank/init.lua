@@ -42,8 +42,8 @@ local functions = {
   results = "results",
 }
 
--- Loads a module and makes unknown names and surplus arguments errors. The library's own code checks for a name
--- with rawget.
+-- Loads a module of `mr`. After this, reading a name that the module does not have is an error, and so is a call of its
+-- functions with too many arguments. The library's own code tests with rawget whether a name exists.
 local function part(name)
   local module = setmetatable(require("moonrank." .. name), {
     __index = function(self, key) check.unknown("field of mr." .. name, key, check.names(self)) end,

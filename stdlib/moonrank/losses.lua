@@ -149,7 +149,9 @@ function M.names() return check.names(losses) end
 ---Example: `#mr.losses.bounds "ranknet" > #mr.losses.bounds "mse"   --> true`
 function M.bounds(name, options)
   if not losses[name] then check.unknown("loss", name, M.names()) end
-  M[name](options)  -- raises errors of other options here, so that they are not reported as a reason against a bound
+  -- Raises errors of options other than `bound` here. In the loop below, such an error would be taken for the reason
+  -- why a bound is refused.
+  M[name](options)
   local taken, why = {}, {}
   for _, bound in ipairs(require("moonrank.bounds").names()) do
     local given = { bound = bound }

@@ -1,8 +1,8 @@
 -- Exact ranking metrics, with one value per list. A call with options alone returns the metric itself:
 -- mr.metrics.rbp{p = 0.8}.
--- `ties` says how tied rows are ordered. "mean" (default) takes the mean over all their orders, so that constant
--- scores are not rewarded. Others come first under "stable" (lower row number), "worst" (less relevant row) and
--- "trec" (larger document id).
+-- `ties` says how tied rows are ordered. "mean" (default) takes the mean over all orders of the tied rows, so that
+-- constant scores are not rewarded. The row that comes first is the one with the lower row number under "stable", the
+-- less relevant row under "worst", and the document with the larger id under "trec".
 -- `empty` says what a list without relevant rows counts: "zero", "one", "nan", or "skip" (default). Under "skip",
 -- means leave the list out, and evaluations show NaN. A direct call then returns what the metric's definition
 -- gives: 0 (RR) or 0/0 (AP).

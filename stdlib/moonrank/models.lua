@@ -11,7 +11,7 @@ local M = {}
 
 local built_in = {}  -- constructors of Moonrank's models, by name, such as "mf"
 
--- Returns the vectors whose inner products are the scores of a model of the kind mf.
+-- Returns the vectors whose inner products are the scores of a model of the kind mf (matrix factorization).
 local function vectors_of(self)
   if self.options.score == "cosine" then return core.unit_rows(self.users), core.unit_rows(self.items) end
   return self.users, self.items
@@ -25,7 +25,8 @@ local mf = {
       help = "score of an item for a user: the inner product of their vectors, or its cosine" },
   }, model_options.common),
   check = function(o)
-    if o.score == "dot" then o.score = nil end  -- models and stores of versions without the option stay the same
+    -- The default of the option `score` is not stored, so that settings equal those from before the option existed.
+    if o.score == "dot" then o.score = nil end
   end,
   parameters = function(o)
     local function matrix(name, rows)

@@ -9,7 +9,7 @@
 --   local o = step_options:read("mr.schedule.step", given)
 --
 -- A text between the options, such as "Data", is a heading for the options that follow it in the documentation.
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+local getmetatable = debug.getmetatable  -- debug.getmetatable returns protected metatables, too, such as a tensor's
 
 local M = {}
 
@@ -56,13 +56,14 @@ Declaration.__index = Declaration
 -- so that programs start faster.
 local Unprepared = {}
 
-M.declared = {}  -- name of an option table, such as "mr.FitOptions" -> its declaration
+M.declared = {}  -- maps the name of an option table, such as "mr.FitOptions", to its declaration
 
--- Present name of a renamed option -> its former name, which files of earlier versions contain. Only declarations that
--- have been used are included.
+-- Maps the present name of a renamed option to its former name, which files of earlier versions contain. Only
+-- declarations that have been used are included.
 M.former_names = {}
 
--- Loads the module for errors about options and for their documentation on demand, because most runs need neither.
+-- Loads the module options/words, which writes error messages and documentation of options. It is loaded on demand,
+-- because most runs need neither.
 local function words() return require "moonrank.options.words" end
 
 ---Returns the alternatives of a LuaCATS type, which `|` separates: two for "string|number", but one

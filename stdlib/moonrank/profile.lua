@@ -169,7 +169,8 @@ local function run(profiler, f)
   end
   local results = go_on()
   if results[1] then return results end
-  local closed, message = coroutine.close(body)  -- close() runs f's <close> variables, which may raise another error
+  -- closing the coroutine runs the <close> variables of f, which may raise another error
+  local closed, message = coroutine.close(body)
   return { false, closed and results[2] or message, n = 2 }
 end
 
@@ -213,7 +214,8 @@ function M.profile(f, options)
   local o = profile_options:read("mr.profile", options)
   check.expect(type(f) == "function", "mr.profile", "f", f, "a function: mr.profile(function() ... end)")
   local profiler = core.profiler(o.events)
-  if o.trace then profiler:save_trace(o.trace) end  -- raises an error for an unwritable path before f runs
+  -- The trace's file is written once before f runs, so that a path that cannot be written is an error at once.
+  if o.trace then profiler:save_trace(o.trace) end
   local results = run(profiler, f)
   if not results[1] then
     if o.trace then pcall(profiler.save_trace, profiler, o.trace) end

@@ -194,7 +194,7 @@ end
 
 local function run_study(o, call, study, fingerprint, context)
   local runners, pause = runners_of(o)
-  store.look(o.store)  -- before folders are made, raises an error if the file is not a store
+  store.look(o.store)  -- checks that the file is a store, if it exists, before folders are made
   local folder = files.of_study(o.store, o.name)
   local lock <close> = core.lock_file(folder .. "/lock")
   if not lock then check.fail("mr.sweep: another process runs the study '%s' of %s now", o.name, o.store) end
@@ -208,7 +208,8 @@ local function run_study(o, call, study, fingerprint, context)
   local look = not o.force and provenance.check or runs_some and provenance.note or nil
   if look then look(opened, row, context, function(number) return plan:job(plan.trials[number]) end) end
   if not o.mix_numerics and runs_some then provenance.check_numerics(opened, row) end
-  if runs_some or not write_changes then  -- a forced study whose trials have all ended stays as it is
+  -- If a study that is continued with `force = true` has no trial left to run, its row in the store stays unchanged.
+  if runs_some or not write_changes then
     row.planned = plan.planned
     opened:set(row, "planned")
   end

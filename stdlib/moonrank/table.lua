@@ -199,7 +199,8 @@ local function bold_cells(self)
   for c, name in ipairs(self.columns) do
     local mark = self.mark[name]
     for _, rows in ipairs(mark and all or {}) do
-      local best = pick[mark] and #rows > 1 and best_of(self, c, rows, mark)  -- a single row is compared with none
+      -- in a group of one row, no value is marked as the best
+      local best = pick[mark] and #rows > 1 and best_of(self, c, rows, mark)
       for _, r in ipairs(rows) do
         local value = self.rows[r][c]
         if type(value) == "number" then

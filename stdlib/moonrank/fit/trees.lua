@@ -69,8 +69,8 @@ local function check_features(role, data, columns)
   check.length("mr.fit", "a row of " .. role, features:size(2), columns, "one for each feature of the trees")
 end
 
--- Returns the number of classes of a classification objective; nil for other objectives. Grades in train that the
--- objective does not accept are an error.
+-- Returns the number of classes of a classification objective; nil for other objectives. Raises an error if the
+-- training data has grades that the objective does not accept.
 local function classes_of(plan, config)
   if config.objective == "loss" then return nil end
   local grades = plan.train.lists.relevance:to("cpu"):double()
@@ -120,8 +120,9 @@ function M.held(model, data)
   return batch
 end
 
--- Returns lists whose list weights are those that XGBoost uses for an objective. Objectives of rankings take a weight
--- for each list, other objectives one for each row, which is a list of its own there.
+-- Returns `lists` with weights in the form that an XGBoost objective needs. A ranking objective has one weight per
+-- list. For other XGBoost objectives, every row becomes a list of its own, because they have one weight per row. Lists
+-- without weights, and lists for the derivatives of a loss (objective "loss"), are returned unchanged.
 local function xgboost_lists(objective, lists)
   if not lists:has_weights() or objective == "loss" then return lists end
   if objective:match "^rank:" then
@@ -160,9 +161,9 @@ local function scores_of(self)
   return (scores:double() * core.arange(0, classes - 1, 1, "float64", "cpu")):sum(2)
 end
 
--- Warns if no tree can have a split, so that all rows keep the same score: the loss has no gradient at equal scores,
--- with which trees begin, or the second derivatives of all rows are too small for `min_child_weight`. A bound with
--- small slopes makes second derivatives small.
+-- Warns if no tree can have a split, so that all rows keep the same score. One cause is a loss without gradient at
+-- equal scores, with which boosting begins. The other cause is that the second derivatives of all rows add up to less
+-- than two leaves need (`min_child_weight`); a bound with small slopes makes them small.
 local function warn_of_no_split(first, second, plan)
   local sum, config, why = second:double():sum():item(), plan.model.config, nil
   if first:abs():max():item() == 0 and plan.loss:count(plan.train.lists) > 0 then

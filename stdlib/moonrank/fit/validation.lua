@@ -34,16 +34,16 @@ function M.evaluated(model, data, metrics)
   return found
 end
 
--- Calls f, which evaluates a part, and returns its result. If f fails because the scores of the part have NaN, the
--- error names the part and the epoch (`when`).
+-- Calls f, which evaluates the validation or test part, and returns its result. If f fails because the scores of this
+-- part have NaN, the error names the part and the epoch (`when`).
 local function explained(plan, part, when, f)
   local ok, found = pcall(f)
   if not ok then anomaly.part_failed(plan, part, when, found) end
   return found
 end
 
--- Calls f and delays Ctrl-C until f has returned, so that f is not interrupted. If f raises an error, this error is
--- raised instead of `interrupted`.
+-- Calls f and delays Ctrl-C until f has returned, so that f is not interrupted. After that, raises the error
+-- "interrupted" if Ctrl-C was pressed; if f raised an error, raises the error of f instead.
 local function undivided(f)
   local presses, was = core.interrupts(), core.defer_interrupt(true)
   local ok, message = pcall(f)
@@ -84,8 +84,8 @@ function Validation:before()
     self._snapshot, self._epoch = false, false
   else
     self._snapshot = self._plan.learner:snapshot(self._snapshot or nil)
-    -- The number of the copied epoch is set after the copy: if Ctrl-C comes earlier, nothing is restored from half a
-    -- copy.
+    -- The epoch of the copied parameters is stored only after the copy is complete. If Ctrl-C stops the copying, the
+    -- incomplete copy is then never restored into the model.
     self._epoch = #self._run.history
   end
 end
@@ -158,14 +158,15 @@ end
 function Validation:finish(interrupted)
   local plan, run, selection = self._plan, self._run, self._selection
   if interrupted and self._epoch == #run.history then plan.learner:restore(self._snapshot) end
-  local has_model = not plan.trainer or #run.history > 0  -- trees before the first round cannot score test
+  local has_model = not plan.trainer or #run.history > 0  -- trees cannot score the test part before their first round
   local tests = plan.test and not interrupted and #selection.on_test > 0 and has_model
   local last = #run.choices > 1 and plan.learner:snapshot()
   local function plain(name) return selection.plain[name] or name end
   for _, choice in ipairs(run.choices) do choices.keep_last(choice, run.history, last) end
-  -- Evaluations of test at the epochs that the second and later metrics of `select` chose, by the metric's name without
-  -- suffix, such as "ndcg@10" for "ndcg@10[corrected]". Candidates may correct metrics on valid and not on test, so the
-  -- suffix may differ.
+  -- Evaluations on the test part, at the epochs that the second and later metrics of `select` chose. The key is the
+  -- metric's name without a suffix in brackets: "ndcg@10" for "ndcg@10[corrected]". The suffix may differ between
+  -- parts, because the metrics may be corrected for sampled candidate items on the validation part and not on the test
+  -- part.
   local others = {}
   for i = #run.choices, 1, -1 do
     local choice = run.choices[i]

@@ -1,5 +1,5 @@
 -- Writes type annotations (LuaCATS) of the table `mr` and of the library's classes, for editors that do not have the
--- library's sources. `moonrank --dump-api` has those of the core's classes and of option tables.
+-- library's sources. `moonrank --dump-api` writes the annotations of the core's classes and of option tables.
 local core = require "moonrank.core"
 local docs = require "moonrank.help.docs"
 local entries = require "moonrank.help.entries"

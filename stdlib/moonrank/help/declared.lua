@@ -22,7 +22,8 @@ local M = {}
 ---@field text string              one line of documentation
 ---@field only_fit? boolean        whether only mr.fit can follow the option
 
--- Values of options that arrays cannot use. Under ties = "trec", document ids decide, and arrays have none.
+-- Option values of evaluations that programs in other languages cannot use, because they pass plain arrays. ties =
+-- "trec" orders tied documents by their ids, which arrays do not have.
 local not_of_arrays <const> = { ties = "trec" }
 
 local function choices_of(row)

@@ -64,7 +64,7 @@ local function methods()
     local read = docs.of_source(source)
     for _, item in ipairs(read.items) do
       local class = item.owner and read.locals[item.owner]
-      if class and not item.name:find "^_%a" then  -- methods with `_` are not public
+      if class and not item.name:find "^_%a" then  -- methods whose names begin with `_` are not public
         found[#found + 1] = { path = class .. item.separator .. item.name, item = item, source = source }
       end
     end
@@ -196,7 +196,9 @@ function M.header_of(module)
   for name, loaded in next, package.loaded do
     if type(name) == "string" and rawequal(loaded, module) then names[#names + 1] = name end
   end
-  table.sort(names)  -- the module `mr` is loaded under two names; sorting makes the choice of its file repeatable
+  -- a module may be loaded under two names, and package.loaded has no order: sorted names always give the same source
+  -- file
+  table.sort(names)
   for _, name in ipairs(names) do
     local stem = name:gsub("%.", "/")
     local read = docs.of_source("stdlib/" .. stem .. ".lua") or docs.of_source("stdlib/" .. stem .. "/init.lua")

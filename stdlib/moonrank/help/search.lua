@@ -29,7 +29,8 @@ M.synonyms = { minibatch = "batch", regularization = "decay", regularisation = "
   standardization = "standardize", factorization = "factorisation", overfitting = "patience", autograd = "backward",
   mrr = "rr", map = "ap", lambdamart = "trees" }
 
--- Endings without which a word is its stem: "batch" for "batches", "query" for "queries". "ies" becomes "y".
+-- Endings of words that are removed to get the stem: "batch" for "batches", "query" for "queries". The ending "ies" is
+-- replaced by "y".
 M.endings = { "ies", "es", "s", "ing", "ed" }
 
 -- Returns all forms of a search word: the word, its stems ("batch" for "batches", "rank" for "ranking"), and synonyms

@@ -2,7 +2,8 @@
 -- columns continue below their last column, and code and Markdown tables stay as they are.
 local M = {}
 
-local least_text <const> = 30  -- columns that the last column of a row needs, or else it begins on the next line
+-- least width of the last column, in characters; if less is left, its text begins on the next line
+local least_text <const> = 30
 
 local function width_of(text) return utf8.len(text) or #text end
 

@@ -37,8 +37,9 @@ local definition_options = declare("mr.losses.Definition", {
 
 local pairs_options = declare("mr.losses.DefinedPairsOptions", {}, shared.slope)
 
--- Returns the exact metric that bounds are computed from: `exact`, or `metric` if its direction (maximize or
--- minimize) is the loss's. Returns nil otherwise.
+-- Returns the exact metric whose values the bounds of a script's loss are computed from. This is the metric that the
+-- script's function `exact` computes. Without `exact`, it is `metric`, if the metric has the same direction (maximize
+-- or minimize) as the loss. Otherwise the result is nil.
 local function bounds_metric_of(name, definition)
   if definition.exact then return metrics.parse(name) end
   local other = definition.metric and metrics.parse(definition.metric)
@@ -104,7 +105,8 @@ function M.constructor(name, definition)
   if definition.pairs then return of_pairs(name, definition) end
   if definition.rows then return of_rows(name, definition) end
   local bounds_metric = bounds_metric_of(name, definition)
-  -- metric that decides which lists count; nDCG lets all lists with unequal grades count
+  -- Metric that decides which lists count in the mean loss: a list counts if an ordering of its rows can change the
+  -- metric. Losses without an exact metric use nDCG, with which every list with unequal grades counts.
   local counting = bounds_metric or metrics.parse "ndcg"
   local f, maximize = definition.smooth, definition.direction == "maximize"
   local value = loss.on_counted(counting, function(scores, lists)

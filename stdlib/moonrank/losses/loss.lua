@@ -32,12 +32,13 @@ local M = {}
 ---@field options table      options that the loss was made with; bound and metric are objects
 local Loss = check.class("mr.Loss")
 Loss.repeats, Loss.pointwise, Loss._counts_all, Loss._curvature = false, false, false, false
-Loss._gains = false  -- metric whose gains of grades the loss sums up; false if the loss uses no gains
+Loss._gains = false  -- metric whose gains (the worth of grades) the loss sums up; false if the loss uses no gains
 Loss._parameters = false
-Loss._unbounded = false  -- the loss without its bound, if `_smooth` already has the bound
-Loss._prepare = false   -- function of model and batch that computes what the loss needs beyond scores
-Loss._count_of = false  -- function that counts what means are over, if these are not lists
-Loss._terms = false     -- terms of a sum of losses
+Loss._unbounded = false  -- function that computes the loss without its bound, if `_smooth` includes the bound
+-- function of model and batch that computes what else the loss needs, such as sums over the catalogue; or false
+Loss._prepare = false
+Loss._count_of = false  -- function that counts what the mean loss is over, e.g. pairs; false if it is over lists
+Loss._terms = false     -- the terms, if the loss is a sum of losses; otherwise false
 -- says how the loss takes weights of rows: true if its function reads them from the lists; or a function of scores,
 -- lists and weights; or a text, the reason why the loss does not take them
 Loss._row_weights = "it has no rule for them"

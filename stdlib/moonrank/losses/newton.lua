@@ -68,7 +68,7 @@ function M.derivatives(loss, scores, lists)
   if curvature then
     local ones = lists:sum(scores * 0 + 1):gt(-1):double()
     random.go_back(drawn)
-    local second = curvature(scores, lists):to(scores.device)  -- it is computed on the CPU
+    local second = curvature(scores, lists):to(scores.device)  -- the core computes `curvature` on the CPU only
     local slopes = lists:spread(loss._apply(ones, loss._bounds_metric, lists, scores))
     return weighed(first, second * slopes, values, lists)
   end
@@ -77,7 +77,9 @@ function M.derivatives(loss, scores, lists)
   end
   local plain = check.field(loss, "_unbounded") or function(of, part) return losses.unbounded(loss, of, part) end
   local after = random.calls()
-  random.go_back(drawn)  -- without its bound, the loss draws the same rankings
+  -- The loss without its bound must use the same random rankings as the loss with its bound, so the count of random
+  -- calls is set back.
+  random.go_back(drawn)
   local own = size_of(first, lists)
   local is_bounded = check.field(loss, "_smooth") and loss.bound_name ~= "none"
   local unbounded = is_bounded and size_of(gradient(plain, scores, lists), lists) or own

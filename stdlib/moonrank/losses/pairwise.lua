@@ -27,8 +27,8 @@ local lambda_options = declare("mr.losses.LambdaOptions", {
       .. "of wrongly ordered pairs" },
 }, shared.pairs)
 
--- Returns the metric of mr.losses.lambdarank from the loss's options. Raises an error if the metric or its p cannot
--- be used.
+-- Returns the metric of mr.losses.lambdarank from the loss's options. Raises an error if the metric cannot be used, or
+-- if the option `p` (persistence of rbp and nrbp) does not fit the metric.
 local function lambda_metric(where, o)
   local given, p = o.metric, o.p
   if p ~= nil and metrics.is(given) then
@@ -228,7 +228,9 @@ function M.ranknet_all_pairs(options)
   end
   local values, curvature = upsampled(core.ranknet_all_pairs_loss), upsampled(core.ranknet_all_pairs_curvature)
   local count = o.per == "pair" and counts_pairs(o.upsample)
-  o.per = count and o.per or nil  -- checkpoints of earlier versions have no such option
+  -- The option `per` is stored only if it is "pair". Checkpoints of earlier versions, which do not have this option,
+  -- then fit to losses with per = "list".
+  o.per = count and o.per or nil
   local made = of_pairs("ranknet_all_pairs", o, "steepness", values, curvature, "any")
   rawset(made, "_count_of", count)
   return made

@@ -40,7 +40,7 @@ local coded_options = declare("mr.losses.LlpaucAsCodedOptions", {
 local least, most = { 0, 0, -1, 0, -1, -math.huge, -math.huge }, { 1, 1, 4, 5, 1, math.huge, math.huge }
 local halved, as_they_are = { 1, 1, 2, 2, 2, 1, 1 }, { 1, 1, 1, 1, 1 }
 
-local signs = { 1, 1, -1, 1, -1, 1, 1 }  -- of gradients where training maximizes over s+ and gamma
+local signs = { 1, 1, -1, 1, -1, 1, 1 }  -- factors of the gradients: -1 for s+ and gamma, over which training maximizes
 
 -- Returns the divisors, ranges and gradient signs of the first n parameters as tensors on the default device.
 local function constants(n, scale)

@@ -20,7 +20,8 @@ local relevant_options = declare("mr.losses.RelevantOptions", {}, shared.relevan
 local function made(name, shown, o, values, parameters)
   o.metric, o.slope_at = metrics.parse(o.metric), "value"
   return loss.by_slope({ name = name, metric = shown, of = o.metric, counted = "any", pointwise = true, values = values,
-    -- without parameters, `repeats` is nil: the loss then gives the same values for the same batch if its bound does
+    -- `repeats` says whether the same batch always gives the same values. It is false for losses with parameters. For
+    -- other losses it is nil here, and loss.by_slope then asks the bound.
     row_weights = weighted.pointwise(values), parameters = parameters, repeats = (not parameters) and nil }, o)
 end
 

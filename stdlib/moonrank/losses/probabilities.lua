@@ -4,7 +4,7 @@ local check = require "moonrank.check"
 
 local M = {}
 
-local of_lists = setmetatable({}, { __mode = "k" })  -- probabilities by lists
+local of_lists = setmetatable({}, { __mode = "k" })  -- maps lists (mr.Lists) to the probabilities of their rows
 
 ---Returns the same lists with these probabilities.
 ---@param lists mr.Lists

@@ -15,7 +15,8 @@ local whole_lists = require "moonrank.bounds.whole_lists"
 local M = {}
 
 local f64 <const> = "float64"
-local block <const> = 1 << 20  -- largest number of rows, over all copies of the batch, that are ranked at once
+-- largest number of rows that are ranked in one call of the core, over all copies of the batch
+local block <const> = 1 << 20
 
 local function samples_row(least)
   return { "samples", "integer", default = 100, least = least, most = 1000000,
@@ -139,7 +140,8 @@ local function terms_of(metric, scores, lists)
     return { core.summed_ranks(scores, lists, metric), core.sum_terms(scores, lists, metric) }
   end
   local gains, discounts, norms = metric.tables(lists)
-  local odd = {}  -- the table has ranks 1, 3/2, 2, ...
+  -- row numbers of the ranks 1, 2, 3, ... in the table of discounts, which has the ranks 1, 3/2, 2, 5/2, ...
+  local odd = {}
   for i = 1, (#discounts + 1) // 2 do odd[i] = 2 * i - 1 end
   discounts = discounts:rows(core.tensor(odd, "int64", discounts.device))
   local device = scores.device

@@ -1,7 +1,7 @@
 -- Softmax losses of recommender systems: each relevant row of a list competes with the list's other rows, which are
 -- sampled negatives or the rest of the catalogue. A list without a relevant row, or without another row, has the value
--- 0 and does not count. A row with the score -inf adds nothing to a sum over rows. With other infinite scores, the
--- value is its limit, which may be infinite, or there is an error.
+-- 0 and does not count. A row with the score -inf adds nothing to a sum over rows. For other infinite scores, the loss
+-- is its limit, which may be infinite, or it raises an error.
 local core = require "moonrank.core"
 local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
@@ -50,7 +50,8 @@ function Relevant:mean(x) return self:sum(x) / self.count end
 -- Returns `x`, which has an entry for each list, times the mean weight of the list's relevant rows.
 function Relevant:times_weights(x) return self.weighs and core.times_slope(x, self.weighs) or x end
 
-local log_sum = core.part_log_sum  -- log of the sum of e^(score / tau) over a part of the rows of each list
+-- computes, for each list, log of the sum of e^(score / tau) over "all" or the "others" (not relevant) of its rows
+local log_sum = core.part_log_sum
 
 -- Makes a softmax loss from a function `f` of scores, lists and the lists' relevant rows. `f` gets only lists that have
 -- both relevant and other rows.
@@ -78,8 +79,8 @@ local catalogue_options = declare("mr.losses.FullSoftmaxOptions", {
 }, full_options)
 
 -- Returns two functions. `keep` stores a tensor for lists, from the time when `_prepare` computes it until the loss
--- reads it. `take` returns the tensor and forgets it, so that a call of the loss outside of mr.fit does not find it.
--- Lists have several such tensors if a sum of losses has this loss as several terms.
+-- reads it. `take` returns the tensor and removes it from the store, so that a later call of the loss outside of mr.fit
+-- does not use an old tensor. Lists have several such tensors if a sum of losses has this loss as several terms.
 local function prepared_tensors()
   local prepared = setmetatable({}, { __mode = "k" })
   local function keep(lists, x)
@@ -133,7 +134,7 @@ end
 function M.full_softmax(options)
   local o = catalogue_options:read("mr.losses.full_softmax", options)
   if o.over == "catalogue" then return over_catalogue(o) end
-  o.over = nil  -- as in versions without the option
+  o.over = nil  -- the option's default is not stored, so that settings equal those from before the option existed
   return made("full_softmax", o, function(scores, lists, relevant)
     return relevant:times_weights(log_sum(scores, lists, "all", o.tau)) - relevant:mean(relevant:of(scores) / o.tau)
   end)
@@ -199,7 +200,8 @@ function M.sampled_softmax(options)
   if o.correction == "none" and o.probabilities then
     check.fail "mr.losses.sampled_softmax: probabilities needs correction = 'both' or 'negatives'"
   end
-  if o.correction == "none" then o.correction = nil end  -- as in versions without the option
+  -- The default of the option `correction` is not stored, so that settings equal those from before the option existed.
+  if o.correction == "none" then o.correction = nil end
   local made_of = made("sampled_softmax", o, function(x, lists, relevant)
     local beside = relevant.lists:spread(log_sum(x, lists, "others", 1)) - relevant:of(x)
     return relevant:mean(beside:softplus())
@@ -351,8 +353,8 @@ function M.sl_at_k(options)
   return made("sl_at_k", o, function(scores, lists, relevant)
     local beta = relevant.lists:spread(core.kth_largest(scores:detach(), lists, o.k))
     local f, sums = relevant:of(scores), log_sum(scores, lists, "others", o.tau)
-    -- The product below has no limit for infinite scores. `x * 0` is NaN for them, and `checked_values` then raises an
-    -- error.
+    -- For infinite scores, the product of weight and loss below has no limit. `x * 0` is NaN for infinite x, so that
+    -- `checked_values` raises an error for such scores.
     for _, x in ipairs{ f, sums } do core.checked_values(x:detach() * 0, scores) end
     local weight = ((f - beta) / o.tau_beta):sigmoid()
     return relevant:mean(weight * (relevant.lists:spread(sums) - f / o.tau))

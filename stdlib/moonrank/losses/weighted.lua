@@ -70,8 +70,8 @@ function M.ndcg(scores, lists, weights, steepness, kernel)
   return M.ndcg_of_ranks(core.smooth_rank(scores, lists, steepness, kernel), lists, weights)
 end
 
--- Returns the relevant rows of lists: as lists of their own, by their row numbers, with their weights, and with their
--- smooth ranks.
+-- Returns the relevant rows of all lists in four forms: as mr.Lists that have only these rows, as row numbers in the
+-- original lists, as the rows' weights, and as the rows' smooth ranks.
 local function relevant_rows(scores, lists, steepness, relevant, kernel)
   local part, numbers = lists:relevant_part(relevant)
   numbers = numbers:to(scores.device)

@@ -41,7 +41,8 @@ end
 ---@return string
 ---Example: `require "moonrank.manual.code".html("local x")   --> <span class="k">local</span> x`
 function M.html(text, links)
-  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")  -- a comment in the last line ends at this "\n"
+  -- the added "\n" closes a comment in the last line
+  local parts, from, i, tokens = {}, 1, 1, lexer.tokens(text .. "\n")
   while i <= #tokens do
     local token = tokens[i]
     parts[#parts + 1] = gap(text:sub(from, token.start - 1))

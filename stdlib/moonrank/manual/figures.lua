@@ -11,9 +11,11 @@ local escape = require("moonrank.table").escape_html
 
 local M = {}
 
-local width, height = 480, 320  -- pixels of a figure with one panel: its words can be read on a phone
+-- size in pixels of a figure with one panel: small enough that its text is legible on a phone
+local width, height = 480, 320
 
--- Runs the code of a figure. After Ctrl-C a training in it returns, so the error "interrupted" is raised here.
+-- Runs the code of a figure. Raises the error "interrupted" if Ctrl-C was pressed meanwhile: a training in the code
+-- returns normally after Ctrl-C, and its figure would be incomplete.
 local function figure_of(code)
   local run = assert(load('local mr = require "moonrank" ' .. code, "=figure", "t"))
   local before = core.interrupts()
@@ -24,7 +26,7 @@ local function figure_of(code)
   return figure
 end
 
--- Returns a picture as an address that contains the whole picture.
+-- Returns a picture as a data: URL, an address that contains the whole picture.
 local function address(svg)
   return "data:image/svg+xml," .. svg:gsub("%s+", " "):gsub('[%%#"<>&\128-\255]', function(byte)
     return ("%%%02X"):format(byte:byte())

@@ -21,7 +21,8 @@ local operators = { ["<="] = "≤", [">="] = "≥", ["!="] = "≠", ["->"] = "�
   ["in"] = "∈" }
 for mark in ("+=<>,;:!"):gmatch "." do operators[mark] = mark end
 local closing = { ["("] = ")", ["["] = "]", ["|"] = "|" }
-local functions = { log = true, exp = true, min = true, max = true }  -- never a part of words in a row
+-- names of functions, which do not count as words of a phrase in a formula
+local functions = { log = true, exp = true, min = true, max = true }
 
 -- Returns the tokens of a formula: {text =, kind = "name" | "number" | "mark", near = whether no blank precedes it}.
 local function tokens_of(text)
@@ -158,7 +159,8 @@ end
 
 -- Parses the formula up to the closing bracket `close`, or up to its end, and returns the MathML.
 function Reader:row(close)
-  local items, before = {}, nil  -- before: kind of the operand before, false if it is not a word; nil if there is none
+  -- `before`: whether the item to the left is upright (a word or a limit); nil after an operator and at the beginning
+  local items, before = {}, nil
   while self.tokens[self.at] and self.tokens[self.at].text ~= close do
     local mark = operators[self.tokens[self.at].text]
     if mark then

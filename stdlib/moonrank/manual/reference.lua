@@ -211,7 +211,8 @@ function Book:class_page(page)
   for _, entry in ipairs(methods) do self:entry(page, entry) end
 end
 
--- Adds the names of all options to a page's contents, then the functions that take the option table, and the options.
+-- Fills the page of an option table: first a sentence with the functions that take the table, then the options. The
+-- names of the options become entries of the page's contents.
 function Book:option_page(page)
   local name = page.name
   for _, field in ipairs(docs.fields(name)) do heading(page, 2, field.name, name .. "." .. field.name) end
@@ -227,7 +228,7 @@ local function registered(self, page, title, what, of, above)
   section(page, title)
   for _, name in ipairs(of.names()) do
     local id, text = what .. "." .. name, of.written(name):gsub("^[^\n]*\n*", "")
-    -- HTML above the text shows the formula of a bound
+    -- the text's lines with the formula are dropped, because the HTML above shows the formula
     if above then text = text:gsub("^  bounded value: [^\n]*\n  source: *", "Source: ") end
     heading(page, 3, name, id)
     put(page, ('<section class="entry"><h3 id="%s">%s</h3>\n'):format(escape(id), escape(name)),

@@ -8,7 +8,7 @@ local definitions = require "moonrank.system.definitions"
 local M = {}
 
 local registry = core.metric_registry()
-local on_ranks = {}  -- functions of ranks by which scripts defined metrics, by the metric's number `script`
+local on_ranks = {}  -- maps the number `script` of a metric that a script defined to the script's function of ranks
 -- metrics that scripts declared by gain and discount: maps the metric's number `script` to the function that computes
 -- its gains, discounts and norms (the field `tables` of mr.Metric)
 local declared = {}
@@ -148,7 +148,7 @@ end)
 ---@return boolean
 ---Example: `mr.metrics.parse("nrbp_loss"):better(0.2, 0.3)   --> true`
 function methods:better(a, b)
-  for _, value in pairs{ a, b } do  -- pairs, because a or b may be nil
+  for _, value in pairs{ a, b } do  -- not ipairs, which would stop at a value that is nil
     check.expect(type(value) == "number", "better", "value", value, "a number or nil")
   end
   if a == nil or a ~= a then return false end
@@ -265,7 +265,7 @@ local function name_with(metric, parameter)
   return metric.base .. number .. (metric.k and "@" .. metric.k or "")
 end
 
--- Returns the name with all numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
+-- Returns the metric's name with all its numbers, even if they have their default values: "nrbp(0.95)" for "nrbp".
 function getters:full_name() return name_with(self, self.parameter_name) end
 
 -- Returns the metric's name with its cutoff k and its parameter (such as the persistence p of rbp), each only if it was
@@ -475,7 +475,8 @@ end
 ---err(mr.tensor{2, 1, 3}, mr.lists{{0, 1, 0}}):item()   --> 0.5
 function M.on_ranks(metric)
   local f = on_ranks[metric.script]
-  -- ranks have no ties, so any rule for ties gives the same value; "trec" would need document ids
+  -- The metric gets the negative ranks as scores. Different ranks have no ties, so the rule for ties does not change
+  -- the value. It is replaced because the rule "trec" would need document ids.
   local plain = metric:with("empty", "skip"):with("ties", "mean")
   if not f then return function(ranks, lists) return plain(-ranks, lists) end end
   return function(ranks, lists) return M.of_ranks(metric.name, f, ranks, lists) end

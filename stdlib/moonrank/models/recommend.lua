@@ -120,14 +120,15 @@ local function parts_of(seen)
   return parts
 end
 
--- Returns the names that users and items of a dataset or of ratings have in the file; nil if there are no names.
+-- Returns the names of users and items in the file from which a dataset or ratings were read; nil if there are no
+-- names.
 local function ids_of(part)
   if known_items.is_ratings(part) then return { users = part.user_ids, items = part.item_ids } end
   return part and part.ids or nil
 end
 
--- Returns the number of the user whose name in the file is `o.user`. The names are taken from the first dataset or
--- ratings in the option `seen`.
+-- Returns the number of the user whose name is `o.user` in the file of the data. The names are taken from the first
+-- dataset or ratings in the option `seen`.
 local function user_of(o)
   local part = parts_of(o.seen)[1]
   local ids = ids_of(part)

@@ -8,8 +8,8 @@ local tensors = require "moonrank.tensor"
 
 local M = {}
 
--- Largest difference between a score and the inner product, as a share of the product of the vectors' norms. It is
--- larger than rounding errors of single precision.
+-- Largest allowed difference between a score and the inner product of user vector and item vector, as a share of the
+-- product of the vectors' norms. It is larger than rounding errors of single precision.
 local tolerance = 1e-4
 
 local function described(x)
@@ -17,8 +17,8 @@ local function described(x)
     or check.kind(x)
 end
 
--- Raises an error unless `x` is a tensor of the model's type and device with `count` rows and the given number of
--- dimensions. `count` may be false.
+-- Raises an error unless `x` is a tensor of the model's type and device with `count` rows (any number if `count` is
+-- false) and the given number of dimensions.
 local function check_tensor(model, what, x, dims, count, width)
   local first = model:parameters()[1]
   local fits = check.is_tensor(x) and x.dims == dims and x.dtype == first.dtype and x.device == first.device
@@ -29,8 +29,9 @@ local function check_tensor(model, what, x, dims, count, width)
     first.dtype, first.device)
 end
 
--- Returns users and items from the model's function `vectors`, after checks of their shapes. Biases of items become a
--- last column of the items, beside a column of ones of the users. The results are differentiable.
+-- Returns the vectors of users and of items from the model's function `vectors`, after checks of their shapes. If the
+-- function returns biases of items, each item's vector gets its bias as a further entry, and each user's vector gets a
+-- 1, so that inner products include the biases. The results are differentiable.
 local function joined(model)
   local users, items, biases = model._definition.vectors(model._view)
   if model._definition.built_in then return users, items end
@@ -77,7 +78,8 @@ local function check_products(model, users, items)
   for i, score in ipairs(scores:double():totable()) do
     local u, j = of_user[i], of_item[i]
     local most = tolerance * size_of_user[u]:item() * size_of_item[j]:item()
-    -- If a score is NaN, this condition is false, and the checks of scores raise an error later.
+    -- If the model's score is NaN, the comparison is false and no error is raised here. The checks of scores raise an
+    -- error for NaN later.
     if math.abs(score - products[i]) > most then
       check.fail("model %s: forward and vectors differ: user %d and item %d have the score %.9g and the inner product "
         .. "%.9g. Return vectors whose inner products (plus the biases of items) are the scores, or leave out vectors",

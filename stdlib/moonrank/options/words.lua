@@ -153,7 +153,8 @@ local warned = {}  -- former names of options for which this process has printed
 function M.warn_of_former(where, row)
   if warned[row.formerly] then return end
   warned[row.formerly] = true
-  local _, line = pcall(check.fail, "")  -- this error is raised only for its position, the script's line
+  -- this error is raised only to get the position of the script's line, which begins its message
+  local _, line = pcall(check.fail, "")
   local text = "%s%s: %s is called %s now. The former name is still accepted; this warning is shown once"
   check.warn(text:format(line, where, row.formerly, row[1]))
 end

@@ -47,8 +47,8 @@ local function corrected(svg)
   return (svg:gsub("]]>", "]]&gt;"))
 end
 
--- Returns the entries of one legend for all panels of a figure; nil if the panels have different legend entries or
--- fewer than two.
+-- Returns the entries of one legend for all panels of a figure. Returns nil if the panels have different legend entries
+-- or fewer than two, or if the script asked for no legend or for names at the ends of lines.
 local function shared_entries(o)
   if o.legend == "none" or o.legend == "labels" then return nil end
   local first = layout.named(o.panels[1])
@@ -100,7 +100,7 @@ local function draw_panels(page, o, area, shared)
   local columns = math.min(o.columns or 1, #o.panels)
   local rows = (#o.panels + columns - 1) // columns
   local plans, shown, margins, column, box_w
-  for _ = 1, 2 do  -- the 1st pass finds the margins; the 2nd chooses ticks for the width that they leave
+  for _ = 1, 2 do  -- pass 1 finds the margins; pass 2 chooses ticks for the width between them
     plans, shown, margins, column = plans_of(o, columns, area.w / columns, area.h / rows, shared, box_w)
     box_w = (area.w - total(margins.left) - total(margins.right)) / columns
   end

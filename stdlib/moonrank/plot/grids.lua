@@ -82,8 +82,8 @@ local function category_axis(names, label, down)
   return { lo = 0.5, hi = #names + 0.5, log = false, categories = names, label = label, down = down }
 end
 
--- A figure may draw two intervals at a value. Names of the options with their lower and upper ends: of the short
--- interval, then of the wide one.
+-- Names of the options for the lower and the upper ends of a series' intervals: first those of the short intervals,
+-- then those of the wide ones. A figure may draw both kinds of intervals at each value.
 local ends = { { "low", "high" }, { "wide_low", "wide_high" } }
 
 local function check_interval(where, one, who, low, high)
@@ -217,7 +217,7 @@ function M.bars(given)
   local log = o[flip and "xlog" or "ylog"]
   local axis = { log = log, range = o[flip and "xrange" or "yrange"] }
   if o.labels then
-    -- the axis is longer, so that labels fit beyond the ends of the longest bars
+    -- the axis gets more empty space at its ends, so that labels fit beyond the longest bars
     panel.label_of, panel.cells, axis.pad = text.number_format(where, o.labels), {}, flip and 0.15 or 0.1
   end
   local values, groups = set_axes(panel, o, axis, bars_extent(list, log))

@@ -58,7 +58,8 @@ function M.spread(items, gap, top, bottom)
     while #blocks > 0 and block.first < blocks[#blocks].first + #blocks[#blocks].items * gap do
       local before = table.remove(blocks)
       local count = #before.items + #block.items
-      -- the merged block is put where its labels are moved by 0 pixels on average
+      -- The merged block is placed so that its labels are moved by 0 pixels on average, compared with the heights that
+      -- they would have without overlaps.
       before.wish = (before.wish * #before.items + (block.wish - #before.items * gap) * #block.items) / count
       table.move(block.items, 1, #block.items, #before.items + 1, before.items)
       before.first = before.wish

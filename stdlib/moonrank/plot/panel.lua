@@ -72,7 +72,7 @@ local function axis(page, name, it, ticks, style)
   if it.log then lo, hi = lo * (1 - 1e-6), hi * (1 + 1e-6) end
   page.add("set %srange [%s:%s]", name, number(it.down and hi or lo), number(it.down and lo or hi))
   page.add("%s logscale %s", it.log and "set" or "unset", name)
-  -- for an empty list of ticks, (), gnuplot would choose its own ticks
+  -- without ticks, the axis is unset: for an empty list of ticks, (), gnuplot would choose its own ticks
   page.add(#ticks > 0 and "set %stics %s %s" or "unset %stics", name, style, tick_list(ticks))
   long_labels(page, name, ticks, style:match " rotate by %d+")
 end

@@ -12,7 +12,7 @@ local text = require "moonrank.plot.text"
 local M = {}
 
 local where = "mr.plot.parallel"
-local below = -0.1  -- y at which lines without a value on an axis pass it (an axis runs from 0 to 1)
+local below = -0.1  -- height at which a line passes an axis on which it has no value (the axis runs from 0 to 1)
 
 local coordinate_options = declare("mr.plot.Coordinate", {
   { "name", "string|number", shown = "its number", help = "name of the axis" },

@@ -42,13 +42,14 @@ local function widened(lo, hi, log, pad, whole)
     return lo / factor, hi * factor
   end
   local size = math.max(math.abs(lo), math.abs(hi))
-  -- values that are equal up to rounding errors would give ticks with equal labels
+  -- If all values are equal up to rounding errors, the axis is widened around them. Otherwise its ticks would get equal
+  -- labels.
   if hi - lo <= size * 1e-10 or size < 1e-150 then
     local half = (size < 1e-150 or whole) and 1 or size * 0.1
     return lo - half, hi + half
   end
   local margin = (hi - lo) * pad
-  -- data without negative values get no negative ticks; data without positive values get no positive ones
+  -- If no value is negative, the axis does not reach below 0; if no value is positive, it does not reach above 0.
   return (lo >= 0 and lo < margin) and 0 or lo - margin, (hi <= 0 and -hi < margin) and 0 or hi + margin
 end
 
@@ -104,7 +105,7 @@ local suffixes = { { 1e9, "G" }, { 1e6, "M" }, { 1e3, "k" } }
 
 -- Returns the text of a tick, with as many decimals as are needed for ticks that are `step` apart.
 local function tick_text(x, step, largest)
-  -- a multiple of the step that should be 0 may differ from 0 by a rounding error
+  -- A multiple of the step that should be 0 may differ from 0 by a rounding error, and is written as 0.
   if math.abs(x) < step * 1e-6 then return "0" end
   if step < 1e-4 or largest >= 1e12 then
     local power = math.floor(math.log(math.max(largest, math.abs(x)), 10) + 1e-9)
@@ -127,7 +128,7 @@ local function linear_ticks(lo, hi, count, whole)
   local power = 10.0 ^ math.floor(math.log(rough, 10))
   local step = power * 10
   for _, nice in ipairs{ 1, 2, 2.5, 5 } do
-    -- a step of 2.5 would need a decimal, which steps of 1, 2 and 5 do not need
+    -- A step of 2.5 is skipped, because its ticks would need a decimal, which steps of 1, 2 and 5 do not need.
     if nice * power >= rough * 0.999 and not (nice == 2.5 and power == 1) then
       step = nice * power
       break

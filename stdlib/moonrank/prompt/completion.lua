@@ -39,8 +39,8 @@ local function members(value)
       for name in next, class.getters do add(name) end
     end
     local index = rawget(meta, "__index")
-    -- A Lua class of the library (made by check.class) has a function as __index and its methods as fields of the
-    -- metatable. The methods of C++ classes are added above.
+    -- A class of the library that is written in Lua (by check.class) has a function as __index and its methods as
+    -- fields of the metatable. A class of the C++ core has its methods in `class.methods`.
     if type(index) == "function" and rawget(meta, "__name") then index = meta end
     add_table(index)
     meta = type(index) == "table" and debug.getmetatable(index) or nil

@@ -32,7 +32,8 @@ local function print_shown(...)
   plain_print(table.unpack(values, 1, values.n))
 end
 
-local reported = setmetatable({}, { __mode = "k" })  -- values that `report` has printed while the typed text runs
+-- set of the values that `report` has printed since the user typed the current text
+local reported = setmetatable({}, { __mode = "k" })
 local leaving = false
 
 -- The value of the globals `exit` and `quit`. Typing `exit` at the prompt, or calling it, ends the session.

@@ -8,7 +8,7 @@ local M = {}
 local load = load  -- Lua's own `load`, even if a script replaces the global `load`
 local opens, closes = lexer.opens, lexer.closes
 
-local declared = {}  -- name of each local variable of the session -> "const" or "local"
+local declared = {}  -- maps the name of each local variable of the session to "const" or "local"
 local constants = setmetatable({}, { __index = _G })
 -- maps each variable that the last typed text (chunk) declared to true if it is a constant, which `settle` moves to
 -- `constants`

@@ -2,12 +2,13 @@
 -- functions are shown by their documentation, and other objects as they print themselves.
 local brief = require "moonrank.table.brief"
 local core = require "moonrank.core"
-local getmetatable = debug.getmetatable  -- Lua's getmetatable hides the metatables of tensors and lists
+-- debug.getmetatable also returns protected metatables, such as those of tensors and lists
+local getmetatable = debug.getmetatable
 
 local M = {}
 
 local longest <const> = 40        -- largest number of a table's entries that are shown
-local usual_width <const> = 100   -- columns of a line if the terminal's width is not known
+local usual_width <const> = 100   -- largest number of characters of a line if the terminal's width is not known
 
 local function quoted(text) return core.safe_text((("%q"):format(text):gsub("\\\n", "\\n"))) end
 
@@ -32,7 +33,7 @@ end
 ---@return string?
 ---Example: `require("moonrank.prompt.show").module_name(mr.losses)   --> mr.losses`
 function M.module_name(t)
-  local shortest  -- `mr` is loaded under two names
+  local shortest  -- the shortest name, because a module such as `mr` may be loaded under two names
   for name, loaded in next, package.loaded do
     local is_module = rawequal(loaded, t) and name:match "^moonrank%f[.%z]" and name ~= "moonrank.core"
     if is_module and (not shortest or #name < #shortest) then shortest = name end

@@ -2,7 +2,8 @@
 -- nil.
 local M = {}
 
--- True if Lua code reads or writes the global variable. C functions are allowed to look for globals that do not exist.
+-- True if a global variable is read or written by Lua code and not by a C function. C functions are allowed to look for
+-- globals that do not exist.
 local function from_script()
   local frame = debug.getinfo(3, "S")
   return frame and frame.what ~= "C"

@@ -83,7 +83,7 @@ end
 local function others_of(data, by, over)
   local known, others = set_of(by), {}
   for _, name in ipairs(over) do
-    data:column("results:best", name)  -- raises an error if no column has this name
+    data:column("results:best", name)  -- data:column raises an error if no column has this name
     known[name] = true
   end
   for _, name in ipairs(data.params) do

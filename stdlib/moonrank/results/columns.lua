@@ -53,7 +53,8 @@ function M.load(store, study, states)
     _id = found.id, _columns = { number = found.number, value = found.value, state = found.state }, _rows = false,
     _numbers = false }, Columns)
   for i, name in ipairs(names) do self._columns[name] = columns[i] end
-  if self.count == 0 then  -- no trial is in `states`: take the parameters' names from trials in all states
+  -- no trial is in a state that the caller wants: take the parameters' names from trials in all states
+  if self.count == 0 then
     self.params = store:columns([[SELECT DISTINCT p.key AS key FROM trials t,
       json_each(CASE WHEN json_valid(t.params) THEN t.params ELSE '{}' END) p WHERE t.study = ?1
       ORDER BY p.key]], study.id).key
@@ -207,7 +208,9 @@ function Columns:groups(where, names, rows)
       at = at[key[i]]
     end
     if at then
-      if not at[at] then  -- the group is stored with the table itself as key, because no parameter equals this table
+      -- The group of a combination is stored in the innermost of the nested tables, which are indexed by the values of
+      -- parameters. Its key is this table itself, which cannot be equal to the value of a parameter.
+      if not at[at] then
         at[at] = { key = key, rows = {} }
         groups[#groups + 1] = at[at]
       end

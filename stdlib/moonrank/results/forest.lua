@@ -95,7 +95,9 @@ end
 -- Returns the split that explains the largest sum of squares of a node. Among splits that differ by rounding errors
 -- only, the first one is chosen.
 local function find_split(grower, nodes, box, total, sum)
-  local rounding = 1e-10 * total  -- gains below this are rounding errors, because the values have mean square 1
+  -- Smallest improvement of a split that counts. Smaller improvements are rounding errors, because the values have mean
+  -- square 1.
+  local rounding = 1e-10 * total
   local found = { explained = sum * sum / total + rounding }
   for j, dimension in ipairs(grower.dimensions) do
     local cells = box[j].cells
@@ -285,7 +287,7 @@ function M.variance(dimensions, leaves)
     for k = j + 1, #dimensions do
       local both = used[j] and used[k]
         and two_way(dimensions, leaves, shares, j, k) - found.single[j] - found.single[k] or 0.0
-      found.pair[j][k] = math.max(0.0, both)  -- an interaction's variance is negative only by rounding errors
+      found.pair[j][k] = math.max(0.0, both)  -- rounding errors can make an interaction's variance negative
     end
   end
   return found

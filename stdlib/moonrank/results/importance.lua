@@ -13,8 +13,8 @@ local M = {}
 
 local most_cells = 64  -- largest number of cells into which an axis of numbers is divided
 local least_trials = 10
-local trials_each = 2  -- least number of trials for each parameter
-local shown_pair = 0.005  -- smallest share of a pair of parameters that is printed
+local trials_each = 2  -- smallest number of trials per parameter; with fewer, no importance is computed
+local shown_pair = 0.005  -- smallest share of a pair of parameters that is printed in the table of importances
 
 ---@class mr.Importance: mr.Exports
 ---@field metric string       name of the number

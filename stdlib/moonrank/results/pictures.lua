@@ -96,8 +96,8 @@ function M.curves(results, o)
   return plot.lines{ series = series, xlabel = "step", ylabel = name, title = results.name }
 end
 
--- Returns the rows of trials in a parallel-coordinates figure: completed trials, best first, then pruned and failed
--- trials.
+-- Returns the rows of trials in a parallel-coordinates figure: completed trials with a finite value, best first, then
+-- pruned and failed trials. With `o.trials`, returns only that many of the best completed trials.
 local function rows_of(results, data, o)
   local state, done, others = data:column("results:parallel", "state"), {}, {}
   local value = data:column("results:parallel", o.value)

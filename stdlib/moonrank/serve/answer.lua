@@ -36,9 +36,9 @@ local function page_of(path, store, parts, state)
   return 200, request.headers(page_type), html.page(made.title, made.path, made.body, made.live, state)
 end
 
--- The check for damaged rows reads every row of a store, so a store that passed it is not checked in every request. It
--- is checked again if a page cannot be made, or after `rarely` times the duration of the check, but at least `soonest`
--- seconds.
+-- The check for damaged rows reads every row of a store, so a store that passed it is not checked in every request. The
+-- check is repeated if a page cannot be made, and otherwise after a time: `rarely` times the duration of the check, but
+-- at least `soonest` seconds.
 local rarely <const>, soonest <const> = 50, 10
 
 ---The memory of a server between requests, for its store.

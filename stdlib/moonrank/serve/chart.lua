@@ -6,7 +6,7 @@ local M = {}
 
 local width <const>, height <const> = 640, 300
 local left <const>, right <const>, top <const>, bottom <const> = 68, 14, 12, 42
-local most_points <const> = 400  -- per line; more could not be told apart
+local most_points <const> = 400  -- largest number of points of one line; the eye could not tell more points apart
 
 ---Figures with more dots than these draw them without titles and links, which is faster.
 M.most_named = 500

@@ -106,7 +106,8 @@ function M.objection(guard, request)
       { "Allow: GET, HEAD" }
   end
   if not guard.token then
-    -- a page of another site, whose host name leads to this machine, sends its own host name as Host and is refused
+    -- The Host header protects against DNS rebinding: a page of another site, whose host name was made to resolve to
+    -- this machine, sends the site's own host name as Host, and its request is refused.
     local name, port = request.host:lower():match "^(.-):?(%d*)$"
     if request.host:find "^%[" then name, port = request.host:match "^%[([^%]]*)%]:?(%d*)$" end
     local known = name == "localhost" or loopback[name]

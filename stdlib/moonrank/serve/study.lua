@@ -11,7 +11,7 @@ local text = html.text
 local M = {}
 
 local rows_per_page <const> = 200
-local pages_around <const> = 25  -- links to so many pages before and after the shown one
+local pages_around <const> = 25  -- a page of trials has links to this many pages before it and after it
 local most_curves <const> = 80
 local most_slices <const> = 8
 

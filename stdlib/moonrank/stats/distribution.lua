@@ -44,7 +44,8 @@ local distribution_options = declare("mr.stats.DistributionOptions", {
 ---@field level number
 local Distribution = check.class "mr.stats.Distribution"
 
--- Returns the estimate of column number `column` with its interval: the percentiles of the samples.
+-- Returns the estimate of a statistic (number `column`) with its bootstrap interval, whose ends are percentiles of the
+-- statistic over the bootstrap samples.
 local function estimated(estimates, samples, column, level)
   local estimate = estimates[column]:item()
   local none = core.tensor({}, "float64", "cpu")

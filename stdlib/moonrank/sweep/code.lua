@@ -19,7 +19,8 @@ local record = require "moonrank.record"
 
 local M = {}
 
--- first line of the text: version of its format; texts of earlier versions begin differently
+-- First line of the text that describes the code of a study's trials: the version of the text's format. Texts of
+-- earlier formats begin with other lines.
 local rule = "rule 3: tokens"
 
 local function digest(text) return core.sha256(text):sub(1, 16) end
@@ -113,8 +114,8 @@ local function bytecode(f)
 end
 
 -- Returns a digest of a function's source text, the variables it names, the constants among these variables, and the
--- fields it names. A function without known source counts by its bytecode and all globals. If several functions are on
--- the same lines, the bytecode counts as well.
+-- fields it names. If the source is not known, the digest is of the function's bytecode and all globals. If several
+-- functions are on the same lines, the digest includes the bytecode as well.
 local function code_of(f)
   local info, variables, parts, fields = debug.getinfo(f, "S"), {}, {}, {}
   local path = info.source:match "^@(.*)"
@@ -177,8 +178,9 @@ local function plain_text(value)
   return (tonumber(short) == value and short or ("%.17g"):format(value)) .. (short:find "^-?%d+$" and ".0" or "")
 end
 
-local longest_path = 240  -- largest length of a value's path in characters; values with longer paths get no lines
-local most_named = 16  -- a table with more entries gets one line for the whole table, not a line for each entry
+local longest_path = 240  -- largest length of a value's path (how a script reaches it) that gets lines of its own
+-- largest number of entries of a table that gets a line for each entry; a larger table gets one line
+local most_named = 16
 local most_nested = 10000
 local most_shown = 12  -- largest number of changes that an error message lists
 
@@ -232,8 +234,9 @@ function Walk:visit(path, value)
   return text
 end
 
--- Returns a text about the key or the value of a table entry whose key is an object, such as a table. Objects that are
--- keys inside this object count by their type only, because in a graph each of them may lead back to all the others.
+-- Returns a text that describes the key or the value of a table entry whose key is an object, such as a table. Within
+-- this object, keys that are objects are described by their type only, because in a graph each of them may lead back to
+-- all the others.
 function Walk:content(value)
   if plain_kinds[type(value)] then return plain_text(value) end
   if self.is_inner then return self.own[value] or type(value) end
@@ -241,8 +244,8 @@ function Walk:content(value)
   return self.apart[value]
 end
 
--- Visits a value on which a study's trials depend. A private value gets no lines of its own; it counts only in the
--- digest of its table.
+-- Visits a value on which a study's trials depend. A private value (a field of a library object whose name begins with
+-- _) gets no lines of its own; it counts only in the digest of its table.
 function Walk:visit_as(is_private, path, value)
   local was = self.is_private
   self.is_private = is_private
@@ -253,9 +256,9 @@ end
 
 local as_they_are = {}
 
--- Returns a map from present to former names of a table's keys; an empty table if no key was renamed. The former names
--- of library objects' options (`is_ours`) are in texts that earlier program versions stored for a study. To compare
--- with such a text, former names are written.
+-- Returns a map from the present to the former names of a library object's options; it is empty if no option of the
+-- table was renamed. Texts that earlier program versions stored for a study contain the former names, so the text for a
+-- comparison with them is written with former names, too.
 function Walk:names_in(t, is_ours)
   local options = self.formerly and is_ours and rawget(t, "options")
   if type(options) == "table" then self.formerly[options] = option_names.former_names end
@@ -300,7 +303,8 @@ function Walk:table(path, t)
   local is_ours = is_stdlib(rawget(meta, "__index")) or is_stdlib(rawget(meta, "__tostring"))
   local class = is_ours and rawget(meta, "__name")
   if class == "mr.Args" then self.options[#self.options + 1] = t end
-  -- options of mr.args are compared as `settings`, and the contents of a cache (a weak table) depend on chance
+  -- Options of mr.args are left out here, because the study compares them as `settings`. A cache (a weak table) is left
+  -- out, because its contents depend on when garbage is collected.
   if class == "mr.Args" or rawget(meta, "__mode") then return nil, "" end
   if class == "mr.Results" then return "value", results_text(t) end
   if class == "mr.Trial" then return "value", "a trial" end
@@ -323,9 +327,9 @@ function Walk:userdata(_, x)
   return "value", core.safe_text(text)
 end
 
--- Describes a function on which a study's trials depend. A function of the script counts by its code and the values it
--- captured. A function of the library counts by the functions that it captured or, with `all`, by all values that it
--- captured.
+-- Describes a function on which a study's trials depend. A function of the script is described by its code and the
+-- values that it captured (its upvalues). A function of the library is described by the functions that it captured or,
+-- with `all`, by all values that it captured.
 function Walk:func(path, f, all)
   local info, ours, parts, environment, variables, constants = debug.getinfo(f, "Su"), is_stdlib(f), {}, nil, nil, {}
   if info.what == "C" then return "unseen", "a function of another library" end
@@ -361,7 +365,7 @@ function Walk:note_globals(environment, variables)
   for _, name in ipairs(check.names(all and environment or variables)) do
     local value = rawget(environment, name)
     if value == nil and environment ~= _G then value = check.field(environment, name) end
-    -- the script's arguments count, but not the program's name, which is arg[0]
+    -- The arguments of the script count as values on which trials depend, except for arg[0], the name of the program.
     if name == "arg" then value = not all and { table.unpack(value) } or nil end
     if value ~= nil and not self.own[value] and not self.roots[name] then
       self.roots[name] = true
@@ -441,8 +445,8 @@ local function lines_of(run, space, brief, formerly)
   return lines
 end
 
--- Parses the text of a study's code and values. Returns the keys (kind and path) of its lines in order, and the parsed
--- lines by key.
+-- Parses the text that describes the code and the values on which a study's trials depend. Returns the keys (kind and
+-- path) of its lines in order, and the parsed lines by key.
 local function parsed(text)
   local keys, by_key = {}, {}
   for line, start, rest in text:gmatch "(([^\t\n]+)\t([^\n]*))" do
@@ -455,7 +459,8 @@ local function parsed(text)
   return keys, by_key
 end
 
--- maps each function of trials to two texts of its study's lines: before and after trials ran in this process
+-- Maps the function of a study's trials to two texts about the code and the values on which the trials depend: the text
+-- before and the text after trials ran in this process.
 local left = {}
 
 ---Returns a text of everything on which the trials of a study depend: code, captured values,
@@ -512,8 +517,9 @@ local function holders(path)
   return keys
 end
 
--- Returns the differences between the stored and the current text of a study. A value that only has another path now is
--- not a difference. A table is left out if a difference is reported for a value in the table.
+-- Returns the differences between the stored and the current text about the code and the values on which a study's
+-- trials depend. A value that only has another path now is not a difference. A table is left out if a difference is
+-- reported for a value in the table.
 local function differences(was, now)
   local keys, old = parsed(was)
   local new_keys, new = parsed(now)

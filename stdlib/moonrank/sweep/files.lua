@@ -63,11 +63,11 @@ end
 function M.forget(folder)
   if not core.file_exists(folder) then return end
   for _, name in ipairs(core.list_folder(folder)) do
-    -- temporary file of a process that was killed while it wrote the checkpoint
+    -- a process that was killed while it wrote a checkpoint leaves a temporary file with such a name behind
     local is_unfinished = name:find "^%.moonrank%-%x+%.tmp$"
     if name == fit_file or is_unfinished then os.remove(folder .. "/" .. name) end
   end
-  os.remove(folder)  -- does nothing if the folder still has files of the script
+  os.remove(folder)  -- removes the folder if it is empty, and fails silently if a script has put files into it
 end
 
 ---Removes checkpoints and empty folders of trials at the end of a sweep. This includes checkpoints

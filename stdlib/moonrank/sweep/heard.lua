@@ -6,7 +6,7 @@ local core = require "moonrank.core"
 
 local M = {}
 
-local pause <const> = 1.0  -- seconds between two writes
+local pause <const> = 1.0  -- seconds between two writes of trials' reports to the store
 
 ---@class mr.sweep.Heard
 local Heard = check.class("mr.sweep.Heard")
@@ -22,7 +22,8 @@ end
 local function write(self)
   for number, reports in pairs(self.unwritten) do
     local id = self.store:columns("SELECT id FROM trials WHERE study = ?1 AND number = ?2", self.study.id, number).id[1]
-    -- an earlier attempt of the trial, which was killed, may have come further
+    -- An earlier attempt of this trial, which was killed, may have stored reports of later steps. All stored reports
+    -- from the first new step on are deleted.
     self.store:columns("DELETE FROM reports WHERE trial = ?1 AND step >= ?2", id, reports[1].step)
     self.store:add_reports(id, reports)
   end

@@ -59,7 +59,7 @@ local function reaches(outcome, busy)
 end
 
 -- Returns true if the message may end the trial in its state: "done" needs a finite value, "pruned" a pruner, and
--- "paused" a report at the step of the pause.
+-- "paused" a report at the step of the pause or later.
 local function can_end(outcome, busy)
   local state = outcome.state
   if state == "done" then return check.is_finite(outcome.value) end
@@ -68,8 +68,8 @@ local function can_end(outcome, busy)
   return state == "failed" or state == "interrupted"
 end
 
--- Functions that check the fields of a message, by the kind of message. A worker numbers its trials (`turn`). A message
--- with another turn than the current one is about an ended trial and is invalid.
+-- Functions that check the fields of a message, by the kind of message. A message about a trial must have the number of
+-- the worker's current trial (`turn`). Otherwise it is about a trial that has ended, and is invalid.
 local kinds = {
   ready = function(message, busy) return text(message.fingerprint) and text(message.numerics) and not busy end,
   report = function(message, busy) return busy and message.turn == busy.turn and is_report(message.report) end,

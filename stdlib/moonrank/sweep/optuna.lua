@@ -12,7 +12,8 @@ local set_user_attribute <const>, set_system_attribute <const> = 2, 3
 local states <const> = { done = 1, pruned = 2, failed = 3, killed = 3 }
 local failed <const> = 3
 local writer <const> = "moonrank"
-local mark <const> = "moonrank_study"  -- attribute of a study by which its sweep finds it again
+-- name of the attribute that a sweep writes to its study in the journal, to find the study again
+local mark <const> = "moonrank_study"
 
 ---@class mr.sweep.Journal
 ---@field path string

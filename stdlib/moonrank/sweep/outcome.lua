@@ -48,7 +48,8 @@ local function bytes_of(name, values)
     values = tensor
   end
   local evaluation, metric = evaluate.of_tensor(values)
-  -- exact values of the evaluation: comparisons of trials need values that are not rounded to float32
+  -- Takes the exact values of the evaluation, because comparisons of trials need values that are not rounded to
+  -- float32.
   if evaluation then values = evaluate.exact(evaluation, metric) end
   if type(values) ~= "userdata" then
     error(("the result %s is a %s, expected a tensor or a list of numbers"):format(name, type(values)), 0)
@@ -133,7 +134,8 @@ end
 -- trial returned.
 local function metric_of(numbers, metric)
   if metric then
-    -- mr.fit and mr.evaluate return a metric under moonrank's name, which may differ from `metric` in spelling
+    -- mr.fit and mr.evaluate return a metric under Moonrank's name, such as "ndcg@10". The script may spell it
+    -- otherwise in `metric`, such as "NDCG@10".
     if numbers[metric] == nil then numbers[metric] = numbers[registry.our_name(metric)] end
     if numbers[metric] == nil then
       error(("the trial returned no number '%s', which is the metric of the sweep"):format(metric), 0)

@@ -70,7 +70,8 @@ function Pool:_take(worker, message)
     table.insert(worker.reports, message.report)
     if self.schedule.heard then self.schedule.heard:add(worker.trial.number, message.report) end
   elseif message.kind == "end" then
-    -- A signal from elsewhere interrupted the worker and would end its later trials, too: kill the worker.
+    -- A worker reports "interrupted" although the sweep is not stopping: a signal from elsewhere interrupted it. The
+    -- signal would end the worker's later trials, too, so the worker is killed.
     if message.outcome.state == "interrupted" and not self:_is_stopping() then
       return self:_refuse(worker, "it was interrupted")
     end
@@ -88,8 +89,8 @@ function Pool:_take(worker, message)
   end
 end
 
--- Handles the end of a worker process. The worker's trial ends, too. A worker that was never ready for a trial counts
--- as a false start.
+-- Handles the end of a worker process. The worker's trial ends, too. A worker that ended before it was ready for a
+-- trial counts as a false start; too many false starts in a row end the sweep.
 function Pool:_lost(worker)
   local how = worker.process:how()
   how = worker.refused or how

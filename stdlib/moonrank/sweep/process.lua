@@ -24,7 +24,8 @@ function M.start(words, variables, log, call)
 end
 
 function Process:send(bytes) self.channel:send(bytes) end
-function Process:receive() return self.channel:receive() end  -- returns nil if no message has arrived
+-- returns the worker's next message, or nil if none has arrived
+function Process:receive() return self.channel:receive() end
 function Process:ended() return self.channel:ended() end  -- true if the worker cannot send any more messages
 function Process:descriptor() return self.channel:descriptor() end
 -- Returns true if a part of a message has not yet been written to the worker's channel.
@@ -40,7 +41,7 @@ function Process:how()
     core.how_it_ended(self.id, true)
     return M.invalid
   end
-  for _ = 1, 100 do  -- waits up to a second, because the channel closes shortly before the process ends
+  for _ = 1, 100 do  -- asks for up to a second whether the process ended, because its channel closes a little earlier
     local how = core.how_it_ended(self.id, false)
     if how then return how end
     core.wait_for({}, 0.01)

@@ -112,7 +112,8 @@ local function objection(store, study, context, job)
     local number, entries = group.first, kept[group.first].entries
     local stop = #of_fit(entries) > 0 and "fit" or "any"
     local now, problem = trials.data_of(context, job(number), stop)
-    -- after a forced change of the space, old trials may fail: try the group's last trial
+    -- If the space of parameters was changed with `force = true`, the group's first trial may have parameters with
+    -- which the trial's function fails now. In this case its last trial is run for the comparison.
     if problem and forced.has(study, "space") then
       number = group.last
       now, problem = trials.data_of(context, job(number), stop)

@@ -6,7 +6,7 @@ local check = require "moonrank.check"
 local declare = require("moonrank.options").declare
 local generations = require "moonrank.sweep.generations"
 local settings = require "moonrank.system.settings"
-require "moonrank.tensor"  -- loaded for its effect: it adds the methods of tensors
+require "moonrank.tensor"  -- adds the methods of tensors that are written in Lua
 
 local M = {}
 

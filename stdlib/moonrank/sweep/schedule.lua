@@ -15,7 +15,8 @@ local M = {}
 ---@field planned integer          number of trials that the study will have
 ---@field trials table<integer, table>  by number: params, seed, state, attempts, value
 local Schedule = check.class("mr.sweep.Schedule")
-Schedule.on_end = false  -- called with the number of each trial that ends in this run of the sweep, if it is a function
+-- function that is called with the number of each trial that ends in this run of the sweep; or false
+Schedule.on_end = false
 Schedule.taken = false  -- set of the grid points that trials already have, if the space was changed; otherwise false
 
 -- Returns the seed of a trial: the first bits of a SHA-256, as many as a double represents exactly.
@@ -318,7 +319,9 @@ function Schedule:finish(trial, outcome, metric)
     self:_advance()
     if self.on_end then self.on_end(trial.number) end
   elseif self.halving and self.halving:passed(trial) > trial.passed then
-    trial.state = "paused"  -- a trial that was killed counts as paused, too, because its report at the rung is stored
+    -- A trial that reached its next Hyperband rung counts as paused, even if it was killed there, because its report at
+    -- the rung is stored.
+    trial.state = "paused"
   elseif not goes_on then
     self.again[#self.again + 1] = trial
   end

@@ -54,7 +54,8 @@ function M.version_of(database) return pragma(database, "user_version") end
 function M.migrate(store, versions)
   for i = M.version_of(store._database) + 1, #versions do
     store:transaction(function()
-      if M.version_of(store._database) >= i then return end  -- another process has updated the store already
+      -- another process has made this update since the loop began
+      if M.version_of(store._database) >= i then return end
       for _, statement in ipairs(versions[i]) do store._database:run(statement, {}, 0) end
       store._database:run(("PRAGMA application_id = %d"):format(application), {}, 0)
       store._database:run(("PRAGMA user_version = %d"):format(i), {}, 0)
@@ -72,7 +73,7 @@ local function schema_of(database)
   return schema
 end
 
-local made = {}  -- schema version -> what `expected_of` returned for it in an earlier call
+local made = {}  -- maps a schema version to what `expected_of` returned for it in an earlier call
 
 -- Returns what a store of a version must contain: its schema, the sorted names of its objects, and checks that find
 -- entries of wrong types in its tables.

@@ -157,8 +157,8 @@ end
 ---@return table<string, any>
 function Space:draw(choose) return walk(self._entries, {}, choose) end
 
--- Returns the product of the sizes of a list's entries. It is nil if a size is infinite, with the entry that prevents a
--- grid. It is false if the product is too large to count.
+-- Returns the product of the sizes of a list's entries (numbers of grid points). If an entry has no finite size,
+-- returns nil and the entry that prevents a grid. Returns false if the product is too large to count.
 local function product(list, size_of)
   local size = 1
   for _, each in ipairs(list) do

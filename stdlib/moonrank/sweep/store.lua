@@ -66,7 +66,8 @@ local function opened(path, mode, versions, only_reads, is_checked)
     if mode == "claim" then good, why = pcall(database.write_ahead, database) end
     if good then return database, leaves_out end
   end
-  database:close()  -- closes now, because an open transaction would block other processes until garbage collection
+  -- An open transaction blocks other processes, so the database is closed now, not by the garbage collector.
+  database:close()
   if not good then error(why, 0) end
   check.fail("%s %s", path, why)
 end
@@ -102,7 +103,7 @@ function Store:publish()
   if copies.credit < copies.last then return end
   local changes = self:columns("SELECT total_changes() AS n").n[1]
   if changes == copies.changes then return end
-  -- removes incomplete copies of a writer that was killed
+  -- removes incomplete copies of the store that a writer left behind when it was killed
   for _, ending in ipairs{ "", "-journal", ".lock" } do os.remove(copies.path .. ".part" .. ending) end
   local ok, message = pcall(self.copy, self, copies.path, copies.path .. ".part")
   if message == "interrupted" then error(message, 0) end
@@ -126,7 +127,8 @@ Store.__close = Store.close
 ---@param versions? string[][]  schema versions, for tests
 function M.look(path, versions)
   core.check_file(path)
-  -- a store that a writer has open exclusively is not checked here, but when it is opened
+  -- A store that a writer has opened exclusively is skipped by this early check. It is checked later, when the sweep
+  -- opens it.
   if core.is_file(path) and not M.is_exclusive(path) then opened(path, "read", versions or M.versions):close() end
 end
 
@@ -149,7 +151,7 @@ function M.open(path, mode, versions, is_checked)
   versions = versions or M.versions
   if mode == "write" then
     core.make_folder(path)
-    M.look(path, versions)  -- checks the file before it is opened for writing, which changes it
+    M.look(path, versions)  -- opening the file for writing changes it, so it is checked first
   end
   local database, leaves_out = opened(path, mode == "write" and "claim" or mode, versions, mode == "read", is_checked)
   local store = setmetatable({ path = path, leaves_out = leaves_out, _database = database, _copies = false }, Store)
@@ -392,7 +394,8 @@ function Store:reports(study, name)
   for _, row in ipairs(self:rows([[SELECT t.number, r.step, r.value FROM reports r JOIN trials t ON t.id = r.trial
       WHERE t.study = ?1 AND r.name = ?2 ORDER BY t.number, r.step]], study.id, name)) do
     by_number[row.number] = by_number[row.number] or {}
-    table.insert(by_number[row.number], { step = row.step, value = row.value or 0 / 0 })  -- SQLite stores NaN as NULL
+    -- SQLite stores NaN as NULL, which is read back as NaN
+    table.insert(by_number[row.number], { step = row.step, value = row.value or 0 / 0 })
   end
   return by_number
 end

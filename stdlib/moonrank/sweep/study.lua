@@ -72,8 +72,8 @@ function M.describe(o, in_worker)
     seed = o.seed, direction = o.direction, metric = o.metric, script = code_row.script,
     script_name = code_row.script_name, settings = M.settings_text(o.settings),
     data = in_worker and "" or data_text(o.data), planned = o.trials, version = core.version(),
-    -- `formerly` makes settings and script with former names of options, for the comparison with texts that earlier
-    -- program versions stored
+    -- `formerly` is a function that makes `settings` and `script` again with former names of options. They are compared
+    -- with texts that earlier versions of the program stored.
     formerly = formerly,
   }
 end
@@ -87,7 +87,8 @@ function M.fingerprint(study)
   for _, field in ipairs{ "name", "space", "sampler", "direction", "metric", "settings" } do
     parts[#parts + 1] = tostring(study[field])
   end
-  -- Only code counts: values such as times may differ between processes, and one process may have loaded more modules.
+  -- Of the lines about code, only those of functions and modules go into the checksum. Values such as times may differ
+  -- between processes, and so may the lines of modules that were loaded later.
   for line in study.script:gmatch "[^\n]+" do
     if line:match "^function " or line:match "^module " then parts[#parts + 1] = line end
   end

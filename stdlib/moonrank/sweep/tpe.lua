@@ -25,8 +25,8 @@ local function widths(centres, range)
   return found
 end
 
--- Returns a normal kernel for each value on a parameter's axis, truncated at the ends of the axis. The first kernel is
--- the prior, which is as wide as the axis.
+-- Returns normal kernels on a parameter's axis, truncated at the ends of the axis: first the prior, which is as wide as
+-- the axis, then a kernel for each value.
 local function kernels(part, values)
   local low, high = part:axis()
   local centres = { (low + high) / 2 }

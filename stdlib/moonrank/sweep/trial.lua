@@ -75,7 +75,8 @@ function Trial.__index(self, name)
     return state.folder
   end
   for _, known in ipairs(state.names) do
-    if known == name then return nil end  -- the parameter's condition does not hold in this trial
+    -- reading a parameter whose condition does not hold in this trial gives nil
+    if known == name then return nil end
   end
   local fields = check.names(own_fields)
   check.unknown("parameter or field of this trial", name, table.move(state.names, 1, #state.names, #fields + 1, fields))
@@ -129,7 +130,8 @@ end
 local longest_error = 65536  -- largest number of bytes of an error message or traceback that is stored
 
 local function failure(problem)
-  -- `problem` is not a record of script_traceback if memory ran out, or if script_traceback itself failed
+  -- `problem` is usually a record that script_traceback made. It is a plain error value if memory ran out, or if
+  -- script_traceback itself failed.
   local ours = type(problem) == "table" and (problem.stopped or type(problem.text) == "string")
   if not ours then problem = { text = core.error_text(problem) } end
   if problem.stopped then return { state = problem.stopped } end
@@ -216,7 +218,8 @@ function M.run(context, job)
   local outcome = ok and finished(result, context) or failure(result)
   outcome.wall, outcome.memory = core.clock() - began, core.peak_memory(false)
   outcome.resumed = state.resumed or nil
-  -- after Ctrl-C, mr.fit returns a result of the epochs so far, which is not the result of the whole trial
+  -- After Ctrl-C, mr.fit returns a result of the epochs so far. This is not the result of the whole trial, so the
+  -- trial's state becomes "interrupted".
   if core.interrupts() > 0 then
     outcome = { state = "interrupted", reason = "Ctrl-C", wall = outcome.wall, memory = outcome.memory,
       resumed = outcome.resumed }

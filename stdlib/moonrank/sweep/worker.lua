@@ -39,7 +39,8 @@ end
 ---@param fingerprint string  of the study; the parent compares it with its own
 function M.serve(channel, context, fingerprint)
   io.stdout:setvbuf "line"
-  phase.stop()  -- a profile of the sweep (mr.profile) measures the parent process, not its workers
+  -- stops a profile (mr.profile) that the script started in this worker: only the parent process is profiled
+  phase.stop()
   local turn = 0
   context.on_report = function(report) channel:send(frame.pack{ kind = "report", turn = turn, report = report }) end
   channel:send(frame.pack{ kind = "ready", fingerprint = fingerprint, numerics = core.numerics() })

@@ -4,9 +4,9 @@ local check = require "moonrank.check"
 
 local M = {}
 
-local longest <const> = 1000  -- of a tensor's name, in bytes
+local longest <const> = 1000  -- largest length of a tensor's name, in bytes
 
--- the metadata entry of safetensors files that save_tensors writes
+-- name of the file format in the metadata of safetensors files that save_tensors writes
 local format <const> = "moonrank tensors 1"
 
 local endings <const> = "'.safetensors', '.npz' (several tensors) or '.npy' (one tensor)"

@@ -123,8 +123,9 @@ end
 
 local function evaluation_of(t, scores, lists) return mr.evaluate(scores, lists, metrics_of(t)) end
 
--- Returns the mean of each metric over the lists, computed in float64. `found.mean` has means of values in the dtype of
--- the scores, which may be rounded to float32.
+-- Returns the mean of each metric over the lists. It is computed in float64, because `found.mean` has means of values
+-- in the dtype of the scores, which may be rounded to float32. For lists with weights, it is the weighted mean in
+-- `found.mean`.
 local function exact_means(found)
   local means = {}
   for i, name in ipairs(found.names) do
@@ -195,7 +196,8 @@ local function differentiated(loss, scores, lists, reduction, wants_gradient, se
   local values = reduced(loss, scores, lists, reduction)
   if values.tracked then values:backward(seed) end
   local gradient = scores.grad
-  core.set_grad(scores, nil)  -- the caller alone holds the gradient
+  -- removes the gradient from `scores`, so that only the caller holds it and its memory can be freed
+  core.set_grad(scores, nil)
   return values, gradient
 end
 
@@ -255,8 +257,8 @@ function M.functions.loss(t)
   return { object = keep(loss), parameters = all_parameters(loss) }
 end
 
--- Computes the first and second derivatives of a kept loss with respect to each score, for Newton steps of trees, and
--- the loss of each list.
+-- Computes the first and second derivatives of a loss, which an earlier call made and kept, with respect to each score,
+-- for Newton steps of trees. Also returns the loss of each list.
 function M.functions.derivatives(t)
   local lists = lists_of(t)
   local first, second, values = newton.derivatives(kept[t.loss], t.scores:double(), lists)
@@ -299,8 +301,9 @@ function M.functions.cdf(t) return kept[t.object]:cdf(t.at) end
 
 function M.functions.quantile(t) return kept[t.object]:quantile(t.at) end
 
--- Compares systems, each with scores of all rows. Every system is evaluated like in `evaluate`, because mr.compare
--- reads scores as a run of documents, whose ids decide ties. `conventions` are the options of mr.evaluate.
+-- Compares systems, each with scores of all rows. Every system is first evaluated as by the function `evaluate`. If
+-- mr.compare got the scores themselves, it would read them as a run of documents, whose ids decide ties. `conventions`
+-- are the options of mr.evaluate.
 function M.functions.compare(t)
   local options, lists, systems = t.options or {}, lists_of(t), {}
   local by = { metrics = t.metrics, options = t.conventions }

@@ -34,7 +34,7 @@ Progress.__index = Progress
 ---@return string
 ---Example: `require("moonrank.system.progress").duration(90)   --> 1 min 30 s`
 function M.duration(seconds)
-  seconds = math.min(seconds, 1e12)  -- a store can have any number
+  seconds = math.min(seconds, 1e12)  -- a damaged store may contain any number of seconds
   if seconds < 0.0995 then return ("%.0f ms"):format(1000 * seconds) end
   if seconds < 9.95 then return ("%.1f s"):format(seconds) end
   if seconds < 59.5 then return ("%.0f s"):format(seconds) end

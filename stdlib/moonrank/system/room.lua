@@ -5,7 +5,7 @@ local scope = require "moonrank.system.scope"
 
 local M = {}
 
-local left = math.huge  -- number of tensor entries that may still be made before the limit of `within` is reached
+local left = math.huge  -- number of tensor entries that the function run by `within` may still make
 
 ---Calls `f(...)` with a limit: the tensors that are made during the call may have at most `entries`
 ---entries in total; more are an error, which `take` raises. Returns the results of `f`.

@@ -110,7 +110,8 @@ local function object_text(manner, value, above)
   local ours = type(class) == "string" and class:match "^mr%."
   if ours and type(value) == "table" then return ("%s{%s}"):format(class, inside(manner, value, above)) end
   local text = not ours and type(meta) == "table" and meta.__tostring and tostring(value) or "0x0"
-  if not text:find "0x%x+%)?$" then return text end  -- a text that ends in a memory address does not identify a value
+  -- a text with a memory address at its end does not identify a value
+  if not text:find "0x%x+%)?$" then return text end
   if manner.functions then return "the script's own" end
   local text_missing = "is or contains a %s, which has no text. Pass numbers, texts, tables of these, or data"
   return manner.refuse(text_missing:format(type(value)))

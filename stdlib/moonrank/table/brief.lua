@@ -4,7 +4,8 @@ local core = require "moonrank.core"
 
 local M = {}
 
-local short <const> = 60  -- longest text of a tensor's numbers
+-- largest number of characters for the numbers of a tensor; a longer text is replaced by the shape
+local short <const> = 60
 
 -- Returns the one-line text of a tensor: its numbers if they are few, else its shape and dtype.
 local function of_tensor(x)

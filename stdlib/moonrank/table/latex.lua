@@ -94,7 +94,8 @@ local function has_number(column, count)
   return false
 end
 
--- Returns which numbers of each column of results are better: "max" or "min" by the column's name.
+-- Returns for each column of results, by its name, whether the largest ("max") or the smallest ("min") number is the
+-- best.
 local function better_of(self)
   if next(self.better) then return self.better end
   local found, registry = {}, require "moonrank.metrics.registry"
@@ -108,8 +109,8 @@ local function better_of(self)
   return found
 end
 
--- Returns the number of the column by which rows are sorted. "mean" is the column of this name, or else the first
--- column of results.
+-- Returns the number of the column by which the option `order` sorts the rows. For order = "mean", this is the column
+-- with the name "mean" or, if there is none, the first column of results.
 local function sorting_column(self, order, better)
   for c, name in ipairs(self.columns) do
     if name == order then return c end
