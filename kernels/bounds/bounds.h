@@ -14,7 +14,8 @@
 
 namespace mr {
 
-/// Statistics of a metric over random rankings. `best` is the maximum for metrics and the minimum for losses.
+/// Statistics of a metric over random rankings. `best` is the value of the best ranking: the maximum for metrics, the
+/// minimum for losses.
 struct BoundStats {
   double min = 0, max = 0, best = 0, expectation = 0, variance = 0;
 };
@@ -46,8 +47,9 @@ inline BoundStats linear_stats(const std::vector<double>& gains, const std::vect
   return {static_cast<double>(least) / norm, max, max, static_cast<double>(gain_mean * discount_sum / norm), variance};
 }
 
-/// Returns the statistics of average precision, with variance 0. The mean is Eq. 3.10 as [(P - 1) + (N - P) H_N / N] /
-/// (N - 1).
+/// Returns the statistics of average precision for lists of N rows, P of them relevant, except its variance, which is
+/// set to 0 (`ap_variance` computes it). The mean is Eq. 3.10, written as [(P - 1) + (N - P) H_N / N] / (N - 1) with
+/// the harmonic number H_N = 1 + 1/2 + ... + 1/N.
 inline BoundStats ap_stats(int64_t n, int64_t p) {
   Extended least = 0, harmonic = 0;
   for (int64_t i = 1; i <= p; ++i) least += static_cast<Extended>(i) / (n - p + i);
@@ -59,13 +61,15 @@ inline BoundStats ap_stats(int64_t n, int64_t p) {
   return {static_cast<double>(least / p), 1, 1, static_cast<double>(mean), 0};
 }
 
-/// Returns the variance of average precision, from the moments of the sum of c / r over relevant rows. They are
-/// computed rank by rank, for each number c of relevant rows so far. Counts with a probability below 1e-24 are skipped,
-/// so a rank takes O(sqrt(N)) of the P counts.
+/// Returns the variance of average precision over random rankings of N rows, P of them relevant. The c-th relevant row
+/// from the top, at rank r, adds c / r. The moments of the sum are computed rank by rank, for each number c of
+/// relevant rows so far. Numbers c with a probability below 1e-24 are skipped, so a rank takes O(sqrt(N)) of the P
+/// numbers.
 inline double ap_variance(int64_t n, int64_t p) {
   struct Moments {
     double weight = 0, first = 0, second = 0;
-    /// Adds the moments of `was` after its values were shifted by x, times the probability.
+    /// Adds the moments of another distribution, `was`, multiplied by `probability`, after all its values were shifted
+    /// by x.
     void add(double probability, const Moments& was, double x) {
       weight += probability * was.weight;
       first += probability * (was.first + x * was.weight);
@@ -74,8 +78,8 @@ inline double ap_variance(int64_t n, int64_t p) {
   };
   std::vector<Moments> by_count(static_cast<size_t>(p) + 1);
   by_count[0].weight = 1;
-  // Subtracts `centre`, the mean that a rank adds, from what each rank adds: otherwise the variance would lose digits
-  // to cancellation.
+  // From what each rank adds to average precision, the mean over all ranks (`centre`) is subtracted. Otherwise the
+  // variance, a difference of moments, would lose digits to cancellation.
   const double centre = ap_stats(n, p).expectation * static_cast<double>(p) / static_cast<double>(n);
   int64_t least = 0, most = 0;
   for (int64_t r = 1; r <= n; ++r) {
@@ -98,8 +102,8 @@ inline double ap_variance(int64_t n, int64_t p) {
   return (end.second / end.weight - mean * mean) / (static_cast<double>(p) * static_cast<double>(p));
 }
 
-/// Returns the statistics of reciprocal rank: the first relevant row is at rank r with p_1 = P/N and p_{r+1} = p_r (N -
-/// P - r + 1) / (N - r).
+/// Returns the statistics of reciprocal rank for random rankings of N rows, P of them relevant. The probability that
+/// the first relevant row is at rank r is p_r, with p_1 = P/N and p_{r+1} = p_r (N - P - r + 1) / (N - r).
 inline BoundStats rr_stats(int64_t n, int64_t p) {
   double at = static_cast<double>(p) / static_cast<double>(n);
   Extended mean = 0, square = 0;
@@ -128,7 +132,8 @@ inline BoundStats wrong_pairs_stats(const std::vector<int64_t>& rows) {
   return {0, pairs, 0, pairs / 2, (n * n * (2 * n + 3) - spread) / 72};
 }
 
-/// Returns the statistics of nRBP loss: the number of wrongly ordered pairs (Eq. 3.3, 3.9), the Mann-Whitney statistic.
+/// Returns the statistics of the nRBP loss over random rankings. This loss is the number of wrongly ordered pairs of a
+/// relevant and another row (Eq. 3.3, 3.9), which is the Mann-Whitney statistic.
 inline BoundStats nrbp_loss_stats(int64_t n, int64_t p) {
   const double pairs = static_cast<double>(p) * static_cast<double>(n - p);
   return {0, pairs, 0, pairs / 2, pairs * (static_cast<double>(n) + 1) / 12};

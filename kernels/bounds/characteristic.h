@@ -10,15 +10,19 @@
 
 namespace mr {
 
-/// Computes E exp(i t X) of a metric X at t = first + f, first + f + 1, ... times a step, which `angle` contains.
+/// Computes E exp(i t X), the characteristic function of a metric X, at equally spaced frequencies t. Calls f = 0, 1,
+/// ... compute the frequencies (first + f) * step. The factor `step` is contained in `angle`.
 template <class Real>
 struct CharacteristicFunction {
   int64_t n = 0, p = 0;
   double weight = 1;  // sampling weight of a relevant row; other rows have weight 1
-  // true for average precision: the c-th relevant row from the top adds c times the `angle` of its rank
+  // true for average precision: the c-th relevant row from the top adds c times the entry of `angle` for its rank
   bool cumulative = false;
-  Span<const int32_t> low, high;  // [n]: least and largest likely number of relevant rows in the first r + 1 ranks
-  // [n]: what a relevant row at rank r adds to the metric, times the distance between two frequencies
+  // [n]: entry r has the least (low) and the largest (high) number of relevant rows in the first r + 1 ranks that is
+  // not negligibly rare
+  Span<const int32_t> low, high;
+  // [n]: entry r is what a relevant row at rank r adds to the metric, times the distance between two neighbouring
+  // frequencies
   Span<const double> angle;
   int64_t first = 1, frequencies = 0;
   // [p + 2][2][frequencies]: real and imaginary part of state c at each frequency, for the counts c = -1 .. p of

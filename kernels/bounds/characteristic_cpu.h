@@ -14,8 +14,9 @@ namespace mr::cpu {
 /// number of frequencies that one call of `characteristic` computes together
 constexpr int64_t frequency_lanes = 16;
 
-/// Input of `characteristic`: a list's numbers of rows, and the angle that a row of level l (a group of equal gains)
-/// adds at rank r. Level 0 has no gain and adds nothing.
+/// Input of `characteristic`: how many rows a list has in each level (a group of rows of equal gain), and the angle,
+/// frequency times contribution to the metric, that a row of level l adds at rank r. Level 0 has no gain and adds
+/// nothing.
 struct RankingTransform {
   int64_t n = 0;
   int64_t levels = 1;
@@ -23,14 +24,14 @@ struct RankingTransform {
   const int64_t* rows_of = nullptr;
   // [levels]: sampling weight of a row of each level; rows of level 0 have weight 1; null: all rows have weight 1
   const double* weights = nullptr;
-  // true for average precision: the c-th relevant row from the top adds c times the angle of its rank; for one level
-  // only
+  // true for average precision: the c-th relevant row from the top adds c times the angle of its rank; allowed only if
+  // the list has one level (one gain above 0)
   bool cumulative = false;
-  // [n]: smallest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used if there is one
-  // level
+  // [n]: smallest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used only for lists
+  // with one level (one gain above 0)
   const int32_t* low = nullptr;
-  // [n]: largest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used if there is one
-  // level
+  // [n]: largest number of relevant rows in the first r + 1 ranks that is not negligibly rare; used only for lists
+  // with one level (one gain above 0)
   const int32_t* high = nullptr;
   /// The angle at rank r and level l is given by exp(i angle) = start[r][l] * powers[r][l][j], where j is a frequency.
   /// Complex numbers are stored as real parts, then imaginary ones: start [n][levels][2], powers
@@ -45,8 +46,9 @@ int64_t characteristic_scratch(const RankingTransform& transform);
 struct FrequencyLoops {
   /// Writes the characteristic function of `transform` at `frequency_lanes` frequencies: re[j] + i im[j].
   void (*characteristic)(const RankingTransform& transform, double* scratch, double* re, double* im);
-  /// Writes the real part of sum over k = 1 .. terms of c_k w^k, and the imaginary part of the sum of b_k w^k, at
-  /// frequency_lanes points w. coefficients [terms][4]: c_k and b_k.
+  /// Evaluates two polynomials at `frequency_lanes` complex points w: writes the real part of the sum of c_k w^k to
+  /// `first` and the imaginary part of the sum of b_k w^k to `second`, for k = 1 .. terms. `coefficients` [terms][4]
+  /// has the complex numbers c_k and b_k.
   void (*fourier_sums)(const double* coefficients, int64_t terms, const double* w_re, const double* w_im, double* first,
                        double* second);
 };

@@ -49,7 +49,7 @@ inline Complex operator*(const Complex& a, const Complex& b) {
   return z;
 }
 
-/// Returns x a and a + y b for real x and y.
+/// `scaled` returns x a, and `plus` returns a + y b, for real numbers x and y and complex numbers a and b.
 inline Complex scaled(double x, const Complex& a) {
   Complex z;
   for (int64_t v = 0; v < parts; ++v) {
@@ -76,7 +76,8 @@ inline Complex power(Complex base, int64_t exponent) {
   return z;
 }
 
-/// Returns exp(i angle) at one rank and level (`at`), for `width` frequencies from `lane` on.
+/// Returns exp(i angle) for `width` frequencies, from number `lane` on. `at` is the index of a rank and level in the
+/// tables of angles.
 inline Complex rotation(const RankingTransform& t, int64_t at, int64_t lane) {
   return Complex::all(t.start[2 * at], t.start[2 * at + 1]) *
          Complex::load(t.powers + 2 * frequency_lanes * at + lane, frequency_lanes);
@@ -168,8 +169,9 @@ struct Levels {
     Complex z = scaled(sum <= r ? others * left : 0, here);
     for (int64_t l = 0; l < t.levels; ++l) {
       if (count[l] == 0) continue;
-      // The probability that a certain row of level l is drawn: its weight divided by that of all rows before the draw.
-      // Before it, one more row of level l and one fewer row of level 0 were left than in this state.
+      // probability that a certain one of the remaining rows of level l is drawn at this rank: its sampling weight
+      // divided by the weight of all rows that remained before the draw. This state is the one after the draw, so
+      // before it one more row of level l was left.
       const double share = Weighted ? t.weights[l] / (weight + t.weights[l] + (others > 0 ? others - 1 : 0)) : left;
       const double hit = static_cast<double>(t.rows_of[l] - count[l] + 1) * share;
       z = plus(z, hit, turn[l] * Complex::load(own - stride[l] * size, width));

@@ -10,8 +10,9 @@
 
 namespace mr {
 
-/// Knot k lies at first + k step and has knots[2 k] = G and knots[2 k + 1] = G'. A table without knots belongs to a
-/// list whose metric is the same for all orderings. A table with one knot is the constant 1/2.
+/// A table of G = logit F~, where F~ is the smoothed distribution function of a metric. Knot k lies at first + k step
+/// and has knots[2 k] = G and knots[2 k + 1] = G'. A table without knots belongs to a list whose metric is the same
+/// for all orderings. A table with one knot stands for F~ = 1/2 everywhere.
 struct LogitView {
   const double* knots = nullptr;
   int64_t count = 0;
@@ -22,7 +23,8 @@ struct LogitPoint {
   double logit, slope;
 };
 
-/// Returns G and G' at s. Outside the range of the knots, G is extrapolated linearly.
+/// Returns G, the logit of the smoothed distribution function, and its derivative at the metric's value s. Outside the
+/// range of the knots, G is extrapolated linearly.
 MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   if (table.count < 2) return {0, 0};
   const double position = (s - table.first) / table.step;
@@ -40,7 +42,8 @@ MR_HD inline LogitPoint logit_at(const LogitView& table, double s) {
   return {knot[0] + u * (from + u * (square + u * cube)), (from + u * (2 * square + u * 3 * cube)) / table.step};
 }
 
-/// The form of the bound: F~ itself; its logarithm (for metrics to be minimized, -log(1 - F~)); or its logit.
+/// The form of a bound, where F~ is the smoothed distribution function of the metric: F~ itself; its logarithm (for
+/// metrics to be minimized, -log(1 - F~)); or its logit.
 enum class DistributionForm : int8_t { cdf, log, logit };
 
 /// Returns the logistic function 1 / (1 + exp(-t)), without overflow.
@@ -49,8 +52,8 @@ MR_HD inline double logistic(double t) {
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
 
-/// Computes the bounded value of every list and its derivative by the metric; 0 and 0 where all orderings have the same
-/// value.
+/// Computes the bounded value of every list and its derivative by the metric. Both are 0 for a list whose metric is
+/// the same for all orderings.
 template <class Real>
 struct DistributionBound {
   Span<const LogitView> tables;

@@ -25,20 +25,21 @@ struct RankingSampler {
   Increment increment = Increment::linear;
   const double* d = nullptr;  // discounts of ranks; d[0] belongs to rank 1
   RandomKey key;
-  /// For `graded` only, from the highest gain down. at_least[c] rows gain at least as much as level c. step[c] is the
-  /// difference between the gains of levels c and c + 1; for the last level, its gain. A row's gain is then the sum of
-  /// step[c] over the levels c that the row reaches, and every level is drawn as relevant rows are, from the same
-  /// random number.
+  /// The levels (distinct gains above 0) of a list, from the highest gain down; used by `Increment::graded` only.
+  /// at_least[c] is the number of rows that gain at least as much as level c. step[c] is the gain of level c minus
+  /// that of level c + 1; for the last level, its gain. So a row's gain is the sum of step[c] over the levels c that
+  /// the row reaches. Every level is drawn as relevant rows are, from the same random number.
   int64_t levels = 0;
   int64_t at_least[most_levels] = {};
   double step[most_levels] = {};
-  /// True if rows have sampling weights: weight[l] for a row of level l (weight[0] for relevant rows), 1 for a row
-  /// without gain.
+  /// True if rows have sampling weights. A row of level l (a distinct gain above 0) has weight[l], where weight[0]
+  /// belongs to the relevant rows of binary grades. A row without gain has weight 1.
   bool weighted = false;
   double weight[most_levels] = {};
 };
 
-/// Writes values[s] for every sample s: the reference form of sample_rankings_loops.h, which the GPU runs.
+/// Writes the metric's value in each random ranking s (a sample) to values[s]. The GPU runs this reference form; the
+/// CPU runs sample_rankings_loops.h.
 template <class Real>
 struct SampleRankings {
   RankingSampler sampler;
@@ -111,8 +112,9 @@ struct SampleRankings {
     return total;
   }
 
-  /// Returns the metric of one random ranking by sampling weights. A row gets the first level, counted from the
-  /// highest, at which the cumulative weight exceeds the random number.
+  /// Returns the metric of one random ranking by sampling weights, for rows of several levels of gain. The row at each
+  /// rank gets the first level, counted from the highest, at which the cumulative weight of the remaining rows exceeds
+  /// a random number.
   MR_HD double graded_weighted(int64_t sample) const {
     Walk walk{sampler.key, static_cast<uint64_t>(sample)};
     double left[most_levels], others = static_cast<double>(sampler.n), total = 0;

@@ -27,8 +27,8 @@ constexpr int64_t most_several = 8;
 /// Pointers to loops that are compiled once per instruction set.
 struct SampleSeveralLoops {
   /// Writes the value of metric m in random ranking s to values[m][s], for s = first .. first + count - 1. The bits
-  /// equal those of `sample_rankings` with samplers[m]. The samplers differ in d and increment only, and none is
-  /// weighted or graded.
+  /// equal those of `sample_rankings` with samplers[m]. The samplers may differ in their discounts and in how a
+  /// relevant row counts (`increment`), in nothing else; none is weighted or graded.
   void (*sample)(const RankingSampler* samplers, int64_t metrics, int64_t first, int64_t count, double* const* values);
 };
 

@@ -77,7 +77,8 @@ struct Wanted<true> {
   }
 };
 
-/// Adds the increment of a row at a rank with discount d, in the lanes where it is relevant. `found` counts these rows.
+/// Adds to the metric `total` what a relevant row at a rank with discount d contributes, in the lanes (random
+/// rankings) whose row at this rank is relevant. `found` counts the relevant rows so far in each lane.
 template <Increment Kind>
 void add_rank(Whole hit, Reals d, Reals& found, Reals& total) {
   if constexpr (Kind == Increment::linear) {
@@ -159,7 +160,7 @@ void graded_weighted_lanes_at(const RankingSampler& s, uint64_t first, double* v
   for (int64_t v = 0; v < vectors; ++v) std::memcpy(values + v * lanes, &total[v], sizeof total[v]);
 }
 
-/// Selects the sampling loop for a kind of increment.
+/// Selects the sampling loop for `kind`, which says how a relevant row counts in the metric.
 template <bool Weighted>
 auto loop_of(Increment kind) {
   switch (kind) {

@@ -6,7 +6,8 @@
 namespace mr::portable {
 namespace plain {
 
-/// An angle as a number of quarter turns and a rest: x = quarters pi / 2 + r + low, |r| <= pi / 4.
+/// An angle x, split into a number of quarter turns and a rest r with the rounding error `low`: x = quarters pi / 2 +
+/// r + low, |r| <= pi / 4.
 struct Angle {
   double quarters, r, low;
 };

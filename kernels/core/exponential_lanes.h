@@ -19,7 +19,8 @@ inline Lanes<double>::Vector polynomial(const double (&c)[16], Lanes<double>::Ve
   return part[0];
 }
 
-/// Returns exp(x) for |x| <= 350 to 1e-15: 2^k times a Taylor polynomial of degree 13 of the rest, at most ln(2)/2.
+/// Returns exp(x) for |x| <= 350 with a relative error of 1e-15. With k = x / ln(2), rounded to an integer, it is 2^k
+/// times the Taylor polynomial of degree 13 at x - k ln(2), which is at most ln(2)/2 in magnitude.
 inline Lanes<double>::Vector exponential(Lanes<double>::Vector x) {
   typedef uint64_t Bits __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   // 1.5 * 2^52: adding it rounds to an integer k and leaves k in the lowest bits

@@ -1,8 +1,8 @@
 // A group is the set of lanes that work on one list together. Kernels access a list through the group's collective
-// operations only. Every lane calls each operation, never from inside another operation's function, and no function
-// reads what another lane writes in the same operation. SerialGroup is the CPU's group: one lane, plain loops.
-// BlockGroup (kernels/device/launch.cuh) has the same interface; tests/support/emulated_group.h emulates it without a
-// GPU.
+// operations only, such as a loop or a sum over rows. Every lane must call each operation. A function that is passed
+// to an operation must not call another operation, and must not read what another lane writes during the operation.
+// SerialGroup is the CPU's group: one lane, plain loops. BlockGroup (kernels/device/launch.cuh) has the same
+// interface; tests/support/emulated_group.h emulates it without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -8,11 +8,12 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// The vectors in which a sum over entries accumulates: `Lanes<Real>::width` lanes in all.
+/// The SIMD vectors that hold the partial sums of a sum over entries. They have `Lanes<Real>::width` lanes together.
 template <class Real>
 using Parts = typename Lanes<Real>::Vector[Lanes<Real>::parts];
 
-/// Combines all lanes to one number of type Wide by repeated halving: of_two(lane i, lane i + half).
+/// Combines all lanes to one number of type Wide by repeated halving: lane i becomes of_two(lane i, lane i + half),
+/// until one lane is left.
 template <class Wide, class Real, class F>
 Wide over_halves(const Parts<Real>& v, F of_two) {
   constexpr int64_t half = Lanes<Real>::width / 2;

@@ -30,7 +30,8 @@ template <class Real>
 struct Lanes {
   typedef Real Vector __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
   static constexpr int64_t count = MR_VECTOR_BYTES / sizeof(Real);
-  /// Number of lanes of a sum, and number of vectors that hold them.
+  /// `width`: number of lanes in which a sum accumulates, on every processor. `parts`: number of SIMD vectors that
+  /// hold these lanes.
   static constexpr int64_t width = 64 / sizeof(Real), parts = width / count;
 
   static Vector load(const Real* from) {

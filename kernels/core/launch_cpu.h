@@ -10,8 +10,9 @@
 
 namespace mr::cpu {
 
-// Limits of estimated times in nanoseconds. Work below `worth_sharing` runs on one thread, because handing it out costs
-// more than it saves. Tasks that take `worth_a_piece` are so small that all threads end at about the same time.
+// Limits of estimated times in nanoseconds. Work below `worth_sharing` runs on one thread, because dividing it among
+// threads costs more than it saves. Larger work is divided into tasks of about `worth_a_piece`, which are so short
+// that all threads end at about the same time.
 constexpr double worth_sharing = 16384, worth_a_piece = 2048;
 
 /// number of entries that a thread takes at a time, if all entries take about equal time
@@ -70,7 +71,8 @@ struct Backend {
   }
 
  private:
-  /// Splits the lists into ranges, one per task: by the rows that the functor visits, or by the number of lists.
+  /// Returns how many of `count` lists one task takes. If `work` has one task per list, this follows from the
+  /// estimated time of all rows; otherwise a task takes one list, or eight if there are many.
   template <class Work>
   static int64_t lists_of_piece(int64_t count, const Work& work) {
     if constexpr (requires { work.lists.count; }) {

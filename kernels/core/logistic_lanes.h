@@ -31,7 +31,7 @@ struct Sigmoid {
     using V = Lanes<double>::Vector;
     constexpr double beyond = 350;
     const V far = t < 0 ? -t : t, y = far > beyond ? V{} : exponential(far > beyond ? V{} : -far);
-    const V more = w / (1 + y), less = more * y;  // more = w sigma(|t|), less = w sigma(-|t|)
+    const V more = w / (1 + y), less = more * y;  // more = w sigma(|t|), less = w sigma(-|t|), for weights w
     value = t < 0 ? less : more;
     slope = less / (1 + y);
   }

@@ -5,9 +5,10 @@
 
 namespace mr {
 
-/// Change it only if results of training, evaluation, metrics or bounds may differ from the previous main branch.
-/// Studies and checkpoints record it and refuse to continue under another version unless told to. One exception: with
-/// mr.fit{parallel = true}, another number of processes changes the last digits under the same version.
+/// Change the numerics version only if results of training, evaluation, metrics or bounds may differ from those of the
+/// main branch before the change. Studies and checkpoints record the version and refuse to continue under another one
+/// unless told to. One exception: with mr.fit{parallel = true}, another number of processes changes the last digits
+/// under the same version.
 constexpr const char* numerics_version = "2026-11g";
 
 /// Returns the numerics version. It is the same for NEON and for all instruction sets from AVX2 with FMA on. Without

@@ -13,7 +13,7 @@ void free_all(void* first) {
   }
 }
 
-/// pthread key whose destructor frees a thread's list when the thread ends
+/// pthread key whose destructor runs when a thread ends and frees all objects that were given to that thread
 struct Key {
   Key() {
     if (pthread_key_create(&number, &free_all) != 0) throw std::bad_alloc();

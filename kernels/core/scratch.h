@@ -19,7 +19,7 @@ struct Owned {
   Owned& operator=(const Owned&) = delete;
   virtual ~Owned() = default;
 };
-/// Gives `what` to the calling thread, which frees it when it ends. Throws std::bad_alloc.
+/// Makes the calling thread the owner of `what`: the object is freed when the thread ends. Throws std::bad_alloc.
 void give_to_thread(std::unique_ptr<Owned> what);
 
 /// Holds a T per thread, like a static thread_local T, created on first use in each thread; throws std::bad_alloc. A
@@ -47,7 +47,8 @@ class OfThread {
   T* made_ = nullptr;
 };
 
-/// largest number of bytes, for all arrays that are used together, that a thread keeps after use
+/// largest number of bytes that a thread keeps after use; the sizes of all arrays that are used together count as one
+/// sum
 constexpr int64_t most_kept = int64_t{4} << 20;
 
 template <class... T>
@@ -55,7 +56,8 @@ int64_t bytes_of(const std::vector<T>&... arrays) {
   return static_cast<int64_t>((size_t{0} + ... + (arrays.capacity() * sizeof(T))));
 }
 
-/// Holds the arrays while they are in use. Its destructor frees them if they are larger than `most_kept`.
+/// Holds a thread's scratch arrays while they are in use. Its destructor frees them if they have more than `most_kept`
+/// bytes together.
 template <class... T>
 class Kept {
  public:

@@ -28,6 +28,7 @@ class SharedLibrary {
 
 }  // namespace mr
 
-/// Declares a member for the library's function of this name, in two macro steps, because headers rename functions.
+/// Declares a member that points to the library's function `name`. Two macro steps are needed, because some headers
+/// define function names as macros for other names.
 #define MR_FUNCTION(name) MR_FUNCTION_EXPANDED(name)
 #define MR_FUNCTION_EXPANDED(name) decltype(&::name) name = reinterpret_cast<decltype(&::name)>(symbol(#name))

@@ -7,7 +7,8 @@
 
 namespace mr {
 
-/// Return a family's kernels for the CPU and for the GPU. The GPU's are null if the program was built without CUDA.
+/// Return the kernels of a family (a folder of kernels) for the CPU and for the GPU. Those for the GPU are null if the
+/// program was built without CUDA.
 template <class Table>
 const Table& cpu_table();
 template <class Table>
@@ -33,7 +34,7 @@ const Table* cuda_table();
   };
 
 namespace mr {
-/// Does nothing: the OVERRIDES of families whose kernels have no vectorized forms on the CPU.
+/// An empty OVERRIDES, for families of kernels that have no vectorized forms on the CPU.
 inline void no_overrides(const auto&) {}
 }  // namespace mr
 
@@ -49,7 +50,8 @@ inline void no_overrides(const auto&) {}
     return table;                                                 \
   }
 
-/// Defines the GPU table of a family for one type, in its <family>.cu, or its absence, in kernels/device/none.cpp.
+/// Defines the GPU table of a family of kernels for one type, in its <family>.cu. In a program without CUDA,
+/// kernels/device/none.cpp defines a function that returns null instead.
 #define MR_CUDA_TABLE(Table, Real, OVERRIDES)                      \
   template <>                                                      \
   const Table<Real>* cuda_table<Table<Real>>() {                   \

@@ -47,7 +47,7 @@ struct NoteOutside {
 class NanNotes {
  public:
   static constexpr int64_t most = 64;
-  /// `words` must all be 0.
+  /// `words` points to `most` 64-bit words on the device, one per check. All must be 0 at the start.
   explicit NanNotes(int64_t* words) : words_(words) {}
 
   /// Returns the word of a check, or null if all words are taken by other checks.

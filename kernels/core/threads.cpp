@@ -17,7 +17,8 @@
 namespace mr::cpu {
 namespace {
 
-/// Zero if no check for Ctrl-C is needed: `interrupt()` sets the bit `requested`, and `ask_host` sets `asks_host`.
+/// Flags that tell running computations to check for Ctrl-C, or 0 if no check is needed. `interrupt()` sets the bit
+/// `requested`. `ask_host` sets the bit `asks_host` if a host program must be asked.
 std::atomic<int> attention{0};
 constexpr int requested = 1, asks_host = 2;
 std::atomic<bool (*)()> host{nullptr};
@@ -51,8 +52,8 @@ struct Work {
 struct Job {
   static constexpr int64_t most_shares = 32;
   struct alignas(64) Share {
-    // number of the share's next piece; the number of its next entry could overflow, because there may be nearly 2^63
-    // entries
+    // number of the next piece (range of entries) of this thread's share. Pieces are counted rather than entries,
+    // because there may be nearly 2^63 entries, and the number of the next entry could overflow.
     std::atomic<int64_t> next{0};
     int64_t last = 0;
   };
@@ -129,8 +130,9 @@ int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-/// A thread pool. Threads may enter a job while it is open. The owner works too, closes the job when no piece is left,
-/// and waits only for threads that have entered, not for threads that have not yet woken.
+/// A thread pool. Threads may enter a job (a parallel loop) while it is open. The thread that started the job works
+/// too, closes the job when no piece is left, and waits only for threads that have entered, not for threads that have
+/// not yet woken.
 class Pool {
  public:
   explicit Pool(int n) { resize(n); }
@@ -148,7 +150,7 @@ class Pool {
     try {
       for (int i = 1; i < n; ++i) workers_.emplace_back([this, i, seen = calls_.load()] { serve(i, seen); });
     } catch (const std::exception&) {
-      // The system refused another thread or its memory: the pool continues with the threads that it has.
+      // The system refused another thread, or memory for one: the pool continues with the threads that it has.
     }
     size_ = static_cast<int>(workers_.size()) + 1;
   }
@@ -193,7 +195,8 @@ class Pool {
     return true;
   }
 
-  // incremented when a job begins and when threads must end; waiting threads wait until it changes
+  // counter that is incremented when a job begins and when the pool's threads must end; idle threads wait until it
+  // changes
   std::atomic<uint32_t> calls_{0};
   // number of threads that work on the job, and the bit `open`, which lets more threads enter
   std::atomic<uint32_t> inside_{0};
@@ -209,7 +212,8 @@ class Pool {
 /// Only one thread at a time may use the pool. It is also locked while the pool is resized.
 std::mutex owner;
 
-/// number of threads that a forked child has yet to start when it first needs them; 0 if they run
+/// number of threads that the pool of a forked child has yet to start, which it does at first use; 0 if its threads
+/// run
 std::atomic<int> to_start{0};
 
 /// Keeps the pool of this process. A forked child has none of its parent's threads, so it gets a new pool. The memory
@@ -229,7 +233,7 @@ Keeper& keeper() {
 void Keeper::in_child() {
   if (to_start == 0) to_start = keeper().pool.load()->size();
   keeper().pool = new Pool(1);
-  new (&owner) std::mutex;  // a thread of the parent may have locked it
+  new (&owner) std::mutex;  // replaces the mutex, which a thread of the parent may have locked at the fork
 }
 
 Pool& pool() { return *keeper().pool.load(std::memory_order_acquire); }
@@ -293,8 +297,9 @@ void ask_host(bool (*ask)()) noexcept {
   }
 }
 void check_interrupt() {
-  // Inside a parallel task all threads must notice Ctrl-C, so `parallel` clears the flag after the last thread ended.
-  // Outside, this function clears it. A check without Ctrl-C is one atomic load, so that inner loops may call it.
+  // Inside a parallel task the flag for Ctrl-C stays set, because all threads must notice it; `parallel` clears it
+  // after the last thread ended. Outside of a task, this function clears the flag. If Ctrl-C was not pressed, the
+  // check is one atomic load, so that inner loops may call it.
   if (inside_task != nullptr ? !inside_task->asked_to_stop() : !wants_interrupt()) return;
   if (inside_task == nullptr) static_cast<void>(take_interrupt());
   throw Interrupted();

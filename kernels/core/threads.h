@@ -18,7 +18,7 @@ struct Interrupted : std::runtime_error {
 /// inside a task runs serially.
 void parallel(int64_t count, int64_t grain, void (*task)(const void* context, int64_t first, int64_t last),
               const void* context);
-/// Like `parallel` above, with task(first, last).
+/// Like `parallel` with a context, but for a function object: calls task(first, last) for each range of [0, count).
 template <class Task>
 void parallel(int64_t count, int64_t grain, const Task& task) {
   parallel(
@@ -26,7 +26,8 @@ void parallel(int64_t count, int64_t grain, const Task& task) {
       [](const void* context, int64_t first, int64_t last) { (*static_cast<const Task*>(context))(first, last); },
       &task);
 }
-/// Like `parallel`, with task(i) for every i of a piece.
+/// Calls task(i) for every i of [0, count) on all threads, and returns when all calls are done. A thread takes `grain`
+/// of them at a time.
 template <class Task>
 void parallel_each(int64_t count, int64_t grain, const Task& task) {
   parallel(count, grain, [&](int64_t first, int64_t last) {
@@ -38,9 +39,9 @@ void parallel_each(int64_t count, int64_t grain, const Task& task) {
 int threads();
 void set_threads(int n);
 
-/// Ctrl-C handling. `interrupt` may be called from a signal handler. `check_interrupt` throws Interrupted after an
-/// interrupt and clears the flag. A task with long pieces also calls it, and then also ends when another task has
-/// failed.
+/// Ctrl-C handling. `interrupt` sets a flag and may be called from a signal handler. `check_interrupt` throws
+/// Interrupted if the flag is set, and clears it. Inside a parallel task, `check_interrupt` also throws if another
+/// task has failed, so tasks that run long should call it.
 void interrupt() noexcept;
 void check_interrupt();
 /// Returns true if Ctrl-C was pressed since the last check, and clears the flag, without throwing.

@@ -49,8 +49,8 @@ struct IndexView {
   MR_HD int64_t operator[](int64_t i) const { return data[i] - 1; }
 };
 
-/// How a tensor of at most `max_dims` dimensions is broadcast to the shape of the result. dims = 0: entry by entry
-/// (step 1), or a single entry (step 0).
+/// How a tensor of at most `max_dims` dimensions is broadcast to the shape of the result. dims = 0 marks two simple
+/// cases: the tensor has the shape of the result (step 1), or it is a single number (step 0).
 struct Broadcast {
   static constexpr int max_dims = 6;
   int dims = 0;

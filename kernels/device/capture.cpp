@@ -1,4 +1,4 @@
-// Recordings as CUDA graphs, captured from the stream.
+// Records GPU work as CUDA graphs, which CUDA captures from the stream.
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -14,7 +14,8 @@ class Graph : public Capture {
   /// `uploads` holds copies of the bytes that the graph uploads whenever it runs.
   Graph(Gpu& gpu, Handle<cudaGraphExec_t> executable, std::vector<HostBytes> uploads)
       : gpu_(gpu), uploads_(std::move(uploads)), executable_(std::move(executable)) {}
-  /// Ignores an error, which belongs to earlier work: the next call that can throw reports it.
+  /// An error of this CUDA call is ignored, because it belongs to work queued earlier: the next CUDA call that may
+  /// throw reports it.
   ~Graph() override { static_cast<void>(cudaStreamSynchronize(stream(gpu_))); }
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -39,7 +40,7 @@ void CudaDriver::upload_recorded(void* to, const void* from, int64_t bytes) {
 }
 
 void CudaDriver::begin_recording() {
-  // Relaxed mode, because memory may be allocated during the capture, and allocations are not work of the stream.
+  // Uses CUDA's relaxed capture mode, because other modes forbid to allocate memory while work is recorded.
   CUDA_TRY(gpu_, cudaStreamBeginCapture(stream(), cudaStreamCaptureModeRelaxed));
 }
 

@@ -10,7 +10,8 @@
 
 namespace mr::cuda {
 
-/// Throws std::bad_alloc if memory ran out, else as Gpu::fail does.
+/// Throws if `error` is not success: std::bad_alloc if memory ran out, else the exception of Gpu::fail, which names
+/// the call (`expression`) and its source location.
 void check(Gpu& gpu, cudaError_t error, const char* expression, const char* file, int line);
 void check(Gpu& gpu, cublasStatus_t status, const char* expression, const char* file, int line);
 

@@ -15,8 +15,8 @@
 
 namespace mr::cuda {
 
-/// Destroys CUDA objects. An error is ignored, because it belongs to earlier work: the next call that can throw reports
-/// it.
+/// Destroys CUDA objects. An error of these calls is ignored, because it belongs to work queued earlier: the next CUDA
+/// call that may throw reports it.
 struct Destroy {
   void operator()(cudaStream_t stream) const { static_cast<void>(cudaStreamDestroy(stream)); }
   void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }
@@ -41,7 +41,7 @@ using DeviceBytes = std::unique_ptr<char, FreeDevice>;
 /// Page-locked memory for uploads, with events that tell when its pieces are free again.
 class Staging {
  public:
-  /// Queues an upload and returns the number of times it had to wait.
+  /// Queues an upload, and returns how many times the upload had to wait for free page-locked memory.
   int64_t upload(Gpu& gpu, char* to, const char* from, int64_t bytes);
 
  private:

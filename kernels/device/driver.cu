@@ -114,7 +114,8 @@ void* CudaDriver::take(int64_t bytes) {
   return data;
 }
 
-/// Ignores an error, which belongs to an earlier kernel: the next call that can throw reports it.
+/// An error of cudaFree is ignored, because it belongs to a kernel that was launched earlier: the next CUDA call that
+/// may throw reports it.
 void CudaDriver::give_back(void* data) noexcept { static_cast<void>(cudaFree(data)); }
 
 int64_t CudaDriver::upload(void* to, const void* from, int64_t bytes) {

@@ -10,7 +10,7 @@ namespace mr::cuda {
 
 class Gpu;
 
-/// Recorded work that can be run any number of times, in its order.
+/// Recorded GPU work, which can be run any number of times. It runs in the order in which it was recorded.
 class Capture {
  public:
   virtual ~Capture() = default;
@@ -30,7 +30,7 @@ class Driver {
  public:
   struct About {
     std::string name;
-    int devices;  ///< number of devices that this process may use; it uses the first
+    int devices;  ///< number of GPUs that this process may use; the driver uses the first of them
     int multiprocessors;
   };
   explicit Driver(About about) : about_(std::move(about)) {}
@@ -43,14 +43,15 @@ class Driver {
   /// that uses it.
   virtual void* take(int64_t bytes) = 0;
   virtual void give_back(void* data) noexcept = 0;
-  /// Returns how many bytes to take for a tensor. A driver that checks memory accesses may ask for more.
+  /// Returns how many bytes to allocate for a tensor of the given size. A driver that checks memory accesses may ask
+  /// for more.
   virtual int64_t bytes_for(int64_t bytes) { return bytes; }
   virtual void handed_out(void* /*data*/, int64_t /*bytes*/) {}
   virtual void taken_back(void* /*data*/) noexcept {}
 
   /// Queues an upload; the bytes may change when it returns. Returns how often it had to wait for staging memory.
   virtual int64_t upload(void* to, const void* from, int64_t bytes) = 0;
-  /// Adds an upload to the recording. It reads a copy of the bytes that the recording keeps.
+  /// Adds an upload to the recording, which keeps a copy of the bytes and uploads this copy whenever it runs.
   virtual void upload_recorded(void* to, const void* from, int64_t bytes) = 0;
   /// Queues a download; the result is valid after `wait`.
   virtual void download(void* to, const void* from, int64_t bytes) = 0;

@@ -10,12 +10,13 @@ namespace mr::cuda {
 
 class Failures {
  public:
-  /// Call before a kernel is launched. `type` is the name of its functor's type, with static lifetime.
+  /// Remembers a kernel that is about to be launched, as a possible cause of a later error. `type` is the name of its
+  /// functor's type, with static lifetime.
   void note_launch(const char* type);
-  /// Call when all launched kernels have succeeded.
+  /// Forgets all launched kernels. Call it when they have succeeded.
   void clear_launches();
-  /// Names the kernels that were launched last since `clear_launches`, one of which caused an error that is found now.
-  /// Returns "" if there is none.
+  /// Returns the names of the last kernels that were launched since `clear_launches`, for the message of an error that
+  /// one of them caused. Returns "" if none was launched.
   std::string suspects() const;
 
   /// Marks the GPU as lost, with its first cause; later causes are ignored.

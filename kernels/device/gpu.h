@@ -46,16 +46,19 @@ class Gpu {
   void synchronize();
   int64_t waits() const { return waits_; }
 
-  /// Starts a recording. Until it ends, operations that have to wait throw. The pool keeps the memory that it uses.
+  /// Starts a recording of GPU work. Until the recording ends, operations that have to wait for the GPU throw. Memory
+  /// that the recorded work uses stays reserved while the recording exists.
   void begin_capture();
   /// Ends the recording and returns it, or null if the queued work cannot be run again.
   std::unique_ptr<Capture> end_capture();
   bool is_recording() const { return recordings_.is_open(); }
 
-  /// Returns where checks for NaN write what they find, so that they need not wait for the GPU. Null: no tally is open.
+  /// Returns the object in which checks for NaN record what they find, so that they need not wait for the GPU; null if
+  /// no tally (values that are accumulated on the device and read once per pass) is open.
   NanNotes* notes() const { return notes_; }
   void open_notes(NanNotes& notes) { notes_ = &notes; }
-  /// Stops recording NaNs in `notes`, unless a later tally has opened notes of its own.
+  /// Makes checks for NaN stop recording in `notes`. Does nothing if they record in the notes of another tally that
+  /// was opened later.
   void close_notes(const NanNotes& notes) {
     if (notes_ == &notes) notes_ = nullptr;
   }

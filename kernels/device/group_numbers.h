@@ -5,14 +5,15 @@
 
 namespace mr::cuda {
 
-/// Where group_numbers writes, in device memory. Entry g of `numbers` is the number of group g, ascending; its
-/// positions are order[starts[g]] .. order[starts[g + 1] - 1], from 0 and ascending. `found` gets the number of groups.
+/// Output arrays of `group_numbers`, in device memory. A group is the set of positions at which the input has equal
+/// numbers. `numbers` has each group's number, ascending. The positions of group g are order[starts[g]] ..
+/// order[starts[g + 1] - 1], ascending and counted from 0. `found` gets the number of groups.
 struct NumberGroups {
   int64_t *order, *starts, *numbers, *found;
 };
 
-/// Groups the positions of equal numbers, which are 1 to `most`. `order` has room for `count` entries, `numbers` for
-/// min(count, most), and `starts` for one more.
+/// Groups the positions of equal numbers in `numbers`, which has `count` entries from 1 to `most`. The output arrays
+/// must have room: `order` for `count` entries, `numbers` for min(count, most), `starts` for one more than `numbers`.
 void group_numbers(int64_t count, const int64_t* numbers, int64_t most, const NumberGroups& out);
 
 }  // namespace mr::cuda

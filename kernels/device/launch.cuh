@@ -21,7 +21,8 @@ class LaneGroup {
   static constexpr int strands = 4;
   static constexpr int stride = strands * warp;
 
-  /// `shared` holds one double per strand; only blocks need it.
+  /// `shared` is shared memory for the partial sums of a block, one double per strand (32 lanes). A group of one warp
+  /// does not use it.
   __device__ explicit LaneGroup(double* shared)
       : shared_(shared), lane_(static_cast<int>(threadIdx.x) % warp), strand_(static_cast<int>(threadIdx.x) / warp) {}
 
@@ -119,8 +120,8 @@ __global__ void __launch_bounds__(128) run_list_per_warp(int64_t count, const Wo
   for (int64_t list = blockIdx.x * per_block + threadIdx.x / warp; list < count; list += step) work(group, list);
 }
 
-/// Returns the number of blocks for so many pieces of work. More blocks would only wait for each other, so each block
-/// takes several pieces in turn.
+/// Returns the number of blocks of a launch for `pieces` blocks' worth of work, at most 64 per multiprocessor. More
+/// blocks would only wait for each other, so each block computes several lists or ranges of elements in turn.
 inline int64_t blocks_for(int64_t pieces) {
   return std::min<int64_t>(pieces, static_cast<int64_t>(gpu().multiprocessors()) * 64);
 }

@@ -35,9 +35,10 @@ class Pool {
   int64_t held() const;
   int64_t kept() const;
 
-  /// Starts a recording: until it ends, only blocks that it freed itself are reused.
+  /// Starts a recording of GPU work. Until it ends, a request gets a block that was freed during this recording, or
+  /// newly allocated memory. Other free blocks are not used.
   void begin_capture();
-  /// Ends the recording. Returns its number, to be passed to `forget` when its graph will not run again.
+  /// Ends the recording. Returns a number for it, to be passed to `forget` when the recorded graph will not run again.
   uint64_t end_capture();
   void forget(uint64_t graph) noexcept;
 
@@ -60,8 +61,11 @@ class Pool {
   GiveBack give_back_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;
-  BySize free_, recorded_;      // first free block of each size; `recorded_`: blocks released during the open recording
-  Block* in_graphs_ = nullptr;  // list of released blocks that recorded CUDA graphs may still use
+  // free_: first free memory block of each size; recorded_: first block of each size that was released during the open
+  // recording
+  BySize free_, recorded_;
+  // list of memory blocks that were released but may still be used by recorded CUDA graphs
+  Block* in_graphs_ = nullptr;
   // for each recorded graph, the request number at its end; the graph may use blocks of earlier requests
   std::set<uint64_t> graphs_;
   uint64_t requests_ = 0, recording_since_ = 0;

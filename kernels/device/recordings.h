@@ -19,7 +19,8 @@ class Recordings {
   Recordings& operator=(const Recordings&) = delete;
 
   bool is_open() const { return open_; }
-  /// Throws while a recording is open, because the result would need the recorded work to have run.
+  /// Throws if a recording is open. Operations that read a result of the GPU call it, because recorded work has not
+  /// run yet.
   void refuse_while_open() const;
   void begin(Driver& driver);
   /// Ends the recording and returns it, or null if the queued work cannot be run again.

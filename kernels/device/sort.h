@@ -10,7 +10,7 @@ namespace mr::cuda {
 /// Sorts pairs by ascending key, in place and stably. Only the lowest `bits` bits of the keys are compared.
 void sort_pairs(int64_t count, uint64_t* keys, int64_t* values, int bits = 64);
 
-/// Computes prefix sums without the own entry: out[i] = values[0] + ... + values[i - 1]. `out` may be `values`.
+/// Computes exclusive prefix sums: out[i] = values[0] + ... + values[i - 1]. `out` may be `values`.
 void exclusive_scan(int64_t count, const int64_t* values, int64_t* out);
 
 }  // namespace mr::cuda

@@ -14,9 +14,10 @@ class StagingPlaces {
   static constexpr int64_t piece_bytes = int64_t{256} << 10, all_bytes = pieces * piece_bytes;
 
   struct Place {
-    int64_t at, bytes;  ///< offset in the memory, and how many of the bytes fit
-    int left;           ///< the piece that became full, or -1; an event after its copies tells when it is free
-    int entered;        ///< the piece that is entered, or -1; it must be free
+    /// offset of the reserved memory in the ring, and its length, which may be less than what was asked for
+    int64_t at, bytes;
+    int left;     ///< piece of the ring that became full, or -1; the caller records an event after its copies
+    int entered;  ///< piece of the ring where this memory begins a new piece, or -1; the caller waits for its event
   };
 
   /// Returns a place in the ring for the next `bytes` > 0 of an upload, or for the first part of them.

@@ -9,8 +9,8 @@
 namespace mr::cpu {
 
 struct GumbelLoops {
-  /// Draws the noise of rows `row` to `row` + n - 1 for two rankings: the bits of RandomKeys (plackett_luce.h), which
-  /// uses both halves of philox(key, row + i, pair).
+  /// Draws the Gumbel noise of rows `row` to `row` + n - 1 for two rankings, which share the random bits philox(key,
+  /// row + i, pair). The noise has the same bits as that of RandomKeys (plackett_luce.h).
   void (*noise)(RandomKey key, uint64_t row, uint64_t pair, int64_t n, double* first, double* second);
 };
 

@@ -36,7 +36,8 @@ struct Grades {
   MR_HD double operator()(float grade) const { return grade; }
 };
 
-/// Computes - sum of target log softmax(f) per list, and its derivative by every score unless `derivative` is null.
+/// Computes, per list, minus the sum over rows of (target times log softmax of the scores), and its derivative by
+/// every score unless `derivative` is null.
 template <class Real, class Targets>
 struct TargetCrossEntropy {
   Span<const Real> scores;
@@ -92,7 +93,8 @@ struct ListMleLoss {
  private:
   MR_HD double score(int64_t list, int64_t at, int64_t k) const { return scores[at + by_grade(list, k)]; }
 
-  /// Returns the weight of position k of n, counted from 0.
+  /// Returns the weight in ListMLE of position k of n, counted from 0: 1, or less for lower positions with
+  /// `top_heavy`.
   MR_HD double weight(int64_t k, int64_t n) const {
     if (!top_heavy) return 1;
     if (n == 1) return 0;
@@ -100,8 +102,8 @@ struct ListMleLoss {
     return (portable::exp2(static_cast<double>(-k)) - last) / (1 - last);
   }
 
-  /// Returns the loss of the list. Stores for every position the largest score from that position on, and the sum of
-  /// e^(score - largest).
+  /// Returns the ListMLE loss of the list. For every position of the order by grade, stores the largest score f from
+  /// that position on, and the sum of e^(f - largest) from there on.
   MR_HD double from_the_last(int64_t list, int64_t at, int64_t n) const {
     double top = -HUGE_VAL, total = 0, value = 0;
     for (int64_t k = n - 1; k >= 0; --k) {
@@ -119,8 +121,8 @@ struct ListMleLoss {
     return value;
   }
 
-  /// Computes the derivative by the score f at position i: e^f times the sum over k <= i of weight_k / (sum of e^score
-  /// from k on), minus weight_i.
+  /// Computes the derivative of the ListMLE loss by the score f at position i of the order by grade: e^f times the sum
+  /// over k <= i of weight_k / (sum of e^score from position k on), minus weight_i.
   MR_HD void from_the_first(int64_t list, int64_t at, int64_t n) const {
     double sum = 0;
     for (int64_t i = 0; i < n; ++i) {

@@ -17,7 +17,8 @@ struct Climf {
   MR_HD static double term(double f) { return softplus(-f); }
   MR_HD static double term_slope(double f) { return -sigmoid(-f); }
   MR_HD static double pair(double, double by) { return softplus(by); }
-  /// Returns the derivative of the pairs (i, j) and (j, i) by f_i, where by = f_j - f_i.
+  /// Returns the derivative by f_i of the losses of the two pairs (i, j) and (j, i) of relevant rows. The argument
+  /// `by` is the score difference f_j - f_i.
   MR_HD static double pair_slope(double, double, double by) { return sigmoid(-by) - sigmoid(by); }
   MR_HD static double over(double) { return 1; }
 };
@@ -35,7 +36,7 @@ struct Tfmap {
   MR_HD static double over(double relevant) { return relevant; }
 };
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. Time O(P^2) for P
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. Time O(P^2) for P
 /// relevant rows.
 template <class Real, class Form>
 struct OwnScoreLoss {

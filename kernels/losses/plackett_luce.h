@@ -37,7 +37,7 @@ struct RandomKeys {
   Ragged lists;
   RandomKey key;
   int64_t rows_before;      // number of rows in earlier parts of the batch, if the batch is computed in parts
-  int64_t first, rankings;  // number of the first ranking, which is even, and how many rankings
+  int64_t first, rankings;  // number of the first ranking to draw, which is even, and how many rankings to draw
   Span<double> out;
 
   template <class Group>
@@ -78,14 +78,15 @@ struct ScorePowers {
     const double below = group.max(n, -HUGE_VAL, [&](int64_t i) { return -static_cast<double>(scores[at + i]); });
     group.each(
         n, [&](int64_t i) { powers[at + i] = portable::exp(difference(static_cast<double>(scores[at + i]), top)); });
-    group.each(1, [&](int64_t) { near[list] = top + below < most ? 1 : 0; });  // NaN if all scores are infinite
+    // the sum is NaN if all scores are infinite, and then near[list] is 0
+    group.each(1, [&](int64_t) { near[list] = top + below < most ? 1 : 0; });
   }
 };
 
-/// Computes the estimate of one sampled ranking for every row. `order` has the row numbers by rank, counted from 1 over
-/// all rankings; `ranks` has per list the number of first ranks that count. Numbers out of range are clamped. With
-/// `gains` it is PL-Rank-3 for the metric weight * sum of gain * discount; without, the derivative of the log
-/// probability. `shares` is spare memory.
+/// Computes, for every row, the estimate of the derivative by its score from one sampled ranking. With `gains` it is
+/// PL-Rank-3 for the metric weight * sum of gain * discount; without, the derivative of the log probability of the
+/// ranking. `order` has the row numbers by rank, counted from 1 over all rankings; numbers out of range are clamped.
+/// `ranks` has, per list, how many of the first ranks count. `shares` is spare memory.
 template <class Real>
 struct RankingSlopes {
   Span<const Real> scores;
@@ -96,13 +97,13 @@ struct RankingSlopes {
 
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t ranking) const {
-    // Each step needs the step before it, so one lane takes all of them.
+    // Goes through each ranking by one lane only, because the sums at a rank need those of the rank before.
     group.each(1, [&](int64_t) { of_ranking(ranking / lists.count, ranking % lists.count); });
   }
 
  private:
   struct Sum {
-    double top, total;  // the sum is total * e^top
+    double top, total;  // a sum of exponentials, stored as total * e^top to avoid overflow
   };
 
   MR_HD void of_ranking(int64_t copy, int64_t list) const {
@@ -110,7 +111,9 @@ struct RankingSlopes {
     const double weight = gains.data != nullptr ? weights[list] : 1;
     const bool is_near = near[list] != 0;
     const Sum below = from_the_last(is_near, start, at, lists.size(list), last, weight);
-    double above = 0, of_own = 0;  // sums over ranks so far of T_k (or 1) and of d(k), relative to 1 / D_k
+    // above: sum over ranks so far of T_k / D_k (or 1 / D_k); of_own: the same of d(k) / D_k; both are multiplied by
+    // the current D_k
+    double above = 0, of_own = 0;
     for (int64_t k = 0; k < last; ++k) {
       const int64_t row = row_at(start, at + k);
       const double share = shares[at + k], left = k > 0 ? 1 - shares[at + k - 1] : 0;
@@ -132,20 +135,23 @@ struct RankingSlopes {
     const int64_t n = lists.size(list), most = gains.data != nullptr && discounts.size < n ? discounts.size : n;
     return ranks[list] < 0 ? 0 : ranks[list] < most ? ranks[list] : most;
   }
-  /// Returns the row at position `place` of `order`, which is in the copy of the batch that begins at `start`.
+  /// Returns the row number at position `place` of `order`. Arrays hold one copy of the batch per ranking; the number
+  /// is clamped to the rows of the copy that begins at `start`.
   MR_HD int64_t row_at(int64_t start, int64_t place) const {
     const int64_t row = order[place] - 1, end = start + scores.size;
     return row < start ? start : row < end ? row : end - 1;
   }
 
-  /// Returns e^(score - top) of a row. If the list's powers are large enough to be used (`is_near`), `top` is the
-  /// list's largest score.
+  /// Returns e^(score - top) for a row. If `is_near`, reads the stored power, which is relative to the list's largest
+  /// score; otherwise computes it relative to the argument `top`.
   MR_HD double power(bool is_near, int64_t row, double top) const {
     return is_near ? powers[row] : portable::exp(difference(static_cast<double>(scores[row]), top));
   }
 
-  /// For the rows at the ranks that count, sets `shares` to p_k, and `out` to T of the next rank (without gains: to 1).
-  /// Returns D at the last of these ranks.
+  /// Goes through a ranking from the last rank to the first. Sets `shares` to p_k (the probability that the row at
+  /// rank k is drawn from the rows from k on) and `out` to T of rank k + 1, the sum of discount times gain over the
+  /// ranks after k (without gains: to 1). Returns D, the sum of e^score over the remaining rows, at the last rank that
+  /// counts.
   MR_HD Sum from_the_last(bool is_near, int64_t start, int64_t at, int64_t n, int64_t last, double weight) const {
     Sum sum{-HUGE_VAL, 0}, below = sum;
     double rest = 0;
@@ -167,8 +173,9 @@ struct RankingSlopes {
   }
 };
 
-/// Adds sums over sampled rankings, in their order, to sums over earlier rankings: of the values per list, and, per
-/// row, of the estimates and of value times estimate (unless `weighted` is null).
+/// Adds up sampled rankings, in their order, on top of the sums over earlier rankings. `value` gets the sum of the
+/// values per list, `plain` the sum of the estimates per row, and `weighted`, unless it is null, the sum of value
+/// times estimate per row.
 template <class Real>
 struct SumOfRankings {
   Span<const double> values, slopes;

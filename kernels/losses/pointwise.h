@@ -16,7 +16,8 @@ struct SquaredError {
   MR_HD double slope(double f, double y) const { return 2 * (f - y); }
 };
 
-/// The binary cross entropy of sigma(f) against 1 for a relevant row, else 0.
+/// The binary cross entropy of sigma(f), where f is a row's score. The target is 1 for a relevant row and 0 for
+/// another row.
 struct BinaryCrossEntropy {
   double threshold = 1;
   MR_HD double value(double f, double y) const { return softplus(y >= threshold ? -f : f); }
@@ -34,7 +35,7 @@ struct SquaredHinge {
   MR_HD double slope(double f, double y) const { return y >= threshold ? -2 * short_by(f) : 2 * short_by(-f); }
 };
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null.
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null.
 template <class Real, class Form>
 struct PointwiseLoss {
   Form form;
@@ -61,9 +62,9 @@ using BinaryCrossEntropyLoss = PointwiseLoss<Real, BinaryCrossEntropy>;
 template <class Real>
 using SquaredHingeLoss = PointwiseLoss<Real, SquaredHinge>;
 
-/// Cumulative logits (McCullagh 1980): the sum over levels k of the binary cross entropy of sigma(f - threshold_k)
-/// against 1 if the grade is at least k, else 0. Also computes the derivative by the thresholds, one row of it per
-/// list.
+/// Cumulative logits (McCullagh 1980): the sum over levels k of the binary cross entropy of sigma(f - threshold_k).
+/// Its target is 1 if the row's grade is at least k, else 0. Also computes the derivative by the thresholds, one row
+/// of it per list.
 template <class Real>
 struct OrdinalLoss {
   Span<const Real> thresholds;

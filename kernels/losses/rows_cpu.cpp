@@ -1,5 +1,5 @@
-// Pointwise and listwise losses on the CPU. Some compute exponentials by vectors, the others run the plain form. Losses
-// whose time grows faster than the rows of a list check for Ctrl-C inside a list.
+// Pointwise and listwise losses on the CPU. Some run in SIMD vectors, the others run the same code as the GPU. Losses
+// whose time grows faster than the number of rows of a list check for Ctrl-C inside a list.
 #include "kernels/core/launch_cpu.h"
 #include "kernels/losses/gumbel.h"
 #include "kernels/losses/neural/neural_matrix.h"
@@ -56,7 +56,8 @@ struct VectorRandomKeys : RandomKeys<Real> {
   }
 };
 
-/// Runs a loss by its form in vectors, `Form`, which is derived from the plain form and has no further members.
+/// Computes a loss by `Form`, a class that computes it in SIMD vectors. `Form` is derived from the loss's scalar
+/// class, `Plain`, and has no further members.
 template <class Form, class Plain>
 void by_vectors(int64_t count, const Plain& work) {
   Backend::lists(count, Form{work});

@@ -9,9 +9,10 @@
 
 namespace mr {
 
-/// Computes one value per list: the sum over relevant rows of the mean over their `draws`, times the row's weight. With
-/// it comes the derivative by every score unless `derivative` is null, or the second derivative by each score alone if
-/// `curved`. `drawn` and `slopes` have `draws` entries per relevant row.
+/// Computes the loss of every list: the sum over relevant rows of the mean cost of the row's sampled pairs, times the
+/// row's weight. Also computes the derivative by every score unless `derivative` is null or, if `curved`, the second
+/// derivative by each score alone. `draws` rows are sampled per relevant row, so `drawn` and `slopes` have `draws`
+/// entries for each.
 template <class Real, class Sampler>
 struct SampledLoss {
   Sampler sampler;

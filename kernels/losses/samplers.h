@@ -21,7 +21,7 @@ struct DrawnPair {
   double value = 0, slope = 0, curvature = 0;
 };
 
-/// Input of a sampler for one relevant row.
+/// What a sampler needs to draw for one relevant row: its list and scores, and the key of the random numbers.
 template <class Real>
 struct RowDraws {
   Span<const Real> scores;
@@ -79,7 +79,8 @@ struct RankedSampler {
     return of.logistic(at_rank(of, first + 1, rank(philox(of.key, of.number, first))));
   }
 
-  /// Draws a rank: inverts the distribution function of ranks.
+  /// Draws the rank of the row to take, with probability proportional to exp(-rank / (candidates rho)), by inverting
+  /// the distribution function.
   MR_HD int64_t rank(const Random128& bits) const {
     const double u = static_cast<double>(bits.low() >> 11) * 0x1p-53, total = 1 - portable::exp(-1 / rho);
     const double r = -portable::log1p(-u * total) * static_cast<double>(candidates) * rho;

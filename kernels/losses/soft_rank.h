@@ -29,8 +29,8 @@ MR_HD inline double normal_below(double z) {
 }
 MR_HD inline double normal_density(double z) { return portable::exp(-0.5 * z * z) * 0.39894228040143267794; }
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. `spare` has five entries
-/// per row.
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. `spare` has five
+/// entries per row.
 template <class Real>
 struct SoftRankLoss {
   Span<const Real> scores;
@@ -57,14 +57,16 @@ struct SoftRankLoss {
     group.each(1, [&](int64_t) { value[list] = static_cast<Real>(total); });
   }
 
-  /// Returns how far row i of the list that begins at `at` is above row j, in standard deviations of the difference.
+  /// Returns (s_i - s_j) / standard deviation of the difference, for rows i and j with scores s of the list that
+  /// begins at `at`. In SoftRank, row i is above row j with probability Phi of this number.
   MR_HD double z(int64_t at, int64_t i, int64_t j) const {
     const double a = scores[at + i], b = scores[at + j];
     return a == b ? 0 : (a - b) / (sd * 1.41421356237309504880);
   }
 
  private:
-  /// Returns the expected discount of row j. Adds its derivative by every score, times -weight, to the derivative.
+  /// Returns the expected discount of row j. Adds the derivative of this discount by every score, times -weight, to
+  /// the loss's derivative.
   template <class Group>
   MR_HD double of_row(const Group& group, int64_t at, int64_t n, int64_t j, double weight) const {
     const double* const discounts = spare.data + 5 * at;
@@ -99,9 +101,9 @@ struct SoftRankLoss {
     return expected;
   }
 
-  /// Returns the change of a row's expected discount if another row moves from certainly below to certainly above. It
-  /// is a sum over the distribution of ranks without the other row. The distribution is computed from the end at which
-  /// no digits cancel.
+  /// Returns how much a row's expected discount changes if another row moves from certainly below to certainly above.
+  /// The change is a sum over the distribution of the row's rank without the other row. That distribution is computed
+  /// from `ranks`, the one with the other row, starting at the end at which no digits cancel.
   static MR_HD double worth(const double* ranks, const double* discounts, int64_t n, double up) {
     double without = 0, sum = 0;
     const auto step = [&](int64_t r) { return discounts[r + 1] - discounts[r]; };

@@ -66,8 +66,9 @@ inline void one_more(double* ranks, int64_t rows, double up) {
     Numbers::store(ranks + r, Numbers::load(ranks + r) * stays + Numbers::load(ranks + r - 1) * up);
 }
 
-/// Computes the distribution of ranks without a row: without = (rank - passed without) / kept, rank after rank, from
-/// the end at which no digits cancel. `by` is 1 or -1.
+/// Removes a row from the distribution of another row's rank: without = (rank - passed * previous without) / kept,
+/// rank after rank. The loop starts at the end at which no digits cancel: `by` is 1 for ascending ranks, -1 for
+/// descending ones.
 template <int vectors>
 void worth_of(const double* ranks, const double* steps, int64_t n, int64_t by, const double* passed, const double* kept,
               double* changes) {

@@ -22,9 +22,9 @@
 
 namespace mr {
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. `order` has the rows of
-/// every list by descending score, counted from 1 within the batch. `spare` has `slots` doubles per row. `power` is 1
-/// or 2.
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. `order` has the
+/// rows of every list by descending score, counted from 1 within the batch. `spare` has `slots` doubles per row.
+/// `power` is 1 or 2.
 template <class Real>
 struct SoftSortNdcgLoss {
   static constexpr int64_t slots = LaplaceSums<Real>::slots + 5;
@@ -64,7 +64,9 @@ struct SoftSortNdcgLoss {
  private:
   static MR_HD double discount_at(int64_t place) { return discount(static_cast<double>(place + 1)); }
 
-  /// The vectors of a list, by row: G_i / IDCG, M_i, 1 / Z_i (then a_i), the derivative, and sums over rows above.
+  /// Arrays of one list, with an entry per row i. `gain`: G_i / IDCG, with G_i the gain. `mean`: M_i, the mean of G
+  /// over all rows, weighted by the kernel K_ij. `share`: 1 / Z_i with Z_i = sum_j K_ij, later multiplied by the
+  /// discount of the row's place. `slope`: the derivative by the score. `above`: sums over the rows above row i.
   struct OfList {
     LaplaceSums<Real> sums;
     double tau;

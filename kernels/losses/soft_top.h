@@ -15,7 +15,8 @@
 
 namespace mr {
 
-/// Which measure of a soft choice of the top k rows a loss computes.
+/// What a loss computes from a soft choice of the top k rows: its precision, its recall, the probability of a hit, or
+/// its cross entropy with relevance.
 enum class SoftTop : int32_t { precision, recall, hit, cross_entropy };
 
 /// Computes a loss of the mask m_i = sigma(z_i), z_i = (f_i - (f_(k) + f_(k+1)) / 2) / tau, where f_(k) is the k-th
@@ -98,9 +99,9 @@ struct ProjectedNdcgLoss {
     const int64_t at = lists.begin(list), n = lists.size(list);
     const bool matters = grades_differ(group, relevance.data + at, n);
     double* const rank = spare.data + slots * at;  // by place
-    double* const block = rank + n;                // first place of the place's block
+    double* const block = rank + n;                // by place p: first place of the block that contains p
     double* const slope = rank + 2 * n;            // by place: G_i d'(R_i)
-    double* const shift = rank + 3 * n;            // by first place of a block: sums over the block
+    double* const shift = rank + 3 * n;            // at the first place of each block: a sum over the rows of the block
     group.each(1, [&](int64_t) { pool(at, n, rank, block, shift); });
     const double total = group.sum(n, [&](int64_t p) {
       const double gain = gain_of(relevance[row(at, p)]);
@@ -120,14 +121,16 @@ struct ProjectedNdcgLoss {
 
  private:
   MR_HD int64_t row(int64_t at, int64_t place) const { return order[at + place] - 1; }
-  /// Returns (f_first - f_other) / eps for the rows at two places by descending score.
+  /// Returns (score at place `first` - score at place `other`) / eps, where places count the rows by descending score.
+  /// Equal scores give 0, even if infinite.
   MR_HD double gap(int64_t at, int64_t first, int64_t other) const {
     const double a = scores[row(at, first)], b = scores[row(at, other)];
     return a == b ? 0 : (a - b) / eps;
   }
 
-  /// Finds the blocks of places [first, end): sum[first] is the sum over a block's rows of (f_first - f_row) / eps.
-  /// While blocks are found, `block` holds at each block's first place where the block before it starts.
+  /// Pool adjacent violators: finds the blocks of rows, by place in descending order of score. For each block from
+  /// place `first` on, sum[first] becomes the sum over its rows of (f_first - f_row) / eps. While the blocks are being
+  /// found, block[first] holds the first place of the previous block.
   MR_HD void pool(int64_t at, int64_t n, double* rank, double* block, double* sum) const {
     int64_t first = 0;
     for (int64_t p = 0; p < n; ++p) {
@@ -139,7 +142,8 @@ struct ProjectedNdcgLoss {
         const auto before = static_cast<int64_t>(block[first]);
         const double size = static_cast<double>(first - before), own = static_cast<double>(next - first),
                      apart = gap(at, before, first);
-        // compares the mean score of the block before minus that of this block with the difference of their mean ranks
+        // stops pooling if the mean score of the previous block exceeds that of this block by more than their mean
+        // ranks differ
         if (apart - sum[before] / size + sum[first] / own > 0.5 * (size + own)) break;
         sum[before] += sum[first] + own * apart;
         first = before;
@@ -159,7 +163,8 @@ struct ProjectedNdcgLoss {
     }
   }
 
-  /// Computes mean[first] = mean of `of` over each block, where `first` is the block's first place.
+  /// Computes the mean of the array `of` over each block of places and writes it to mean[first], where `first` is the
+  /// block's first place.
   MR_HD static void means(int64_t n, const double* block, const double* of, double* mean) {
     for (int64_t p = 0; p < n; ++p) mean[p] = 0;
     int64_t first = 0;

@@ -26,8 +26,8 @@ struct SigmoidAbove {
   MR_HD static double slope(double by) { return logistic_kernel(by); }
 };
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. The choice of the first
-/// N rows has no gradient. `slopes` has an entry per row. Time O(N rows).
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. The choice of the
+/// first N rows has no gradient. `slopes` has an entry per row. Time O(N rows).
 template <class Real, class Above>
 struct TopRanksLoss {
   Span<const Real> scores;

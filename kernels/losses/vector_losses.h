@@ -57,7 +57,7 @@ struct VectorCrossEntropy : TargetCrossEntropy<Real, Targets> {
   }
 
  private:
-  /// Computes the targets of the rows into b. Returns their sum.
+  /// Computes the targets of the list's rows (for example their grades) into the array b. Returns their sum.
   double targets(RowScratch& my, int64_t at, int64_t n, int64_t size) const {
     const float* const y = this->relevance.data + at;
     std::copy_n(y, n, my.x.begin());

@@ -50,7 +50,8 @@ struct VectorOwnScores : OwnScoreLoss<Real, Form> {
     }
     for (int64_t other = 0; other < p; ++other) {
       check_interrupt();
-      // Saves the sums of this row, to remove the pair of the row with itself, which the loop below adds.
+      // Saves this row's sums before the loop below, which adds the pair of the row with itself, too. Restoring them
+      // removes that pair.
       const double sum = my.sums[other], slope = my.slopes[other];
       if constexpr (std::is_same_v<Form, Tfmap>)
         row_loops().tfmap(my.f.data(), my.sigma.data(), my.curve.data(), my.f[other], my.sigma[other], p,

@@ -46,7 +46,8 @@ struct VectorSoftRank : SoftRankLoss<Real> {
       for (int64_t r = 0; r < n; ++r) discounts[r] = discount(static_cast<double>(r + 1));
       for (int64_t r = 0; r + 1 < n; ++r) steps[r] = discounts[r + 1] - discounts[r];
     }
-    /// Returns the entry of the first rank. The entry before it is 0.
+    /// Returns a pointer to the first rank's entry in `ranks`, which has spare entries before it: loops read
+    /// ranks[-1], which is 0.
     double* of_ranks() { return ranks.data() + SoftRankLoops::padding; }
   };
 
@@ -73,7 +74,8 @@ struct VectorSoftRank : SoftRankLoss<Real> {
     for (const bool likely_below : {true, false}) {
       int64_t count = 0;
       for (int64_t i = 0; i < n; ++i) {
-        // Skips row j itself, and rows whose density is 0, because their slope is 0, too.
+        // Leaves out row j itself, and each row i whose density of the score difference is 0, because the derivative
+        // by its score is 0.
         if (i == j || my.density[i] == 0 || (my.above[i] <= 0.5) != likely_below) continue;
         my.rows[count] = i;
         my.up[count++] = my.above[i];

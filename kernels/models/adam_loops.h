@@ -13,7 +13,7 @@ struct Tail {
   Tail(const Real* from, int64_t n) { std::memcpy(lanes, from, n * sizeof(Real)); }
 };
 
-/// Holds AdamRates, broadcast to every lane.
+/// Holds the settings of an Adam step (AdamRates), each copied to every lane of a SIMD vector.
 template <class Real>
 struct Rates {
   using V = typename Lanes<Real>::Vector;
@@ -43,7 +43,7 @@ struct Moments {
   }
 };
 
-/// Takes a step of Adam for a vector of entries of a row.
+/// Takes a step of Adam for one SIMD vector of a row's entries.
 template <class Real>
 void step_at(Real* parameter, Real* mean, Real* square, typename Lanes<Real>::Vector gradient,
              const Rates<Real>& rates) {
@@ -67,8 +67,9 @@ void step_tail(Real* parameter, Real* mean, Real* square, const Real* gradient, 
   put(square, at.square);
 }
 
-/// Loads a row's gradient without a branch, because the branch predictor cannot foresee which rows have a gradient. For
-/// a row without gradient, other numbers are loaded and multiplied by zero.
+/// Loads the gradient of a parameter's row without a branch, because the branch predictor cannot foresee which rows
+/// have a gradient. For a row without gradient, other memory is loaded and a bit mask turns all loaded numbers into
+/// zeros.
 template <class Real>
 class RowGradient {
   using V = typename Lanes<Real>::Vector;
@@ -90,8 +91,8 @@ class RowGradient {
   Mask mask_;
 };
 
-/// Takes a step of Adam. `tails`: true if rows are not whole vectors. A function call in the loop would spill all
-/// registers.
+/// Takes a step of Adam for the rows with positions `first` to `last` - 1. `tails`: true if the width of a row is not
+/// a multiple of a SIMD vector's length. The loop is without function calls, because a call would spill all registers.
 template <bool tails, class Real>
 void adam_rows(const AdamRows<Real>& at, int64_t first, int64_t last, const AdamRates<Real>& rates) {
   constexpr int64_t count = Lanes<Real>::count;

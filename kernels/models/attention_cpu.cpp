@@ -48,22 +48,22 @@ struct Tile {
     }
   }
 
-  /// `mine` returns the tile's rows of a tensor, `all` the list's rows.
+  /// `mine` returns the rows of a tensor that belong to this tile, `all` the rows of the whole list.
   Factor<Real> mine(const Span<const Real>& x) const { return {x.data + in.entry(head, first), in.stride()}; }
   Factor<Real> all(const Span<const Real>& x, bool transposed) const {
     return {x.data + in.entry(head, 0), in.stride(), transposed};
   }
-  /// Computes the products of all pairs of a row of the tile and a row of the list: to = scale x_tile y_list', with one
-  /// row per row of the tile.
+  /// Computes the inner products of each row of the tile in x with each row of the list in y, times `scale`. `to` gets
+  /// one row per row of the tile, and one column per row of the list.
   void pairs(Real* to, const Span<const Real>& x, const Span<const Real>& y, Real scale) const {
     multiply(Product<Real>{mine(x), all(y, true), rows, head.rows, in.columns, to, stride, scale});
   }
-  /// Computes weighted sums of the list's rows for each row of the tile: to_tile = weights x_list.
+  /// For each row of the tile, computes a weighted sum of the list's rows: to_tile = weights x_list.
   void combine(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{
         {weights, stride}, all(x, false), rows, in.columns, head.rows, to.data + in.entry(head, first), in.stride()});
   }
-  /// Adds weighted sums of the tile's rows to each row of the list: to_list += weights' x_tile.
+  /// To each row of the list, adds a weighted sum of the tile's rows: to_list += transposed weights x_tile.
   void spread(const Real* weights, const Span<const Real>& x, const Span<Real>& to) const {
     multiply(Product<Real>{{weights, stride, true},
                            mine(x),

@@ -8,8 +8,8 @@
 
 namespace mr::cpu {
 
-/// Candidates of one vector: the rows whose product with it is at least `bound`. Each array has 64 spare bytes after
-/// its last entry, because whole SIMD registers are stored.
+/// Collects the candidates of one vector: the rows of a matrix whose inner product with the vector is at least
+/// `bound`. Each array has 64 spare bytes after its last entry, because whole SIMD registers are stored.
 struct Basket {
   float bound;
   float* products;
@@ -17,18 +17,18 @@ struct Basket {
   int64_t count;
 };
 
-/// Rows are packed in strips of `strip_rows` rows, vectors in groups of `group`: entry c of member j is at [c * size +
-/// j].
+/// Number of rows that are packed together in a strip. Vectors are packed in groups of `group`. Entry c of member j of
+/// a strip or group is at position [c * size + j], where `size` is its number of members.
 constexpr int64_t strip_rows = 32;
 
 struct CandidateLoops {
-  /// Vectors of a group.
+  /// number of vectors that are packed and multiplied together
   int64_t group;
-  /// Multiplies each vector by the rows of a strip, of which the first is row `first`, and adds candidates to the
-  /// basket of the vector. A product that is NaN is not added.
+  /// Multiplies each vector by the rows of a strip, whose first row has number `first`. Rows whose product is at least
+  /// the bound of the vector's basket are added to this basket. A product that is NaN is not added.
   void (*collect)(const float* strip, const float* vectors, int64_t groups, int64_t width, int32_t first,
                   Basket* baskets);
-  /// Removes the candidates with a product below `bound`.
+  /// Removes the rows from a basket whose product is below its `bound`.
   void (*keep)(Basket& basket);
   /// Returns how many of n inner products (of a vector with rows) are at least `least`.
   int64_t (*count)(const float* products, int64_t n, float least);

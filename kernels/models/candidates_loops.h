@@ -9,14 +9,15 @@ namespace {
 using L = Lanes<float>;
 typedef int32_t Numbers __attribute__((vector_size(MR_VECTOR_BYTES)));  // NOLINT: the attribute needs typedef
 
-/// number of vectors in a group; their sums with two registers of rows fill the registers
+/// number of vectors that are multiplied together: so many that their sums, with two registers of rows each, fill the
+/// registers
 constexpr int64_t group = MR_VECTOR_BYTES == 64 ? 8 : 6;
 
 #if defined(__AVX512F__)
-/// Returns one bit for each product: 1 if it reaches the bound.
+/// Returns one bit for each product: 1 if the product is at least `bound`.
 inline uint32_t reached(L::Vector products, L::Vector bound) { return _mm512_cmp_ps_mask(products, bound, _CMP_GE_OQ); }
-/// Adds the products whose bit is 1 to the basket. Storing whole registers is much faster than storing only these
-/// entries.
+/// Appends the products whose bit is 1, and their row numbers, to the vector's candidates. Whole registers are stored,
+/// because storing only these entries is much slower.
 inline void put(Basket& to, uint32_t mark, L::Vector products, Numbers rows) {
   const auto marked = static_cast<__mmask16>(mark);
   _mm512_storeu_ps(to.products + to.count, _mm512_maskz_compress_ps(marked, products));

@@ -17,8 +17,9 @@ struct StoredRow {
   Real *base, *mean, *square;
 };
 
-/// Rows of a parameter (numbers `rows`, from 0) as stored, with their deferred updates. glide[i] is the number of the
-/// closed form (Glide) for row i, -1 if nothing is deferred, or a `shown_glide`.
+/// The rows of a parameter, counted from 0, that are read or updated now, as stored before their deferred updates. For
+/// row rows[i], glide[i] says which updates are deferred: the number of a Glide (their closed form), -1 for none, or
+/// `shown_glide` of the number if the parameter already shows the result.
 template <class Real>
 struct DeferredRows {
   Real* stored;
@@ -30,10 +31,11 @@ struct DeferredRows {
   const Real *weights, *places;
   int64_t width;
 
-  /// Returns the number of row i's Glide, also where `shown_glide` has encoded it.
+  /// Returns the number of row i's Glide (the closed form of its deferred updates), decoded if `shown_glide` has
+  /// encoded it.
   MR_HD int32_t glide_of(int64_t i) const { return glide[i] >= -1 ? glide[i] : shown_glide(glide[i]); }
-  /// Encodes the number of a Glide, to mark that the parameter already shows the row as of now, so that it is not
-  /// computed twice. Applying the function again decodes it.
+  /// Encodes the number of a Glide, to mark that the parameter already shows the row with its deferred updates
+  /// applied, so that they are not computed twice. Applying the function again decodes the number.
   static MR_HD int32_t shown_glide(int32_t number) { return -2 - number; }
 
   /// Returns the number of tables in a stored row (numbers, means, squares).
@@ -62,7 +64,7 @@ struct DeferredRows {
   }
 };
 
-/// Computes the current values of these rows into `out`. The stored rows do not change.
+/// Computes the current values of rows with deferred updates into `out`. The stored rows do not change.
 template <class Real>
 struct SettleRows {
   DeferredRows<Real> at;
@@ -80,15 +82,18 @@ struct SettleRows {
   }
 };
 
-/// Applies the deferred updates of these rows, then a step along row i of the gradient, and writes the result into the
-/// parameter, too. The step has the operations of SgdStep, RootStep or AdamStep.
+/// Applies the deferred updates of the given rows, and then an optimizer step with their gradients. The i-th of these
+/// rows has row i of `gradient`. The result is also written into the parameter. The step has the operations of
+/// SgdStep, RootStep or AdamStep.
 template <class Real>
 struct StepRows {
   DeferredRows<Real> at;
   const Real* gradient;
   Real* shown;
   Real rate, correction, beta1, beta2, epsilon;  // with SGD and RMSProp, `beta1` is the momentum
-  Real add, decay, factor;  // RMSProp: squares become beta2 v + add g^2; SGD: g + decay p; AdamW: p is factor p before
+  // Settings of an optimizer step for the mean square v, gradient g and parameter p. RMSProp: v becomes beta2 v + add
+  // g^2. SGD: g becomes g + decay p. AdamW: p is first multiplied by `factor`.
+  Real add, decay, factor;
 
   MR_HD void operator()(int64_t i) const {
     const int64_t number = at.rows[i / at.width], c = i % at.width;

@@ -10,7 +10,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Calls loop(work, first, last) over the rows, which have the given number of entries each.
+/// Divides the rows of `work`, which have `count` entries in all, among the threads: calls loop(work, first, last) for
+/// ranges of rows.
 template <class Work>
 void by_row(int64_t count, const Work& work, void (*loop)(const Work& work, int64_t first, int64_t last)) {
   if (count == 0) return;

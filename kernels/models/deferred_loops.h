@@ -20,7 +20,8 @@ void put(Real* to, typename Lanes<Real>::Vector v, int64_t n) {
   std::memcpy(to, &v, n * sizeof(Real));
 }
 
-/// Requests the i-th updated row, and its place in `other`, from memory. Does nothing if i >= `last`.
+/// Prefetches the i-th updated row, and the row with the same number in the table `other`. Does nothing if i >=
+/// `last`.
 template <class Real>
 void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t last) {
   if (i >= last) return;
@@ -28,7 +29,7 @@ void fetch(const DeferredRows<Real>& at, const Real* other, int64_t i, int64_t l
   prefetch_row<true>(other, at.rows[i], at.width);
 }
 
-/// Vectorized DeferredRows::lost.
+/// Computes DeferredRows::lost, the amount that deferred updates subtract from entries, for a SIMD vector of entries.
 template <class Real>
 typename Lanes<Real>::Vector lost(const DeferredRows<Real>& at, const Glide<Real>& g, typename Lanes<Real>::Vector m,
                                   typename Lanes<Real>::Vector v) {
@@ -95,7 +96,8 @@ struct Moving {
     if (w.at.has_mean) g = m = w.beta1 * m + g;
     p -= w.rate * g;
   }
-  /// Applies the deferred updates. `shown` is the row in the parameter if it already shows the result, else null.
+  /// Applies the deferred updates to a vector of entries. If the parameter already shows their result, `shown` points
+  /// to its entries there, which are loaded instead of computed; otherwise it is null.
   void glide(const Glide<Real>& g, const StepRows<Real>& w, const Real* shown, int64_t n) {
     const auto stored = p;
     if (shown != nullptr) {

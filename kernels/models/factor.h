@@ -53,7 +53,8 @@ struct FactorUserGradients {
   }
 };
 
-/// Finds the user of each of `rows`, the rows of a batch in some order, counted from 0.
+/// For each row number in `rows` (rows of a batch, counted from 0, in any order), finds the user of the list that
+/// contains the row.
 template <class Real>
 struct OwnersOfRows {
   Span<const int64_t> rows, user_of;

@@ -11,15 +11,18 @@
 
 namespace mr {
 
-enum class StepKind : uint8_t { sgd, root, adam };  // root: RMSProp and Adagrad
+// kind of optimizer whose updates are deferred; `root` stands for RMSProp and Adagrad, which divide by a root of
+// squares
+enum class StepKind : uint8_t { sgd, root, adam };
 
-/// Sums over the steps since a row's last update, t0: of weight d^n, and of weight / (1 + d), where d = place / centre
-/// - 1.
+/// Sums over the optimizer steps that were deferred since step t0, each with a `weight` and a `place` (the factor of
+/// epsilon in the step's denominator). With d = place / centre - 1, they are: `moment[n]`, the sum of weight d^n, and
+/// `inverse`, the sum of weight / (1 + d).
 struct GlideSums {
   static constexpr int moments = 6;
   double centre = 1, inverse = 0;
   double moment[moments] = {};
-  /// Multiplies all weights.
+  /// Multiplies all weights in the sums by a factor.
   MR_HD void scale(double factor) {
     inverse *= factor;
     for (double& each : moment) each *= factor;
@@ -34,10 +37,10 @@ struct GlideSums {
   }
 };
 
-/// The glide: the amount that deferred updates subtract from rows with the same t0. With reach = epsilon centre and u =
-/// reach / (sqrt(v) + reach), it is m / (sqrt(v) + reach) times sum_j weight_j / (1 + d_j u), which is computed as a
-/// rational function of u. Where that is not exact enough, the `terms` steps are summed one by one: m weight / (sqrt(v)
-/// + place).
+/// The glide: the amount that deferred updates subtract from rows that were last updated in the same step t0. With
+/// reach = epsilon centre and u = reach / (sqrt(v) + reach), it is m / (sqrt(v) + reach) times sum_j weight_j / (1 +
+/// d_j u), which is computed as a rational function of u. Where that is not exact enough, the terms m weight_j /
+/// (sqrt(v) + epsilon place_j) of the `terms` steps are summed one by one.
 template <class Real>
 struct Glide {
   // rational function (top[0] + top[1] u + ...) / (1 + bottom[0] u + ...) of u = reach / (sqrt(v) + reach)
@@ -48,7 +51,8 @@ struct Glide {
   // true if the polynomials in u have degrees of at most 2: then multiplying both by (sqrt(v) + reach)^2 saves a
   // division
   bool low = false;
-  // weight decay: the factor of the parameter; with SGD's momentum also how much of the parameter enters the mean
+  // kept: factor of the parameter from weight decay. pull: with SGD's momentum, the factor with which weight decay
+  // adds the parameter to the mean gradient
   Real kept = 1, pull = 0;
 };
 
@@ -97,7 +101,9 @@ struct GlideFit {
     set_top(g, 2);
     return true;
   }
-  /// Solves g[k] + bottom[0] g[k-1] + bottom[1] g[k-2] + bottom[2] g[k-3] = 0 for k = 3, 4, 5 by Cramer's rule.
+  /// Solves the linear equations g[k] + bottom[0] g[k-1] + bottom[1] g[k-2] + bottom[2] g[k-3] = 0 for k = 3, 4, 5, by
+  /// Cramer's rule, for the coefficients `bottom` of the Pade approximant's denominator. g has the coefficients of its
+  /// power series.
   MR_HD bool three(const double* g) {
     const double minor0 = g[2] * g[2] - g[1] * g[3], minor1 = g[2] * g[3] - g[1] * g[4],
                  minor2 = g[3] * g[3] - g[2] * g[4];

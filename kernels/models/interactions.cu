@@ -4,7 +4,8 @@
 namespace mr::cuda {
 namespace {
 
-/// Writes the item and four negatives of a row, or those that are left.
+/// Writes four negatives of an interaction, or those that are left, and the relevant item together with the first
+/// four.
 struct WriteFour {
   InteractionRows rows;
   int64_t fours;  // of a row

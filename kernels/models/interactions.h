@@ -13,12 +13,14 @@ namespace mr {
 /// integer in its upper half. Lower halves below 2^32 mod n are drawn again, so that no integer is more likely.
 class UniformDraws {
  public:
-  static constexpr int draw_bits = 20, step_bits = 40;  // negatives of a row and steps have fewer bits than these
+  // number of bits of a row's number of negatives and of a training step, at most: both share 64-bit counters with
+  // other numbers
+  static constexpr int draw_bits = 20, step_bits = 40;
 
   MR_HD UniformDraws(RandomKey key, uint64_t step, uint64_t row, uint64_t n)
       : key_(key), step_(step), row_(row << draw_bits), n_(n), least_(((uint64_t{1} << 32) - n) % n) {}
 
-  /// Writes the draws first to first + count - 1 of the row; first is a multiple of 4.
+  /// Writes the row's random integers number `first` to first + count - 1, where `first` is a multiple of 4.
   MR_HD void write(int64_t first, int64_t count, int32_t* out) const {
     for (int64_t d = 0; d < count; d += 4) {
       const Random128 bits = philox(key_, row_ | static_cast<uint64_t>((first + d) / 4), step_);
@@ -68,9 +70,12 @@ struct InteractionRows {
   Span<const int64_t> users, items;
   const int64_t *offsets, *known;  // the items of user u (from 0) are known[offsets[u]] .. known[offsets[u + 1] - 1]
   int64_t all_items, count;
-  int64_t before;  // the number of rows of a batch before the first one
-  int64_t batch;   // pairs of a batch; the pairs of the first batch belong to `step`, the next ones to the next
-  bool shared;     // all pairs of a batch have the same negatives, drawn from all items
+  // number of pairs in each batch that come before the first pair of this call: a batch may be split between processes
+  int64_t before;
+  // number of consecutive pairs per batch; the first batch is of training step `step`, and each further batch of the
+  // next step
+  int64_t batch;
+  bool shared;  // true: all pairs of a batch have the same negatives, drawn from all items
   RandomKey key;
   uint64_t step;
   int64_t* out;
@@ -90,7 +95,7 @@ struct InteractionRows {
 
 namespace cuda {
 
-/// Writes all rows, which are in device memory.
+/// Writes the item numbers of all interactions on the GPU. All arrays are in device memory.
 void write_interactions(const InteractionRows& rows);
 
 }  // namespace cuda

@@ -42,7 +42,8 @@ struct ItemGradients {
 
 template <class Real>
 struct ItemGradientLoops {
-  /// Computes rows first to last - 1 of `out`: each is the sum of upstream[r] p_u over the item's rows r, ascending.
+  /// Computes the gradients of items: rows `first` to `last` - 1 of `out`. Each is the sum, over the batch's rows r
+  /// with this item in ascending order, of upstream[r] times the factors of the row's user.
   void (*add)(const ItemGradients<Real>& work, int64_t first, int64_t last);
 };
 

@@ -16,7 +16,8 @@ void add_row(Real* __restrict__ to, const Real* __restrict__ from, Real weight, 
   for (; c < n; ++c) to[c] += weight * from[c];
 }
 
-/// Collects a few rows of a list, namely those whose items have output rows first to last - 1.
+/// The rows of a batch (at most `most` at a time) whose items belong to the output rows first to last - 1. `row` has
+/// their numbers, and `place` the output rows of their items.
 struct Found {
   static constexpr int64_t most = 64;
   int64_t row[most], place[most], count = 0;

@@ -78,7 +78,8 @@ struct LayerForward {
   }
 };
 
-/// Computes dz, and in sums[piece] its sum over the rows of a range (piece).
+/// Backward pass of a layer's activation: computes dz, the derivative by the layer's sums z before the activation.
+/// sums[piece] gets the sum of dz over the rows of a range (piece).
 template <class Real>
 struct LayerVjp {
   static constexpr int64_t piece_rows = 32;
@@ -105,7 +106,7 @@ struct LayerVjp {
   }
 };
 
-/// Adds the sums over the ranges of rows (pieces) to the bias gradient.
+/// Adds to the bias gradient the sums of dz over ranges of rows, in order.
 template <class Real>
 struct LayerBiasGradient {
   Span<const double> sums;

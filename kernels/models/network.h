@@ -42,8 +42,8 @@ struct LayerNormViews {
   MR_HD Real normal(int64_t row, int64_t c) const { return (x[row * width + c] - mean[row]) * inverse[row]; }
 };
 
-/// Computes dL/dx of layer normalisation: with z the normalised entries and h = upstream gain, (h - mean(h) - z mean(h
-/// z)) / sqrt(variance + epsilon).
+/// Computes the derivative of layer normalisation by its input x: (h - mean(h) - z mean(h z)) / sqrt(variance +
+/// epsilon), where z is the normalised row and h is the upstream derivative times `gain`.
 template <class Real>
 struct LayerNormVjp {
   LayerNormViews<Real> v;
@@ -61,7 +61,8 @@ struct LayerNormVjp {
   }
 };
 
-/// Sums the derivatives by gain and bias over ranges of `rows_per_piece` rows: one row of each result per range.
+/// Sums the derivatives of layer normalisation by `gain` and `bias` over ranges of `rows_per_piece` rows. Each range
+/// writes one row of `by_gain` and one of `by_bias`.
 template <class Real>
 struct LayerNormSums {
   static constexpr int64_t rows_per_piece = 256;

@@ -9,7 +9,8 @@
 
 namespace mr {
 
-/// A parameter's gradient: dense, or by rows, where row r of the parameter has the values' row slot[r] (-1: zero).
+/// A parameter's gradient. If it is dense (`slot` is null), `values` has the shape of the parameter. If it is sparse,
+/// the gradient of row r of the parameter is row slot[r] of `values`, or zero if slot[r] is -1.
 template <class Real>
 struct GradientView {
   const Real* values = nullptr;
@@ -74,8 +75,8 @@ struct RootStep {
   }
 };
 
-/// Sets slot[row] to the row's index in `rows`, or to -1 if `clear`. Unless `from0` is null, it gets the rows counted
-/// from 0.
+/// Prepares the lookup of a sparse gradient: for the i-th row number in `rows`, sets slot[row] to i, or to -1 if
+/// `clear`. Unless `from0` is null, also writes the row numbers, counted from 0, to `from0`.
 template <class Real>
 struct SetSlots {
   IndexView rows;

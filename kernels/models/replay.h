@@ -9,20 +9,21 @@
 
 namespace mr {
 
-/// The settings of an optimizer that its steps of a row without a gradient depend on. Root (RMSProp and Adagrad with
+/// The settings of an optimizer on which its step for a row without a gradient depends. Root (RMSProp and Adagrad with
 /// weight decay): `beta1` is the momentum; squares become keep v + add g^2. Adam: `keep` is beta2; a step may multiply
 /// the parameter first (AdamW), and then `decay` is 0.
 struct StepRule {
   StepKind kind = StepKind::adam;
   double beta1 = 0, keep = 0, add = 0, epsilon = 0, decay = 0, shrinks = 0;
   bool has_mean() const { return kind == StepKind::adam || beta1 > 0; }
-  /// True if rows that never had a gradient move, too.
+  /// True if the optimizer also changes rows that never had a gradient, as weight decay does.
   bool moves_all() const { return decay > 0 || shrinks > 0; }
   bool operator==(const StepRule&) const = default;
 };
 
-/// The numbers of a step that rows may have missed: learning rate (Adam: with the bias correction of the mean), bias
-/// correction of squares, and the factor of AdamW's decay.
+/// The settings of an optimizer step that rows without a gradient have missed. `rate`: learning rate (Adam: divided by
+/// the bias correction of the mean). `correction`: bias correction of squares. `factor`: what AdamW's weight decay
+/// multiplies the parameter by.
 template <class Real>
 struct MissedStep {
   Real rate, correction, factor;
@@ -32,7 +33,7 @@ struct MissedStep {
 /// `since` of the row to `now`.
 template <class Real>
 struct ReplayRows {
-  Real *parameter, *mean, *square;  // `mean` is null if the rule has none
+  Real *parameter, *mean, *square;  // `mean` is null if the optimizer stores no mean gradient
   const int64_t* rows;
   const int32_t* from;
   const MissedStep<Real>* steps;

@@ -6,14 +6,14 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// A kind of optimizer step, as constants that its loops need when they are compiled.
+/// The kind of an optimizer step and whether it uses a mean gradient, as compile-time constants for its loops.
 template <StepKind kind_, bool has_mean_>
 struct Form {
   static constexpr StepKind kind = kind_;
   static constexpr bool has_mean = has_mean_;
 };
 
-/// Holds the settings of an optimizer, broadcast to every lane.
+/// Holds the settings of an optimizer, each copied to every lane of a SIMD vector.
 template <class Real>
 struct Settings {
   using L = Lanes<Real>;
@@ -28,7 +28,8 @@ struct Settings {
         left2(L::all(1 - w.keep)) {}
 };
 
-/// Takes a step for a vector of entries, as ReplayRows::step does for one.
+/// Takes a missed optimizer step for a SIMD vector of entries, with the same operations as ReplayRows::step for one
+/// entry.
 template <class F, class Real>
 void step(typename Lanes<Real>::Vector& p, typename Lanes<Real>::Vector& m, typename Lanes<Real>::Vector& v,
           const MissedStep<Real>& s, const Settings<Real>& o) {
@@ -70,7 +71,7 @@ void vectors(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int
   }
 }
 
-/// Takes the missed steps of the last entries of a row, fewer than a vector.
+/// Takes the missed steps for the last `n` entries of a row, which are fewer than a SIMD vector.
 template <class F, class Real>
 void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_t n, int32_t from) {
   using L = Lanes<Real>;
@@ -85,7 +86,7 @@ void tail(const ReplayRows<Real>& w, const Settings<Real>& o, int64_t at, int64_
   std::memcpy(w.square + at, &vs, n * sizeof(Real));
 }
 
-/// Requests row i of `last` from memory.
+/// Prefetches the i-th of the rows to update, from all tables of the optimizer. Does nothing if i >= `last`.
 template <class Real>
 void fetch(const ReplayRows<Real>& w, int64_t i, int64_t last) {
   if (i >= last) return;

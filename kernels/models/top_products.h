@@ -37,13 +37,14 @@ class PackedRows {
   double norm_ = 0;
 };
 
-/// A vector, and the rows, counted from 0 and ascending, that are left out for it.
+/// A vector for which the rows with the largest products are wanted, and the row numbers, counted from 0 and
+/// ascending, that must not be in its result.
 struct TopQuery {
   const float* vector;
   const int64_t* left_out;
   int64_t left_out_count;
-  /// Where to write the first k rows (or all that are not left out): their row numbers, counted from 0, and their
-  /// scores.
+  /// Where to write the result: the row numbers, counted from 0, and the scores of the first k rows, or of all rows
+  /// that are not left out if there are fewer.
   int64_t* top_rows;
   float* top_scores;
 };

@@ -13,8 +13,8 @@
 namespace mr::cpu {
 namespace {
 
-/// `panel_rows`: number of rows that are multiplied before candidates are selected again. `vector_entries`: spare
-/// entries, because storing a whole vector may write behind the candidates.
+/// `panel_rows`: number of rows that are multiplied with all vectors before each vector selects its candidates again.
+/// `vector_entries`: spare entries of the arrays of candidates, because whole SIMD vectors are stored.
 constexpr int64_t panel_rows = 8 * strip_rows, vector_entries = 16;
 
 double norm_of(const float* x, int64_t n) {
@@ -23,16 +23,17 @@ double norm_of(const float* x, int64_t n) {
   return std::sqrt(sum);
 }
 
-/// Collects the candidates of one vector, and finds its first k rows.
+/// Collects the candidates of one vector (rows whose product with it may be among the k largest), and finds its first
+/// k rows.
 class Selection {
  public:
-  /// Returns the number of entries of `products` and `rows`, which the caller provides.
+  /// Returns how many entries the caller must allocate for `products` and for `rows`.
   static int64_t room(const TopProducts& of) { return most_of(of) + panel_rows + vector_entries; }
   Selection(const TopProducts& of, const TopQuery& query, double row_norm, float* products, int32_t* rows)
       : of_(of), query_(query), most_(most_of(of)), products_(products), rows_(rows) {
-    // The product is summed in two orders. Each sum of `width` products differs from the exact one by at most width *
-    // 2^-24 * |x| |y|, and a little more. The factor covers the roundings of comparisons, and the last term those below
-    // the least normal number.
+    // `error_` bounds the difference between two sums, in different orders, of the `width` products of an inner
+    // product. Each sum differs from the exact one by at most about width * 2^-24 * |x| |y|. The factor 1.1 covers the
+    // roundings of comparisons, and the last term those of numbers below the least normal one.
     const double terms = static_cast<double>(of.width) + 4;
     error_ = static_cast<float>(1.1 * terms * FLT_EPSILON * norm_of(query.vector, of.width) * row_norm +
                                 terms * static_cast<double>(FLT_MIN));
@@ -40,14 +41,15 @@ class Selection {
 
   Basket basket() const { return {least_ - 2 * error_, products_, rows_, count_}; }
 
-  /// Takes over the candidates that were added to `basket`, except rows that are left out, and raises the bound of the
-  /// basket.
+  /// Accepts the candidates that were appended to `basket` since the last call, except rows that are left out for this
+  /// vector. If there are many candidates, removes the worst ones and raises the bound that new ones must reach.
   void take(Basket& basket) {
     if (basket.count == count_) return;
     add_up_to(basket.count);
     if (count_ > most_) {
       raise();
-      if (count_ > of_.k + (most_ - of_.k) / 2) rank();  // products that differ by less than the error
+      // still too many candidates: their products differ by less than the rounding error, so exact scores decide
+      if (count_ > of_.k + (most_ - of_.k) / 2) rank();
     }
     basket = this->basket();
   }
@@ -69,7 +71,8 @@ class Selection {
     return next_ < query_.left_out_count ? query_.left_out[next_] : std::numeric_limits<int64_t>::max();
   }
 
-  /// Takes over candidates, whose rows ascend, until there are `end`, except rows that are left out.
+  /// Accepts the new candidates up to position `end` of the arrays, except rows that are left out for this vector. New
+  /// candidates are in ascending order of row number.
   void add_up_to(int64_t end) {
     if (next_left_out(rows_[count_]) > rows_[end - 1]) {
       count_ = end;
@@ -82,7 +85,8 @@ class Selection {
     }
   }
 
-  /// Raises `least_`, which at least k candidates reach, to at most the k-th largest product, and near to it.
+  /// Raises `least_`, a lower bound of the k-th largest product so far, close to that product by bisection, and
+  /// removes the candidates that cannot be among the first k.
   void raise() {
     if (count_ <= of_.k) return;
     float low = 0, high = 0;
@@ -99,7 +103,9 @@ class Selection {
         high = middle;
       }
     }
-    least_ = low;  // at least k candidates reach it, so rows further below than two errors have a lower score
+    // At least k candidates reach `low`. So a row whose product is below it by more than twice the error has a lower
+    // score than these k.
+    least_ = low;
     Basket kept = basket();
     candidate_loops().keep(kept);
     count_ = kept.count;

@@ -57,7 +57,8 @@ void factor_scores(int64_t, const FactorScores<Real>& w) {
   });
 }
 
-/// The terms of a user's gradient: the rows of a list, each with the factors of its item.
+/// The terms that are summed for a user's gradient. Each row of the user's list adds its upstream derivative times the
+/// factors of its item.
 template <class Real>
 struct UserTerms {
   FactorUserGradients<Real> w;
@@ -67,7 +68,8 @@ struct UserTerms {
   __device__ const Real* factors(int64_t k) const { return w.items.data + w.item_of[k] * w.width; }
 };
 
-/// The terms of an item's gradient: the rows of the item, each with the factors of its user.
+/// The terms that are summed for an item's gradient. Each row of the batch with this item adds its upstream derivative
+/// times the factors of its user.
 template <class Real>
 struct ItemTerms {
   FactorItemGradients<Real> w;
@@ -77,8 +79,9 @@ struct ItemTerms {
   __device__ const Real* factors(int64_t k) const { return w.users.data + w.user_of[k] * w.width; }
 };
 
-/// Computes sums of scaled factors, one block per sum: it adds the terms of its strands in order, then the strands one
-/// after another. So a sum depends on its own terms only.
+/// Computes sums of scaled factors, with one block of threads per sum. The block consists of strands of
+/// `lanes_per_row` threads. Each strand adds every strands-th term in order, and then the strands are added one after
+/// another. So the bits of a sum depend on its own terms only.
 template <class Real, int V, int Lanes, class Terms>
 __global__ void __launch_bounds__(Lanes) run_factor_sums(int64_t count, const Terms terms) {
   constexpr int strands = Lanes / lanes_per_row, columns = lanes_per_row * V;
@@ -117,7 +120,8 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& w) {
   });
 }
 
-/// Items have fewer rows than lists, so their blocks have fewer strands.
+/// Computes the items' gradients with blocks of 128 threads, because an item has fewer rows in a batch than a list
+/// has.
 template <class Real>
 void factor_item_gradients(int64_t count, const FactorItemGradients<Real>& w) {
   with_pack(w.users.data, w.out.data, w.width, [&](auto v) {

@@ -45,7 +45,7 @@ void factor_user_gradients(int64_t count, const FactorUserGradients<Real>& work)
   Backend::lists(count, FactorUserGradientsByRow<Real>{work});
 }
 
-/// Returns the estimated time of a loop over `rows` times `width` entries in vectors.
+/// Returns the estimated time, in nanoseconds, of a vectorized loop over rows * width entries.
 double layer_time(int64_t rows, int64_t width) {
   return 0.125 * static_cast<double>(rows) * static_cast<double>(width);
 }
@@ -85,8 +85,8 @@ AdamRates<Real> rates_of(const AdamStep<Real>& w) {
   return {w.rate, w.correction, w.beta1, w.beta2, w.epsilon, w.decay};
 }
 
-/// In a dense gradient, a thread's range of entries is treated as one long row. In a sparse gradient, the lookup that
-/// the reference form does for every entry is done once per row.
+/// Takes a step of Adam on the CPU. With a dense gradient, a thread treats its range of entries as one long row. With
+/// a sparse gradient, a row's gradient is looked up once per row, not once per entry as in the reference form.
 template <class Real>
 void adam_step(int64_t count, const AdamStep<Real>& w) {
   const EntriesOfRows& moved = w.entries;
@@ -146,9 +146,9 @@ void root_run(const RootStep<Real>& w, int64_t at, const Real* __restrict gradie
   }
 }
 
-/// Takes an SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for consecutive entries. Each
-/// entry uses the operations of the reference form, so the bits are equal. `second` is another table whose rows the
-/// step changes.
+/// Takes an SgdStep or RootStep by rows: run(step, at, derivatives, n) takes the step for n consecutive entries. Each
+/// entry uses the operations of the reference form, so the bits are equal. `second` is the optimizer's table of the
+/// same shape as the parameter (velocity or squares); its rows are prefetched, too.
 template <class Step, class Real>
 void step_by_rows(int64_t count, const Step& w, const Real* second,
                   void (*run)(const Step& w, int64_t at, const Real* gradient, int64_t n)) {

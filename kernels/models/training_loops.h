@@ -17,7 +17,8 @@ void inner_products(const Real* vector, const WeighedRows<Real>& rows, Real* pro
   }
 }
 
-/// Computes the columns c to c + vectors * lanes - 1 of the sum of weighted rows.
+/// Computes the sum of weighted rows for a few columns only: from column c on, as many as `vectors` SIMD vectors have
+/// lanes.
 template <int vectors, class Real>
 void sum_columns(const WeighedRows<Real>& rows, int64_t c, Real* sums) {
   using L = Lanes<Real>;

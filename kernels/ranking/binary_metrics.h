@@ -80,8 +80,8 @@ struct FirstRelevant {
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t list) const {
     const int64_t at = v.lists.begin(list);
-    // All relevant rows that have no relevant row above them are in one run of tied rows, so any of them finds the run.
-    // `found` is the row with the largest number.
+    // All relevant rows that have no relevant row above them are tied with each other. `found` is one of them, the one
+    // with the largest row number; its placement describes the whole run of tied rows.
     const int64_t found = group.max(v.counted.size(list), int64_t{-1}, [&](int64_t slot) {
       const int64_t i = v.counted(list, slot);
       return v.places[at + i].relevant_above == 0 ? i : int64_t{-1};

@@ -29,10 +29,10 @@ struct Dcg {
   }
 };
 
-/// Expected reciprocal rank (Chapelle et al. 2009): sum over ranks r up to k of 1/r R_r prod over s < r of (1 - R_s),
-/// with R = (2^y - 1) / 2^top. Within a run of tied rows, R_r times the product is (prod over s < r) - (prod over s <=
-/// r). So only the mean product of j of its rows, drawn without replacement, is needed. `order` lists rows by rank,
-/// counted from 1.
+/// Expected reciprocal rank (Chapelle et al. 2009): sum over ranks r up to k of (1/r) R_r prod over s < r of (1 -
+/// R_s). R = (2^y - 1) / 2^top is the probability that the user stops at a row of grade y, where `top` is the largest
+/// grade. Within a run of tied rows, R_r times the product is (prod over s < r) - (prod over s <= r). So only the mean
+/// product of j of the run's rows, drawn without replacement, is needed. `order` lists rows by rank, counted from 1.
 template <class Real>
 struct ExpectedReciprocalRank {
   MetricViews<Real> v;
@@ -62,7 +62,8 @@ struct ExpectedReciprocalRank {
   /// Returns the factor 1 - R of a row's grade; `whole` is 2^top.
   MR_HD double missed(int64_t slot, double whole) const { return 1 - gain_of(v.relevance[order[slot] - 1]) / whole; }
 
-  /// Returns the sum over the ranks of a run of t tied rows, which begins after r rows, for a user who reaches the run.
+  /// Returns what a run of t tied rows, which begins after r rows, adds to ERR (expected reciprocal rank), given that
+  /// the user reaches the run.
   template <class Group>
   MR_HD double of_run(const Group& group, int64_t at, int64_t r, int64_t t, double whole) const {
     const int64_t last = v.k - r < t ? v.k - r : t;
@@ -70,7 +71,7 @@ struct ExpectedReciprocalRank {
     double* products = scratch.data + 4 * at;
     const double largest =
         group.max(t, 0.0, [&](int64_t i) { return missed(at + r + i, whole) < 1 ? missed(at + r + i, whole) : 0; });
-    // A product of more factors than this is below 1e-30 and is skipped.
+    // Products of more than `enough` factors are below 1e-30 and are skipped.
     const int64_t enough = largest > 0 ? 1 + static_cast<int64_t>(-69.1 / portable::log(largest)) : 1;
     const int64_t limit = enough < last ? enough : last;
     const int64_t graded = mean_products(group, at + r, t, limit, whole, products, spare);

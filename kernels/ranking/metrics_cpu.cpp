@@ -11,8 +11,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Sorts keys in ascending order. Two radix passes sort by the upper 16 bits; then few keys are out of order, and the
-/// keys that share these bits are sorted among themselves.
+/// Sorts keys in ascending order. Two radix passes sort by the upper 16 bits. Few keys share these bits, and std::sort
+/// sorts each run of keys that do.
 void radix_sort(std::vector<uint64_t>& keys) {
   static constinit thread_local OfThread<std::vector<uint64_t>> the_other;
   std::vector<uint64_t>& other = the_other.get();
@@ -42,7 +42,8 @@ void radix_sort(std::vector<uint64_t>& keys) {
   }
 }
 
-/// Computes placements from rows in ranked order, from the first rank to the last.
+/// Sorts the rows of a list by rank, for any tie rule, so that placements can be computed from the first rank to the
+/// last.
 template <class Real>
 struct SortedRows {
   const Precedes<Real>& precedes;
@@ -59,8 +60,8 @@ struct SortedRows {
   bool tied(int64_t a, int64_t b) const { return precedes.scores[order[a]] == precedes.scores[order[b]]; }
 };
 
-/// Sorts rows by keys of one word per row: score bits, row and relevance. They suffice for tie rules that compare
-/// nothing else.
+/// Sorts rows by 64-bit keys that contain the score's bits, the row number and the relevance. This works for tie rules
+/// that compare nothing else.
 struct PackedRows {
   const Precedes<float> precedes;
   float threshold;

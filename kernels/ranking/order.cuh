@@ -20,11 +20,13 @@ namespace mr::cuda {
 /// The number is an estimate.
 constexpr int64_t sorted_from = 256;
 
-/// The rows that a block sorts in shared memory, at most, and its threads.
+/// `most_in_block`: largest number of rows that one block sorts in shared memory. `sorting_lanes`: number of threads
+/// of such a block.
 constexpr int64_t most_in_block = 2048;
 constexpr int sorting_lanes = 256;
 
-/// The row numbers 0 .. n - 1 with, as keys, the order of equal scores under the tie rules `worst` and `trec`.
+/// Writes the row numbers 0 .. n - 1, and for each row the key by which the tie rules `worst` and `trec` order rows of
+/// equal scores.
 template <class Real>
 struct TieKeys {
   Place<Real> place;
@@ -37,7 +39,8 @@ struct TieKeys {
   }
 };
 
-/// Keys that ascend as scores descend. For float32 the list's number is in the upper bits.
+/// Computes sort keys of rows that ascend as scores descend. For float32 the number of the row's list is in the upper
+/// bits.
 template <class Real>
 struct ScoreKeys {
   Span<const Real> scores;
@@ -57,7 +60,8 @@ struct ListKeys {
   MR_HD void operator()(int64_t i) const { keys[i] = static_cast<uint64_t>(list_of(lists, rows[i])); }
 };
 
-/// 1 where the row at a place is relevant, else 0; one entry more than there are rows, for a prefix sum.
+/// Sets flags[i] to 1 if the row that is ranked at position i of the batch is relevant, else to 0. There is one flag
+/// more than rows, for an exclusive prefix sum.
 struct RelevantFlags {
   Span<const float> relevance;
   float threshold;
@@ -66,7 +70,8 @@ struct RelevantFlags {
   MR_HD void operator()(int64_t i) const { flags[i] = i < relevance.size && relevance[rows[i]] >= threshold ? 1 : 0; }
 };
 
-/// Returns the first place in [low, high) that passes the test, else high. Places that pass must come last.
+/// Returns the first position in [low, high) for which `passes` is true, or `high` if there is none. If a position
+/// passes, all later ones must pass, too.
 template <class Test>
 MR_HD int64_t first_place(int64_t low, int64_t high, Test passes) {
   while (low < high) {
@@ -80,8 +85,8 @@ MR_HD int64_t first_place(int64_t low, int64_t high, Test passes) {
   return low;
 }
 
-/// The placement at place i of rows in ranked order whose run of ties is [first, last). relevant[k] is the number of
-/// relevant rows before place k.
+/// Returns the placement of the row at position i in ranked order, whose list starts at position `begin`. The rows
+/// from position `first` to `last` - 1 are tied with it. relevant[k] is the number of relevant rows before position k.
 template <class Count>
 MR_HD Placement placement_at(int64_t i, int64_t begin, int64_t first, int64_t last, const Count* relevant) {
   return {static_cast<int32_t>(first - begin), static_cast<int32_t>(last - first),
@@ -89,7 +94,8 @@ MR_HD Placement placement_at(int64_t i, int64_t begin, int64_t first, int64_t la
           static_cast<int32_t>(relevant[last] - relevant[first]), static_cast<int32_t>(i - first)};
 }
 
-/// Placements from rows in ranked order. relevant[i] is the number of relevant rows before place i of the batch.
+/// Computes the placements of all rows from the rows in ranked order. relevant[i] is the number of relevant rows
+/// before position i of the batch.
 template <class Real>
 struct PlacesOfSorted {
   Place<Real> place;
@@ -125,7 +131,8 @@ __device__ inline void sort_in_block(uint64_t* keys, int64_t size) {
   }
 }
 
-/// out[k] = flag(0) + ... + flag(k - 1) for k = 0, ..., n. `parts` has an entry per lane of the block.
+/// Computes exclusive prefix sums of flags with the threads of one block: out[k] = flag(0) + ... + flag(k - 1) for k =
+/// 0, ..., n. `parts` has an entry per thread.
 template <class Flag>
 __device__ void count_in_block(int64_t n, int32_t* out, int32_t* parts, Flag flag) {
   const int lane = static_cast<int>(threadIdx.x), lanes = static_cast<int>(blockDim.x);
@@ -146,7 +153,8 @@ __device__ void count_in_block(int64_t n, int32_t* out, int32_t* parts, Flag fla
   __syncthreads();
 }
 
-/// A block per list, under the tie rules `mean` and `stable`. A key is a row's score above its number in the list.
+/// Computes the placements of a list with one block of threads, under the tie rules `mean` and `stable`. Rows are
+/// sorted by a key with the score in the upper bits and the row number in the lower ones.
 template <class Real>
 __global__ void __launch_bounds__(sorting_lanes) run_place_in_block(int64_t count, const Place<Real> w) {
   static_assert(sizeof(Real) == 4, "a score must fit above a row's number");

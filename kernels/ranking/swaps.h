@@ -1,6 +1,6 @@
-// How much an exact metric changes when two rows with different gains swap ranks, |Delta M_ij|. There are no ties. Each
-// form first computes a few numbers per row in O(N) per list; then one difference costs O(1). i is the better row, at
-// rank r; j is the other row, at rank q.
+// How much an exact metric changes when two rows with different gains swap ranks, |Delta M_ij|. There are no ties. For
+// each metric, a few numbers per row are computed first, in O(N) per list; then the change for one pair of rows costs
+// O(1). Letters: i is the better row, at rank r; j is the other row, at rank q.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,8 @@ struct RankedRows {
     });
   }
 
-  /// Computes prefix sums over the better rows by rank: sums[c] is the sum of term(row) over the first c + 1 of them.
+  /// Computes prefix sums over the list's better rows (rows that add more than 0 to the metric) in order of rank:
+  /// sums[c] is the sum of term(row) over the first c + 1 of them.
   template <class Group, class Term>
   MR_HD void sum_by_rank(const Group& group, int64_t list, Span<double> sums, Term term) const {
     const int64_t at = lists.begin(list), count = better.size(list);
@@ -48,7 +49,8 @@ struct RankedRows {
       for (int64_t c = 1; c < count; ++c) sums[at + c] += sums[at + c - 1];
     });
   }
-  /// Returns the sum over the better rows above a row, from the prefix sums.
+  /// Returns the sum of a term over the better rows that are ranked above the given row, from the prefix sums of
+  /// `sum_by_rank`.
   MR_HD double sum_above(int64_t list, int64_t row, const Span<double>& sums) const {
     const int32_t above = places[row].relevant_above;
     return above > 0 ? sums[lists.begin(list) + above - 1] : 0;
@@ -69,7 +71,8 @@ struct SumSwaps {
   Span<const double> norms;
   Gain gain = Gain::linear;  // gain of grades if `graded`; otherwise every better row has gain 1
   bool graded = false;
-  bool first_relevant_only = false;  // true if ranks beyond P, the number of relevant rows, count as 0
+  // true if only the first P ranks count, where P is the number of relevant rows of the list
+  bool first_relevant_only = false;
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -92,9 +95,11 @@ struct SumSwaps {
   }
 };
 
-/// Computes the change of AP if rows i and j swap ranks. Let d(r) = 1/r up to rank k, and H the sum of d over the c
-/// relevant rows above. Removing row i changes the sum by H - (c + 1) d(r), and inserting row j changes it by (c + 1)
-/// d(q) - H. Their sum is the gain if j is above i. If j is below, its negative applies, less d(q) - d(r).
+/// Computes the change of AP if a relevant row i at rank r and another row j at rank q swap ranks. Let d(r) = 1/r up
+/// to rank k, else 0. For each row, let c be the number of relevant rows above it and H the sum of d over these.
+/// Removing row i changes the sum of precisions by H - (c + 1) d(r); inserting row j at its rank changes it by (c + 1)
+/// d(q) - H, with the c and H of j. If j is above i, the change is the sum of both. If j is below, it is d(q) - d(r)
+/// minus the sum of both.
 struct ApSwaps {
   using Row = SwapRow;
   int64_t k;
@@ -112,7 +117,7 @@ struct ApSwaps {
     });
   }
   struct Delta {
-    double of_each;  // 1 / P for P relevant rows
+    double of_each;  // 1 / P for P relevant rows, or 1 / min(P, k) if `by_cutoff`
     double last;     // 1 / (k + 1/2): a row whose inverse rank is smaller is beyond the cutoff k
     MR_HD double operator()(const Row& i, const Row& j) const {
       const double sum = i.share + j.share;

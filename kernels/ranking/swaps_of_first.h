@@ -13,7 +13,9 @@ namespace mr {
 struct FirstSwaps {
   using Row = SwapRow;
   int64_t k;
-  bool reciprocal;  // true: RR, 1 / rank up to rank k; false: hit, 1 up to rank k
+  // the metric: true for RR (1 / rank of the first relevant row, 0 beyond rank k), false for hit (1 if that rank is at
+  // most k)
+  bool reciprocal;
 
   template <class Group>
   MR_HD void fill(const Group& group, int64_t list, const RankedRows& of, Span<Row> rows, Span<double>) const {
@@ -24,7 +26,7 @@ struct FirstSwaps {
     });
   }
   struct Delta {
-    Row first, second;  // the first two relevant rows of the ranking; all 0 if there is no such row
+    Row first, second;  // the two highest ranked relevant rows of the list; a missing one has zeros in all fields
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (j.inverse_rank > first.inverse_rank) return j.share - first.share;
       if (i.inverse_rank < first.inverse_rank) return 0;
@@ -57,7 +59,7 @@ struct CascadeSwaps {
     double level;  // R, the probability that the user stops at the row
     // probability that the user reaches the row, divided by its rank; 0 beyond the cutoff k
     double share;
-    double inverse_rank, brought;  // brought: sum of level * share over the rows above, their part of ERR
+    double inverse_rank, brought;  // brought: part of ERR from the rows above this row, the sum of their level * share
   };
   int64_t k;
   double top;  // largest grade, for R = (2^y - 1) / 2^top of a row with grade y

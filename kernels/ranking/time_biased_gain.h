@@ -60,8 +60,9 @@ struct TimeBiasedGain {
   }
 };
 
-/// Computes the change of the metric if a relevant row i at rank r and another row j at rank q swap ranks. The term of
-/// i changes rank. For the relevant rows between them, a relevant row above becomes an irrelevant one, or the reverse.
+/// Computes the change of time-biased gain if a relevant row i at rank r and another row j at rank q swap ranks. The
+/// term of row i moves from rank r to rank q. For each relevant row between these ranks, one of the rows above it
+/// changes from relevant to not relevant if i was above, or the reverse if i was below.
 struct TimeBiasSwaps {
   struct Row {
     double level, share, inverse_rank;  // share: interest that remains when the user reaches the row
@@ -84,7 +85,8 @@ struct TimeBiasSwaps {
     });
   }
   struct Delta {
-    // fall, rise: factor of the remaining interest if a relevant row above becomes irrelevant, or the reverse
+    // fall: factor by which the remaining interest changes if a relevant row above is replaced by another row; rise:
+    // the reverse
     double gain, fall, rise;
     MR_HD double operator()(const Row& i, const Row& j) const {
       if (i.inverse_rank > j.inverse_rank) {

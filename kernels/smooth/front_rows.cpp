@@ -19,10 +19,14 @@ constexpr double reach = 350;
 
 /// Arrays that a thread reuses.
 struct FrontArrays {
-  // exponentials of the scores of near and of front rows (terms of front_rows.h), padded to whole vectors
+  // exponentials of the scores of the rows near the highest score (near), and of those among them whose term is not 0
+  // (front); padded to whole SIMD vectors
   std::vector<double> near, front;
-  std::vector<double> weights, front_weights;  // weights of near rows and of front rows
-  // slots: index of each near row among the relevant rows; order: near rows in the order in which they are visited
+  // row weights for sums: of the rows near the highest score (weights), and of those among them with a nonzero term
+  // (front_weights)
+  std::vector<double> weights, front_weights;
+  // slots: index of each near row among the relevant rows; order: indices of near rows in the order in which loops
+  // visit them
   std::vector<int32_t> slots, order;
   std::vector<double> targets, target_weights, sums, logs;
 
@@ -35,7 +39,7 @@ FrontArrays& front_arrays() {
 
 void fill_up(std::vector<double>& v) { v.resize(static_cast<size_t>(filled_up(static_cast<int64_t>(v.size()))), 0.0); }
 
-/// A subset of the near rows, by their indices.
+/// A subset of the near rows (relevant rows with scores near the highest one), by their indices.
 struct Part {
   const int32_t* rows;
   int64_t size;
@@ -63,8 +67,9 @@ class NearTop {
   bool numbers() const { return numbers_; }
   int64_t size() const { return n_; }
 
-  /// Calls visit(rows) for parts of the near rows by descending score, until it returns false. The first part has 64
-  /// rows, and each part has twice as many as the one before. Rows within a part are in any order.
+  /// Calls visit(rows) for parts of the near rows (relevant rows with scores near the highest one), from high scores
+  /// to low ones, until `visit` returns false. The first part has 64 rows, and each part has twice as many as the one
+  /// before. Rows within a part are in any order.
   void from_the_top(const auto& visit) const {
     const auto& e = my_.near;
     const auto before = [&](int32_t a, int32_t b) { return e[a] > e[b] || (e[a] == e[b] && a < b); };
@@ -81,8 +86,8 @@ class NearTop {
     }
   }
 
-  /// Returns, for each visited row, smooth RR's product over `count` near rows from `first` on, with the row's own
-  /// factor of 1/2.
+  /// Returns, for each row i visited last, the product over the near rows j from index `first` on, `count` of them, of
+  /// sigma(a (s_i - s_j)). If row i is one of them, the product includes its own factor sigma(0) = 1/2.
   const std::vector<double>& products(int64_t first, int64_t count) const {
     my_.sums.resize(my_.targets.size());
     pair_loops<double>().products(my_.near.data() + first, filled_up(count), my_.targets.data(),
@@ -91,7 +96,8 @@ class NearTop {
   }
   int64_t slot(int32_t row) const { return my_.slots[row]; }
 
-  /// Returns the limit below which a product is negligible compared with the largest one, from the first visited rows.
+  /// Returns the fraction of the largest product below which another row's product is negligible. Computed from the
+  /// two highest of the visited scores.
   template <class Real>
   double negligible() const {
     double first = 0, second = 0;
@@ -131,7 +137,7 @@ struct FrontTerms : SmoothRrTerms<Real> {
     if (!near.numbers()) return SmoothRrTerms<Real>::operator()(group, list);
     const int64_t at = this->targets.begin(list);
     std::fill_n(this->terms.data + at, this->targets.size(list), Real(0));
-    // smaller terms round to 0
+    // products below half of the least positive number round to 0
     constexpr double least = static_cast<double>(std::numeric_limits<Real>::denorm_min()) / 2;
     double cut = -1;
     near.from_the_top([&](const Part& part) {
@@ -178,8 +184,8 @@ struct FrontLogs : SmoothLogRr<Real> {
     this->shares(group, list);
   }
 
-  /// Computes logarithms of products in blocks of 256 factors. A block's product is a normal number for every row of
-  /// the front.
+  /// Computes the logarithms of smooth RR's products in blocks of 256 factors. The product of a block does not
+  /// underflow for any visited row, so its logarithm is exact to rounding.
   static void log_products(const NearTop& near, int64_t count) {
     constexpr int64_t block = 256;
     std::vector<double>& logs = front_arrays().logs;
@@ -218,8 +224,9 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
                                                my.sums.data() + first);
       });
     };
-    sums(my.near, my.weights, 0, front);  // pairs of a front row and any near row
-    // pairs of a near row outside the front and a front row
+    // computes the sums of the front rows (near rows with a nonzero term), over all near rows
+    sums(my.near, my.weights, 0, front);
+    // computes the sums of the near rows that are not in the front, over the front rows only
     sums(my.front, my.front_weights, front, near.size() - front);
     for (int64_t i = 0; i < near.size(); ++i) {
       const int64_t row = this->targets(list, my.slots[my.order[i]]);
@@ -227,8 +234,8 @@ struct FrontVjp : SmoothRrProductVjp<Real> {
     }
   }
 
-  /// Reorders near rows so that rows with a nonzero term come first, and copies what loops read. Returns the number of
-  /// these rows.
+  /// Reorders the near rows so that those with a nonzero term (the front) come first, and copies the arrays that loops
+  /// read in this order. Returns the number of front rows.
   static int64_t divide(FrontArrays& my, int64_t n, const Real* terms) {
     my.weights.assign(my.near.size(), 0.0);
     int64_t front = 0;

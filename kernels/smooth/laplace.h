@@ -21,7 +21,8 @@
 
 namespace mr {
 
-/// The Laplace kernel's functions in smooth RR (smooth_rr.h has the logistic kernel's).
+/// The Laplace kernel as smooth RR uses it: its distribution function F, and logarithms and derivatives of F.
+/// smooth_rr.h has the same functions of the logistic kernel.
 struct LaplaceKernel {
   /// F(t).
   static MR_HD double cdf(double t) {
@@ -40,8 +41,8 @@ struct LaplaceKernel {
   }
 };
 
-/// Computes sums over the rows of one list that come before each of its rows, in descending or ascending order of
-/// score.
+/// Computes, for each row of one list, sums over the rows before it, in descending or ascending order of score, with
+/// weights that decay by e^(-a |score difference|).
 template <class Real>
 struct LaplaceSums {
   static constexpr int64_t slots = 4;  // doubles per row of the spare memory
@@ -51,7 +52,7 @@ struct LaplaceSums {
   double steepness;
   double *decay, *weight, *sum, *chunk;
 
-  /// `spare` has slots * n doubles.
+  /// `spare` must have room for slots * n doubles.
   MR_HD LaplaceSums(const Span<const Real>& s, const Span<const int64_t>& sorted, const Ragged& lists, int64_t list,
                     double a, double* spare)
       : scores(s.data + lists.begin(list)),
@@ -75,27 +76,30 @@ struct LaplaceSums {
     });
   }
 
-  /// Sets the rows' weights: value(slot) for the chosen rows, 0 for the others.
+  /// Sets the weights of the list's rows in the sums: value(slot) for the slot-th chosen row, 0 for rows that are not
+  /// chosen.
   template <class Group, class Value>
   MR_HD void weigh(const Group& group, const Chosen& chosen, int64_t list, Value value) const {
     group.each(n, [&](int64_t i) { weight[i] = 0; });
     group.each(chosen.size(list), [&](int64_t slot) { weight[chosen(list, slot)] = value(slot); });
   }
 
-  /// Sets the rows' weights: value(i) for every row i.
+  /// Sets the weight of every row i in the sums to value(i).
   template <class Group, class Value>
   MR_HD void weigh_all(const Group& group, Value value) const {
     group.each(n, [&](int64_t i) { weight[i] = value(i); });
   }
 
-  /// Computes sum[i] = sum over j != i of weight_j F(a (s_j - s_i)), for weights 0 and 1.
+  /// Computes sum[i] = sum over j != i of weight_j F(a (s_j - s_i)), where every weight is 0 or 1 and F is the
+  /// distribution function of the Laplace distribution.
   template <class Group>
   MR_HD void counts(const Group& group) const {
     sweep(group, true, [&](int64_t i, double decayed, double before) { sum[i] = before - 0.5 * decayed; });
     sweep(group, false, [&](int64_t i, double decayed, double) { sum[i] += 0.5 * decayed; });
   }
 
-  /// Computes sum[i] = sum over j != i of weight_j e^(-a |s_j - s_i|).
+  /// Computes for every row i of the list sum[i] = sum over rows j != i of weight_j e^(-a |s_j - s_i|), with scores s
+  /// and steepness a.
   template <class Group>
   MR_HD void kernels(const Group& group) const {
     sweep(group, true, [&](int64_t i, double decayed, double) { sum[i] = decayed; });
@@ -116,7 +120,8 @@ struct LaplaceSums {
   /// Returns the last place in direction `step` (1: down, -1: up) whose row has the score of the row at `place`.
   MR_HD int64_t tied(int64_t place, int64_t step) const {
     const Real own = scores[row(place)];
-    int64_t same = place, other = step > 0 ? n : -1;  // between them, the scores become others
+    // bisection: between `same` and `other`, the score changes to another one
+    int64_t same = place, other = step > 0 ? n : -1;
     if (place + step != other && scores[row(place + step)] != own) return place;
     while (same + step != other) {
       const int64_t middle = same + (other - same) / 2;
@@ -125,8 +130,8 @@ struct LaplaceSums {
     return same;
   }
 
-  /// Calls emit(i, sum of weight_j e^(-a |s_j - s_i|), sum of weight_j) for every row i, with sums over the rows j
-  /// before it in descending (or ascending) order.
+  /// Calls emit(i, decayed, plain) for every row i. Both arguments are sums over the rows j before row i in descending
+  /// (or ascending) order of score: `decayed` of weight_j e^(-a |s_j - s_i|), `plain` of weight_j.
   template <class Group, class Emit>
   MR_HD void sweep(const Group& group, bool descending, Emit emit) const {
     const int64_t shortest = 16, part = (n + 127) / 128, length = part > shortest ? part : shortest,
@@ -141,8 +146,8 @@ struct LaplaceSums {
         before += weight[i];
       }
     };
-    // With several chunks, 3 * chunks <= n. Computes for each chunk of rows: the product of its decays, and both of its
-    // sums.
+    // If the list is cut into several chunks, computes for each chunk the product of its decays and its two sums, as
+    // if there were no rows before it. `chunk` has n entries, which is enough: 3 * chunks <= n.
     group.each(chunks > 1 ? chunks : 0, [&](int64_t c) {
       double product = 1, decayed = 0, before = 0;
       run(c, 0, 0, [&](int64_t i, double sum_so_far, double count_so_far, double step) {

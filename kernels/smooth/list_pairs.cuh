@@ -5,12 +5,13 @@
 
 namespace mr::cuda {
 
-/// The sums of one target, over all sources or a part of them.
+/// Two sums at one target row (a row whose result is wanted), over all source rows or a part of them.
 struct PairValues {
   double first, second;
 };
 
-/// The targets (as many as lanes) and the part of the sources of a task. 32-bit numbers suffice for a list's rows.
+/// What one task computes: a tile of target rows, one per lane, and the part of the source rows (rows summed over)
+/// that it adds up. 32-bit numbers suffice for the rows of a list.
 struct PairTask {
   int tile, part, parts;
 
@@ -21,9 +22,9 @@ struct PairTask {
   __device__ int to(int64_t sources) const { return PairTask{tile, part + 1, parts}.from(sources); }
 };
 
-/// Index of a row among the rows chosen from its list, or -1.
+/// Returns the index of a row among the rows that are chosen from its list, or -1 if it is not chosen.
 MR_HD inline int64_t slot_of(const Chosen& chosen, int64_t list, int64_t row) {
-  // Null means that every row of each list is chosen, or that no list has a chosen row (then the size is 0).
+  // A null `rows` means that every row of each list is chosen, or that no row of any list is; then the size is 0.
   if (chosen.rows == nullptr) return row < chosen.size(list) ? row : -1;
   int64_t low = 0, high = chosen.size(list);
   while (low < high) {
@@ -37,7 +38,8 @@ MR_HD inline int64_t slot_of(const Chosen& chosen, int64_t list, int64_t row) {
   return low < chosen.size(list) && chosen(list, low) == row ? low : -1;
 }
 
-/// Ranks of one list's targets over the sources, and ranks among the targets.
+/// Computes smooth ranks of one list's target rows as sums over its source rows, and, if wanted, ranks among the
+/// targets.
 template <class Real, int Lanes>
 struct ListRanks {
   static constexpr int weights = 0;
@@ -88,7 +90,9 @@ struct ListDerivatives {
   __device__ const Real* scores() const { return w.scores.data + w.lists.begin(list); }
   __device__ PairSources<Real> targets() const { return {scores(), w.targets, list, w.g.data, w.h.data}; }
 
-  /// The sums of a target k: sum_i (g_i + h_i - h_k) k_ik over the targets, minus g_k sum_j k_jk over all rows.
+  /// Computes the sums for the derivative by the score of target row k: sum_i (g_i + h_i - h_k) k_ik over the target
+  /// rows i, minus g_k sum_j k_jk over all rows j. k_ij is the derivative of sigma at the score difference; g and h
+  /// are the upstream derivatives by ranks and by ranks among targets.
   __device__ PairValues sums(const PairTask& task, int64_t slot, int together) const {
     const bool there = slot < w.targets.size(list);
     const int64_t at = w.targets.begin(list) + slot;
@@ -104,7 +108,9 @@ struct ListDerivatives {
     w.out[w.lists.begin(list) + w.targets(list, slot)] = static_cast<Real>(w.steepness * sums.first);
   }
 
-  /// The sum sum_i g_i k_i over the targets, for rows from `first` on that are not targets; one row per lane.
+  /// Computes the derivative by the scores of rows that are not targets, from row `first` on, one row per lane: for
+  /// row j the sum of g_i k_ij over the target rows i. k_ij is the derivative of sigma at the score difference; g_i is
+  /// the upstream derivative by the rank.
   __device__ void other_rows(int64_t first, int64_t step) const {
     const int64_t n = w.lists.size(list);
     if (w.targets.size(list) == n) return;

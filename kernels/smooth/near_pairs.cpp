@@ -24,7 +24,8 @@ constexpr int64_t least_pairs = 128;
 /// number of pairs of near rows whose sigmoids are computed together
 constexpr int64_t together = 4096;
 
-/// Some rows of a list, by ascending steepness x score.
+/// Some rows of a list in ascending order of steepness x score. `scores` has these products, and `slots` says for each
+/// which row it is, by row number or index.
 struct Sorted {
   std::vector<double> scores;
   std::vector<int32_t> slots;
@@ -49,13 +50,13 @@ template <class Real>
 struct NearScratch {
   // negated score and row number of each row, for sorting by descending score
   std::vector<std::pair<Real, int32_t>> keys;
-  // places: place of each row by descending score; order: row at each place
+  // places: position of each row in descending order of score; order: row at each position
   std::vector<int32_t> places, order;
   Sorted all, targets;
   // for every row: its index among the targets, or -1 if its rank is not computed
   std::vector<int32_t> slot_of;
   std::vector<Window> windows;  // for every target by ascending score: the range of rows near it
-  // for every pair of near rows: score difference, its sigma, and the derivative of sigma
+  // for every pair of rows with near scores: the score difference, its sigma, and the derivative of sigma
   std::vector<double> apart, sigmas, kernels;
   // sums of derivatives, in the order of scores: `slopes` for rows; `among` and `sums` for targets
   std::vector<double> slopes, among, sums;
@@ -81,7 +82,8 @@ class NearPairs {
       : s_(scores.data + lists.begin(list)), n_(lists.size(list)), steepness_(steepness) {
     if (targets.size(list) * n_ < least_pairs) return;
     const ScoreSpan<Real> of(s_, n_, steepness_);
-    const bool narrow = of.span <= ratio_span<double>;  // also false if the span is NaN, because both ends are infinite
+    // narrow is false, too, if the span is NaN, because both ends are infinite
+    const bool narrow = of.span <= ratio_span<double>;
     wide_ = !narrow && !crowded(sources, of.span) && sort(targets, list);
   }
 
@@ -96,7 +98,7 @@ class NearPairs {
     int64_t first = 0, last = 0, total = 0;
     for (int64_t i = 0; i < my_.targets.size() && total <= most; ++i) {
       const double x = my_.targets.scores[i];
-      // `first` stops at the target itself at the latest, which is one of the sources
+      // this loop ends at the target itself at the latest, because the target is one of the sources
       while (apart(x, sources.scores[first]) > reach) ++first;
       while (last < sources.size() && apart(sources.scores[last], x) <= reach) ++last;
       my_.windows[i] = {first, last};
@@ -105,9 +107,9 @@ class NearPairs {
     return total <= most;
   }
 
-  /// Calls visit(i, window, sigmas, kernels) for every target row i by score, with sigma(x_j - x_i) and its derivative
-  /// for the source rows j near it (the window). Sources after the window are infinitely far above the target, sources
-  /// before it infinitely far below.
+  /// Calls visit(i, window, sigmas, kernels) for every target row i in ascending order of score. `window` is the range
+  /// of source rows j with scores x_j near x_i; `sigmas` has sigma(x_j - x_i) and `kernels` its derivative for these.
+  /// Sources after the window count as infinitely far above row i, sources before it as infinitely far below.
   void for_each(const Sorted& sources, const auto& visit) const {
     my_.apart.resize(together + sources.scores.size() + pair_padding);
     my_.sigmas.resize(my_.apart.size());
@@ -133,8 +135,8 @@ class NearPairs {
  private:
   double reach() const { return BoxShape<Real>::cutoff + portable::log(static_cast<double>(n_)); }
 
-  /// Returns true if even evenly spread scores, which have the fewest near pairs, would have too many near pairs. Then
-  /// nothing is sorted.
+  /// Returns true if there would be too many pairs of near scores even if scores were evenly spread, which gives the
+  /// fewest such pairs. The caller then does not sort the rows.
   bool crowded(int64_t sources, double span) const {
     return 2 * reach() * static_cast<double>(sources) > static_cast<double>(most_near<Real>) * span;
   }
@@ -205,8 +207,8 @@ bool near_ranks(const SmoothRank<Real>& w, int64_t list) {
     });
   };
   over(all ? my.all : my.targets, w.ranks);
-  // Computes the ranks among the targets. `find` succeeds again, because a target has at most as many near targets as
-  // near rows.
+  // Computes the ranks among the targets only. `find` cannot fail here: it succeeded for all source rows, and a target
+  // has at most as many targets near it as sources.
   if (w.among.data != nullptr && pairs.find(my.targets)) over(my.targets, w.among);
   return true;
 }

@@ -12,15 +12,15 @@
 
 namespace mr {
 
-/// Adds a block of scores f [users, width] to each user's running sum of e^(f / tau): `totals` times e^`tops` is the
-/// sum.
+/// Adds a block of scores f [users, width] to the sum of e^(f / tau) that is accumulated for each user. To avoid
+/// overflow the sum is stored as `totals` times e^`tops`.
 template <class Real>
 struct AddToLogSums {
   Span<const Real> scores;
   int64_t width;
   double tau;
   Span<double> tops, totals;
-  Span<Real> value;  // log of the sum so far
+  Span<Real> value;  // logarithm of each user's sum, over all blocks of items so far
   template <class Group>
   MR_HD void operator()(const Group& group, int64_t user) const {
     const int64_t at = user * width;
@@ -30,7 +30,8 @@ struct AddToLogSums {
         group.sum(width, [&](int64_t i) { return portable::exp(static_cast<double>(scores[at + i]) / tau - most); });
     group.each(1, [&](int64_t) { put(user, most, sum); });
   }
-  /// Adds `sum` times e^`most` to a user's running sum, where `most` is at least the former top.
+  /// Adds `sum` times e^`most` to a user's accumulated sum, which is stored as total times e^top. `most` becomes the
+  /// new top and is not below the old one.
   MR_HD void put(int64_t user, double most, double sum) const {
     const double before = tops[user], total = totals[user] * portable::exp(before == most ? 0 : before - most) + sum;
     tops[user] = most;
@@ -39,8 +40,8 @@ struct AddToLogSums {
   }
 };
 
-/// Replaces a block of scores by the derivatives, by these scores, of the logarithms of the users' sums, times
-/// `upstream`.
+/// For each user the loss has the logarithm of the sum of e^(score / tau) over the catalogue. This functor replaces a
+/// block of scores by the derivatives of these logarithms by the scores, times `upstream`.
 template <class Real>
 struct CatalogueWeights {
   Span<Real> scores;

@@ -1,6 +1,7 @@
 // Losses of each relevant row (grade of at least 1) among the other rows of its list, which are sampled negatives or
-// the rest of the catalogue. Each kernel replaces a chain of tensor operations over all rows. The log sum and the
-// pairwise softmax loss round every step to the scores' type as that chain does, so that their bits are equal to its.
+// the rest of the catalogue. Each kernel replaces a chain of tensor operations over all rows. The kernels of the log
+// sum and of the pairwise softmax loss (PSL) round after each step to the scores' type, as the chain would, so their
+// results have the same bits as the chain's.
 #pragma once
 
 #include <cmath>
@@ -34,8 +35,8 @@ struct PartScores {
   Real tau;
 
   MR_HD bool has(int64_t row) const { return is_in(part, relevance[row]); }
-  /// Returns f - top for the row's f = score / tau. Equal numbers give 0, infinite ones too, so that a sum of e^inf or
-  /// of e^-inf has the weights of equal rows.
+  /// Returns f - top, where f = score / tau for the given row. If f equals top, the result is 0 even if both are
+  /// infinite, so rows with equal infinite scores get equal weights.
   MR_HD Real below(int64_t row, Real top) const {
     const Real f = scores[row] / tau;
     return f == top ? Real(0) : f - top;
@@ -77,11 +78,12 @@ struct PartLogSumVjp : PartScores<Real> {
   }
 };
 
-/// Functions that the loss PSL has in place of the exponential: tanh(d) + 1, max(d + 1, 0), and atan(d) + 1 where it is
-/// above 0.
+/// Surrogates: functions of a score difference d that the pairwise softmax loss (PSL) has in place of the exponential.
+/// They are tanh(d) + 1, max(d + 1, 0), and atan(d) + 1 where that is above 0.
 enum class Surrogate : int8_t { tanh, relu, atan };
 
-/// Computes log(s(d)) / tau_star, where s is a surrogate and d = (f_worse - f_better) / tau for scores f.
+/// Computes log(s(d)) / tau_star, where d = (f_worse - f_better) / tau for the scores f of a pair, and s is a
+/// surrogate: the function that the loss PSL has in place of the exponential.
 template <class Real>
 struct PslForm {
   Surrogate surrogate;
@@ -100,7 +102,8 @@ struct PslForm {
       }
     }
   }
-  /// Returns the derivative of `value` by the difference of the scores (better - worse), times `upstream`.
+  /// Returns the derivative of log(s(d)) / tau_star (see PslForm) by the pair's score difference f_better - f_worse,
+  /// times `upstream`.
   MR_HD Real product(Real d, Real upstream) const {
     const Real g = upstream * (1 / tau_star);
     Real by_d = 0;
@@ -122,10 +125,11 @@ struct PslForm {
   static constexpr double log2 = 0.69314718055994530942, least = 1e-6;
 };
 
-/// PSL of every list: the mean over its relevant rows i of log sum_(other j) e^value(d_ij), times the row's weight
-/// unless `weights` is null; or, if `whole`, the logarithm of the sum over all pairs (i, j). For each sum, `tops` and
-/// `totals` have its largest exponent and the sum relative to it, at the relevant row, or at the list's first row if
-/// `whole`. A sum without a term above 0 gives -infinity.
+/// The pairwise softmax loss (PSL) of every list: the mean over its relevant rows i of log sum_(other j)
+/// e^value(d_ij), times the row's weight unless `weights` is null. If `whole`, it is instead the logarithm of the sum
+/// over all pairs (i, j). For each of these sums, `tops` stores the largest exponent, and `totals` the sum divided by
+/// e^top. They are stored at the relevant row i, or at the list's first row if `whole`. A sum in which all terms are 0
+/// gives -infinity.
 template <class Real>
 struct PslScores {
   Span<const Real> scores;
@@ -217,8 +221,8 @@ struct PslSumsVjp : PslScores<Real> {
       out[at + j] = static_cast<Real>(sum);
     });
   }
-  /// Returns the derivative of the loss by the exponential of a pair, for relevant row i of a list with `positives`
-  /// relevant rows.
+  /// Returns the derivative of the loss PSL by one term of a relevant row's sum of exponentials over pairs, relative
+  /// to e^top. `i` is the relevant row, and `positives` is the number of relevant rows in the list.
   MR_HD Real weight(int64_t list, Real positives, int64_t at, int64_t i) const {
     return this->whole ? upstream[list] * (1 / totals[at])
                        : this->weighed(upstream[list] / positives, i) * (1 / totals[i]);
@@ -309,7 +313,8 @@ struct LlpaucLoss {
     }
   }
 
-  /// The parameters of the loss, and the weights of r(x) in a list's mean over relevant rows and over other rows.
+  /// Parameters of the loss LLPAUC, and the factors of r(x) in a list's value: `of_relevant` for a relevant row,
+  /// `of_others` for another row.
   struct Shape {
     double a, b, p, m, gamma, of_relevant, of_others;
     MR_HD double weight(bool relevant) const { return relevant ? of_relevant : of_others; }
@@ -320,7 +325,8 @@ struct LlpaucLoss {
     MR_HD double by_sigmoid(bool relevant, double s) const {
       return 2 * (1 + gamma) + (relevant ? -2 * (s - a) : 2 * (s - b));
     }
-    /// Returns the derivative of `inside` (u or w) by parameter k.
+    /// Returns the derivative of `inside`, the argument of r(x) in the loss LLPAUC (u for a relevant row, else w), by
+    /// parameter k of (a, b, p, m, gamma).
     MR_HD double by(int64_t k, bool relevant, double s) const {
       if (k == 4) return 2 * s;
       if (relevant) return k == 0 ? 2 * (s - a) : k == 2 ? -1 : 0;

@@ -1,6 +1,6 @@
-// The CPU's forms of the losses in negatives.h: functions of rows by vectors (kernels/tensor/functions_cpu.h), with the
-// rows of a sum side by side. Sums go from the first row to the last, so that they are the same bits as the plain
-// forms'.
+// The losses of negatives.h on the CPU. The rows of a sum are copied to consecutive memory, and functions such as exp
+// are computed by SIMD vectors (kernels/tensor/functions_cpu.h). Sums go from the first row to the last, so results
+// have the same bits as those of negatives.h.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -64,7 +64,8 @@ Real largest_of(const Real* x, int64_t n) {
   return most[0];
 }
 
-/// Rows that the sum does not include have the power 0, because it is the exponential of - infinity.
+/// Computes PartLogSum in SIMD vectors. Rows that the sum does not include get the exponent -infinity, so their power
+/// e^(-infinity) is 0.
 template <class Real>
 struct VectorPartLogSum : PartLogSum<Real> {
   void operator()(const SerialGroup& group, int64_t list) const {
@@ -108,7 +109,8 @@ class PairsOfRow {
 
   int64_t count = 0;  // other rows
 
-  /// Computes the logarithms of the surrogate, over tau_star, for all pairs into `x`. Returns the largest.
+  /// Computes log(s(d)) / tau_star for all pairs of the relevant row into `x`, where d is the scaled score difference
+  /// of a pair and s the surrogate that replaces the exponential in PSL. Returns the largest of these values.
   Real values(int64_t row) {
     differences(row);
     if (w.form.surrogate == Surrogate::tanh) {
@@ -127,8 +129,9 @@ class PairsOfRow {
     functions<Real>().exp.values(my.x.data(), my.y.data(), count);
   }
 
-  /// Adds the pairs' derivatives by the other rows' scores to `sums`, and returns their sum. `weight`: the derivative
-  /// of the loss by a pair's exponential, which is in `y`.
+  /// Computes the derivative of each pair's term by the score of its other row. Adds each to the entry of that row in
+  /// `sums`, and returns the total of all. On entry, `y` has the pairs' exponentials. `weight` is the derivative of
+  /// the loss by such an exponential.
   double add_slopes(Real weight) {
     if (w.form.surrogate == Surrogate::tanh) {
       const Real of_star = 1 / w.form.tau_star, of_tau = 1 / -w.form.tau;
@@ -146,7 +149,8 @@ class PairsOfRow {
   const PslScores<Real>& w;
   Scratch<Real>& my;
 
-  /// Computes the differences of scores over tau into `z`, times -2 for tanh.
+  /// Computes the scaled score difference d = (f_other - f_relevant) / tau of each pair into `z`; for the surrogate
+  /// tanh, -2 d.
   void differences(int64_t row) {
     const Real better = w.scores[row], tau = -w.form.tau;
     for (int64_t j = 0; j < count; ++j) my.z[j] = (better - my.scores[j]) / tau;
@@ -231,7 +235,8 @@ struct PartialSort : KthLargest<Real> {
   }
 };
 
-/// Relevant or other rows of a list: their scores and sigmoids, and for each row the argument of r (see LlpaucLoss).
+/// Either the relevant or the other rows of a list, for the loss LLPAUC: their scores f, their sigmoids s, and for
+/// each row the argument of r(x) (`inside`, see LlpaucLoss).
 struct LlpaucRows {
   std::vector<double> f, s, inside, slopes;
   std::vector<int64_t> rows;

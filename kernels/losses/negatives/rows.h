@@ -1,4 +1,4 @@
-// The kernels of losses of relevant rows among other rows.
+// Registers the kernels of losses of relevant rows among the other rows of their lists.
 #pragma once
 
 #include "kernels/core/table.h"

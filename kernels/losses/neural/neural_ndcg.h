@@ -9,7 +9,7 @@
 
 namespace mr {
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. `spare` has
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. `spare` has
 /// `slots(iterations)` numbers per row, or `slots(1)` without derivative. It is empty on the CPU, whose threads have
 /// memory of their own.
 template <class Real>
@@ -62,9 +62,9 @@ struct NeuralNdcgLoss {
   }
 
  private:
-  /// The vectors of a list, each with n entries. `rows` and `columns` have the derivatives of the list's value by the
-  /// sums that rows and columns were divided by, `by_away` those by A_j / tau, and `slope` those by f_j with A_j held
-  /// constant.
+  /// Working memory of one list: vectors of n entries. `rows` and `columns` hold the derivatives of the list's value
+  /// by the sums that rows and columns of the matrix were divided by. With A_j = sum over l of |f_j - f_l| for scores
+  /// f, `by_away` holds the derivatives by A_j / tau, and `slope` those by f_j with A_j held constant.
   template <class Matrix>
   struct OfList {
     const NeuralSort<Matrix>& x;
@@ -82,10 +82,11 @@ struct NeuralNdcgLoss {
           by_away(memory + 7 * x.stride),
           stepped(memory + 8 * x.stride) {}
 
-    /// Computes the derivatives, from the last iteration back to the first. `b` has the sum over j of K_kj v_j G_j. The
-    /// derivative of softmax subtracts from the derivative by an entry the mean over its row. No further sums are
-    /// needed for this: the mean is `-rows` of iteration 0, and the sum over a column follows from the sums of that
-    /// iteration.
+    /// Computes the derivatives of NeuralNDCG, from the last Sinkhorn iteration back to the first. `b` has the sum
+    /// over j of K_kj v_j G_j for each row k. To go back through the softmax that made a
+    /// row of K, the mean of the derivatives by the row's entries, weighted by these entries, is subtracted from each
+    /// derivative. This needs no further sums: the mean is `-rows` of iteration 0, and sums over columns follow from
+    /// the sums of that iteration.
     template <class Group>
     MR_HD void go_back(const Group& group, int64_t last) const {
       group.each(x.n, [&](int64_t k) {

@@ -92,7 +92,8 @@ struct NeuralSort : NeuralVectors {
   /// matrix. Gaps between neighbours are cut to `beyond`, at which a row has no share of the other's rank.
   template <class Group, class Real>
   MR_HD void draw_near(const Group& group, const Real* scores, double beyond) const {
-    double *const gaps = away, *const sums = normaliser;  // filled in later
+    // memory that is free until `prepare` fills `away` and `normaliser`
+    double *const gaps = away, *const sums = normaliser;
     group.each(n, [&](int64_t i) {
       const double s = scores[i];
       double next = -HUGE_VAL;

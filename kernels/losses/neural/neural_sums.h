@@ -25,8 +25,8 @@ struct NeuralSumLoops {
 
   /// Computes sums[j - first] = sum over l < n of |f_j - f_l|.
   void (*distances)(const double* f, int64_t first, int64_t n, double* sums);
-  /// Computes tops[k - first] = the largest steps_k f_j - away_j over j < n, and totals[k - first] = sum over j of
-  /// e^(steps_k f_j - away_j - largest).
+  /// For each row k of the matrix, computes the maximum of its logits steps_k f_j - away_j over j < n into tops[k -
+  /// first], and the sum over j of e^(logit - maximum) into totals[k - first].
   void (*row_sums)(const double* steps, const double* f, const double* away, int64_t first, int64_t n, double* tops,
                    double* totals);
   /// Computes sums[j - first] = sum over l < n of sign(f_j - f_l) (by_j + by_l).

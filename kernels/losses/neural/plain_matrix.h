@@ -32,7 +32,8 @@ struct NeuralVectors {
 
 /// Computes each entry of the matrix whenever it is read, and stores none.
 struct PlainMatrix {
-  /// Fills in `away` and `normaliser`.
+  /// Computes `away` (A_j / tau, with A_j the sum of |f_j - f_l| over all rows l) and `normaliser` (the logarithm of
+  /// the softmax sum of each matrix row).
   template <class Group>
   MR_HD void prepare(const Group& group, const NeuralVectors& x) const {
     group.each(x.n, [&](int64_t j) {
@@ -48,7 +49,8 @@ struct PlainMatrix {
     });
   }
 
-  /// Calls then(k, sums) for every row k, with sums[w] = sum over j of K_kj weights[w][j].
+  /// Multiplies the matrix K by vectors: calls then(k, sums) for every row k, with sums[w] = sum over j of K_kj
+  /// weights[w][j].
   template <int count, class Group, class Then>
   MR_HD void over_rows(const Group& group, const NeuralVectors& x, const double* const (&weights)[count],
                        Then then) const {
@@ -59,7 +61,8 @@ struct PlainMatrix {
     });
   }
 
-  /// Calls then(j, sums) for every column j, with sums[w] = sum over k of K_kj weights[w][k].
+  /// Multiplies the transposed matrix K by vectors: calls then(j, sums) for every column j, with sums[w] = sum over k
+  /// of K_kj weights[w][k].
   template <int count, class Group, class Then>
   MR_HD void over_columns(const Group& group, const NeuralVectors& x, const double* const (&weights)[count],
                           Then then) const {
@@ -70,7 +73,7 @@ struct PlainMatrix {
     });
   }
 
-  /// Calls then(j, sum over l of sign(f_j - f_l) (by_j + by_l)) for every j.
+  /// Calls then(j, sum over rows l of sign(f_j - f_l) (by_j + by_l)) for every row j with score f_j.
   template <class Group, class Then>
   MR_HD void over_signs(const Group& group, const NeuralVectors& x, const double* by, Then then) const {
     group.each(x.n, [&](int64_t j) {

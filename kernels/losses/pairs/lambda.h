@@ -43,8 +43,8 @@ MR_HD bool are_pair(int64_t at_i, const typename Swaps::Row& i, int64_t at_j, co
   return j.level < i.level;
 }
 
-/// Computes one value per list, and its derivative by every score unless `derivative` is null. `rows` and `spare` have
-/// an entry per row. A pair is also multiplied by the weight of its better row i (`weights`).
+/// Computes the loss of every list, and its derivative by every score unless `derivative` is null. `rows` and `spare`
+/// have an entry per row. A pair is also multiplied by the weight of its better row i (`weights`).
 template <class Real, class Swaps, class Form = LogisticPair>
 struct LambdaLoss {
   using Row = typename Swaps::Row;
@@ -64,7 +64,8 @@ struct LambdaLoss {
     add_up(group, list, swaps.delta(group, list, of, rows));
   }
 
-  /// Returns a (s_j - s_i) of two rows.
+  /// Returns a (s_j - s_i) for rows i and j with scores s, where a is the steepness: positive if the rows are in the
+  /// wrong order.
   MR_HD Real wrong_by(int64_t i, int64_t j) const { return score_difference(scores[j], scores[i], steepness); }
 
  private:
@@ -93,7 +94,8 @@ struct LambdaLoss {
       const Row other = rows[j];
       if (!are_pair<Swaps>(i, row, j, other)) continue;
       const double weight = own * delta(row, other);
-      if (weight == 0) continue;  // skips the pair: its cost may be infinite, and 0 times infinity is NaN
+      // leaves out a pair of weight 0: its cost may be infinite, and 0 times infinity is NaN
+      if (weight == 0) continue;
       const auto pair = form(PlainMath<Real>{}, wrong_by(i, j), weight);
       sum += pair.value;
       slope -= pair.slope;

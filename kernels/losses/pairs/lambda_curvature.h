@@ -12,8 +12,9 @@
 
 namespace mr::cpu {
 
-/// The pairs of one row with later rows of its list: their weights, and their t, which `curvatures` replaces by c(t).
-/// The arrays have room for all pairs of a row; `count` of them are in use.
+/// Arrays for the pairs of one row with later rows of its list: their weights, and t = a (s_j - s_i). `curvatures`
+/// computes each pair's second derivative at t into `out`. The arrays have room for all pairs of a row; `count` of
+/// them are in use.
 struct LaterPairs {
   std::vector<int64_t> at;
   std::vector<double> weights, t, out;
@@ -35,15 +36,16 @@ struct LaterPairs {
   void curvatures(const Form& form) {
     for (size_t k = 0; k < count; ++k) out[k] = form.curvature(t[k]);
   }
-  /// Computes c(t) of the logistic cost. The sigmoids, which take most of the time, run through the vector loop of
-  /// tensors, which has the same bits.
+  /// Computes the curvature (second derivative) of the logistic cost for each pair. The sigmoids, which take most of
+  /// the time, are computed by the vector loop of tensor functions, which gives the same bits.
   void curvatures(const LogisticPair&) {
     chosen_loops<FunctionLoops<double>>().sigmoid.values(t.data(), out.data(), static_cast<int64_t>(count));
     for (size_t k = 0; k < count; ++k) out[k] = LogisticPair::curvature_at_sigmoid(out[k]);
   }
 };
 
-/// Computes the second derivatives. `rows`, `spare` and `curvature` have an entry per row. Each pair is computed once.
+/// Computes the second derivative of a pairwise loss by each score alone. `rows`, `spare` and `curvature` have an
+/// entry per row. Each pair is computed once.
 template <class Swaps, class Form>
 struct LambdaCurvature {
   using Row = typename Swaps::Row;

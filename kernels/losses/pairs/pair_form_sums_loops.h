@@ -7,7 +7,7 @@
 namespace mr::cpu::MR_SIMD {
 namespace {
 
-/// Functions of vectors for pair_forms.h. PlainMath has them for single numbers.
+/// softplus, sigmoid and tanh of SIMD vectors, for the costs in pair_forms.h. PlainMath has them for single numbers.
 struct LaneMath {
   using Number = Lanes<double>::Vector;
   using Weight = Number;
@@ -38,7 +38,8 @@ double pair_form_sum(const Form& form, const double* s, const double* w, int64_t
     if (all_zero(w + j, step)) continue;
     for (int64_t k = j; k < j + step; k += L::count) {
       const auto source = L::load(s + k), weight = L::load(w + k), t = steepness * (source - s_i);
-      // t is 0 if the two scores are equal or the weight is 0: with infinite scores it would be NaN.
+      // t, steepness times score difference, is set to 0 if the two scores are equal or the weight is 0. With infinite
+      // scores it would be NaN.
       const auto of = form(LaneMath{}, source == s_i || weight == 0 ? L::Vector{} : t, weight);
       const int64_t part = (k - j) / L::count % L::parts;
       total[part] += of.value;

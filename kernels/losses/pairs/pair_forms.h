@@ -5,7 +5,7 @@
 //   operator()(math, t, weight): the cost at t and its slope there, both times the weight. `math` computes softplus,
 //     sigmoid and tanh: PlainMath below for numbers, LaneMath in pair_form_sums_loops.h for vectors.
 //   curvature(t): the second derivative, for trees. A cost that only LambdaRank's option `pair` takes has none.
-//   A variable, if any, is the cost's parameter.
+//   A member variable, if the class has one, is the cost's parameter, for example the margin of the hinge.
 //
 // To add a loss, write the class and its row in MR_PAIR_FORMS, a function in stdlib/moonrank/losses/pairwise.lua, and
 // the expected values in tests/stdlib/moonrank/losses/pairs_spec.lua, and update the fingerprints (README.md). The row
@@ -23,7 +23,8 @@ struct ValueAndSlope {
   Number value, slope;
 };
 
-/// Functions of single numbers. A weight is double even where the numbers are float.
+/// softplus, sigmoid and tanh of single numbers, which the costs of pairs call. A weight is double even where the
+/// numbers are float.
 template <class Real>
 struct PlainMath {
   using Number = Real;
@@ -61,7 +62,8 @@ struct LogisticPair {
 struct SigmoidPair {
   template <class Math>
   MR_HD PairTerms<Math> operator()(Math, typename Math::Number t, typename Math::Weight weight) const {
-    const auto of = Math::sigmoid(t, weight);  // `sigmoid` multiplies by the weight itself, which saves a product
+    // `sigmoid` is called with the weight and multiplies by it, which saves a product
+    const auto of = Math::sigmoid(t, weight);
     return {of.value, of.slope};
   }
 };
@@ -75,8 +77,8 @@ struct HingePair {
     const typename Math::Weight none{};
     return {by > 0 ? weight * by : none, by > 0 ? weight : none};
   }
-  /// The curvature is 1 where there is a slope, as in XGBoost's binary:hinge: with the second derivative, 0, no step
-  /// would be taken.
+  /// Returns 1 where the hinge has a slope, else 0, as in XGBoost's binary:hinge. The exact second derivative is 0
+  /// everywhere, and with it a Newton step would be impossible.
   MR_HD double curvature(double t) const { return (*this)(PlainMath<double>{}, t, 1).slope; }
 };
 
@@ -98,10 +100,12 @@ struct TanhPair {
 
 }  // namespace mr
 
-/// One row per cost.
+/// The costs of a pair, one row per cost.
 /// LOSS(name, Form, parameter, formula): a loss in which every pair of unequal grades has the weight 1. Lua gets
-///   core.<name>_loss and core.<name>_curvature. `parameter` is the variable of Form, or else the factor a.
-/// CHANGE(name, Form): LambdaRank's option `pair` takes this name. Its default "logistic" is LogisticPair.
+///   core.<name>_loss and core.<name>_curvature. `parameter` names the member variable of Form or,
+///   if Form has none, the steepness.
+/// CHANGE(name, Form): a cost that LambdaRank's option `pair` selects by this name. The option's default "logistic" has
+///   no row; it is LogisticPair.
 #define MR_PAIR_FORMS(LOSS, CHANGE)                                                      \
   LOSS(ranknet, LogisticPair, steepness, "log(1 + exp(-steepness (s_i - s_j)))")         \
   LOSS(direct_ranker, TanhPair, steepness, "log(1 + exp(-tanh(steepness (s_i - s_j))))") \

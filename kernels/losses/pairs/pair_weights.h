@@ -45,8 +45,10 @@ struct TargetPairs {
 
 constexpr double log2_of_e = 1.44269504088896340736;
 
-/// NDCG-Loss1: a pair weighs G_i / D(r_i), in base 2, for every row j /= i. The weight is 0 if all grades of the list
-/// are equal. `better` contains the rows with a gain above 0.
+/// Pair weights of NDCG-Loss1 (LambdaLoss, Wang et al. 2018): every pair of row i with another row weighs G_i /
+/// D(r_i), where G_i is the gain of row i divided by the ideal DCG, r_i its rank and D(r) the divisor in DCG. The
+/// factor log2(e) makes the costs logarithms to base 2. The weight is 0 if all grades of the list are equal. `better`
+/// contains the rows with a gain above 0.
 struct GainPairs {
   using Row = PairRow;
   static constexpr bool every_pair = true;
@@ -73,8 +75,9 @@ struct GainPairs {
   }
 };
 
-/// NDCG-Loss2: a pair weighs mu |1/D(d) - 1/D(d + 1)| |G_i - G_j|, in base 2, where d is the distance of the two ranks.
-/// NDCG-Loss2++ (`with_swaps`) adds |1/D(r_i) - 1/D(r_j)| |G_i - G_j|.
+/// Pair weights of NDCG-Loss2 (LambdaLoss, Wang et al. 2018): mu |1/D(d) - 1/D(d + 1)| |G_i - G_j|, where d is the
+/// distance of the two ranks, G the gain divided by the ideal DCG, and D(r) the divisor in DCG. NDCG-Loss2++
+/// (`with_swaps`) adds |1/D(r_i) - 1/D(r_j)| |G_i - G_j|. The factor log2(e) makes the costs logarithms to base 2.
 struct DistancePairs {
   struct Row {
     double level, inverse_rank, share, rank;
@@ -110,8 +113,9 @@ struct DistancePairs {
   }
 };
 
-/// The change of a metric that is declared by tables: the sum over rows of gain times discount of the rank, divided by
-/// the list's norm. A pair weighs |gain_i - gain_j| |discount(r_i) - discount(r_j)| / norm.
+/// Changes of a metric that a script declares by tables, if two rows swap ranks. The metric is the sum over rows of
+/// gain times discount of the rank, divided by the list's norm. A pair weighs |gain_i - gain_j| |discount(r_i) -
+/// discount(r_j)| / norm.
 struct TableSwaps {
   struct Row {
     double level, inverse_rank, gain, share;

@@ -38,7 +38,8 @@ struct BinPosition {
   }
 };
 
-/// Computes the bins of lists that are summed by boxes: with enough pairs, finite scores, and enough rows per bin.
+/// Computes the bins (equal intervals of scores) of each list that is summed by boxes. A list needs enough pairs,
+/// finite scores, and enough rows per bin; any other list gets no bins.
 template <class Work>
 struct FindSpreads {
   Work work;
@@ -66,7 +67,8 @@ struct FindSpreads {
     constexpr double width = BoxShape<typename Work::Number>::width;
     const double middle = 0.5 * (low + high), span = std::fabs(work.steepness()) * (high - low);
     BinSpread out;
-    if (!(span <= width * static_cast<double>(n))) return out;  // infinite and NaN spans return here, too
+    // no bins if the scores are too widely spread, or if their span is infinite or NaN
+    if (!(span <= width * static_cast<double>(n))) return out;
     if (span <= width || std::fabs(middle) > high - low) out.shift = middle;
     const double one = std::rint(work.steepness() * (low - out.shift) / width),
                  other = std::rint(work.steepness() * (high - out.shift) / width);
@@ -78,9 +80,10 @@ struct FindSpreads {
   }
 };
 
-/// The bins of a batch, on the device. keys: the bin of each row, or `none` for rows of lists without bins; ascending
-/// after the sort. rows: row numbers in that order. slots, by row: position among the marked rows, or -1. Bin b has
-/// positions starts[b] .. starts[b + 1] - 1.
+/// The rows of a batch by bin (interval of scores), in device memory. `keys`: the bin of each row, or `none` for rows
+/// of lists without bins; sorted in ascending order. `rows`: row numbers in the order of `keys`. `slots`: for each
+/// row, its index among the marked rows of its list, or -1 if it is not marked. Bin b has the positions starts[b] ..
+/// starts[b + 1] - 1 of `rows`.
 template <class Real>
 struct Bins {
   Ragged lists;
@@ -114,7 +117,8 @@ struct FillKeys {
   }
 };
 
-/// The first position whose key is not below the bin's number; one entry more than there are bins.
+/// Computes where each bin starts: the first position whose key is not below the bin's number. There is one start more
+/// than there are bins.
 template <class Real>
 struct FillStarts {
   Bins<Real> bins;

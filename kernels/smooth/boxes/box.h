@@ -10,7 +10,7 @@
 
 namespace mr::cpu {
 
-/// largest number of weights of rows for which one call sums over pairs of boxes
+/// largest number of sets of row weights for which one call of `translate` computes sums
 constexpr int box_weights = 4;
 
 /// Divides the axis of scores into boxes (intervals of one width): x = steepness (s - shift) lies in box round(x /
@@ -20,9 +20,10 @@ struct BoxGrid {
 };
 
 /// Input and output of `translate`, which sums the contributions of all near boxes to each box of scores. For every
-/// box: its number, the range of near boxes, its moments q (what its rows contribute), and its expansion, the result
-/// (both `weights` x padded entries). The block of `table` for a source box that is `apart` boxes above the target box
-/// has at entry m * padded + n the coefficient of T_m(source) T_n(target). Blocks are terms * padded entries long.
+/// box there are: its number (`index`), the range of near boxes, its moments q (what its rows contribute), and its
+/// expansion (the result). The latter two have `padded` entries for each of the `weights`. In `table`, the block for a
+/// source box that is `apart` boxes above the target box has at entry m * padded + n the coefficient of T_m(source)
+/// T_n(target). Blocks are terms * padded entries long.
 template <class Real>
 struct BoxField {
   const Real* table;
@@ -35,16 +36,19 @@ struct BoxField {
 
 template <class Real>
 struct BoxLoops {
-  /// Computes for each score keys[i] = 2 box + other, and u[i], the position within the box, in [-1, 1].
+  /// Assigns scores to boxes: computes for each score the key keys[i] = 2 box + other (`other` is 1 for rows that are
+  /// not marked), and u[i], its position within the box, in [-1, 1].
   void (*assign)(const Real* scores, int64_t n, const BoxGrid& grid, int32_t other, int32_t* keys, Real* u);
-  /// Computes u[i] = steepness (s - shift) 2 / width, for scores that fit into one box.
+  /// Assigns scores that all fit into one box: u[i] = steepness (s_i - shift) 2 / width is the position of score s_i
+  /// within the box, in [-1, 1].
   void (*centre)(const Real* scores, int64_t n, const BoxGrid& grid, Real* u);
-  /// Computes the moments of a box: q[m] = sum_i w_i T_m(u_i). A null w means weights of 1.
+  /// Computes the moments of a box from the positions u_i and weights w_i of its rows: q[m] = sum_i w_i T_m(u_i),
+  /// where T_m is a Chebyshev polynomial. A null w means weights of 1.
   void (*moments)(const Real* u, const Real* w, int64_t n, double* q);
-  /// Computes the expansions of boxes first .. last - 1 from the moments of their near boxes.
+  /// Computes the Chebyshev expansions of boxes `first` to `last` - 1 from the moments of the boxes near them.
   void (*translate)(const BoxField<Real>& field, int weights, int64_t first, int64_t last);
-  /// Computes out[w][i] = sum_m expansions[w][m] T_m(u_i), for 1 to 3 expansions. Reads up to 15 entries past the end
-  /// of u.
+  /// Evaluates `count` (1 to 3) Chebyshev expansions of a box at n positions: out[w][i] = sum_m expansions[w][m]
+  /// T_m(u_i). Reads up to 15 entries past the end of u.
   void (*evaluate)(const Real* u, int64_t n, const Real* const* expansions, int count, Real* const* out);
 };
 

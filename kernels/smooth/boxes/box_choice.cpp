@@ -13,7 +13,8 @@
 namespace mr::cpu {
 namespace {
 
-/// Times of sums over pairs of rows, in ns: per list, per source row, per pair by ratios, and per pair by exponentials.
+/// Times of sums over pairs of rows, in ns. `list`: per list. `row`: per row that is summed over. `pair`: per pair, if
+/// its sigmoid is a ratio of stored exponentials. `exponential`: per pair, if its sigmoid needs an exponential.
 struct PairCosts {
   double list, row, pair, exponential;
 };
@@ -51,7 +52,8 @@ struct Request {
   double pairs() const { return static_cast<double>(targets) * static_cast<double>(sources + (among ? targets : 0)); }
 };
 
-/// Returns the time of a list by sums over pairs, if its scores times the steepness have this span.
+/// Returns the estimated time of summing a list over all pairs of rows. `span` is the difference of its highest and
+/// lowest score, times the steepness.
 template <class Real>
 double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request<Real>& r, double span) {
   if (span > ratio_span<double>) return cost.exponential * r.pairs();
@@ -59,8 +61,8 @@ double by_pairs(const PairCosts& cost, const PairCosts& in_double, const Request
   return of.list + of.row * static_cast<double>(r.sources + (r.among ? r.targets : 0)) + of.pair * r.pairs();
 }
 
-/// Returns the time of a list with `boxes` non-empty boxes among the `bins` intervals that its scores span. Boxes of
-/// widely spread scores have few near boxes.
+/// Returns the estimated time of summing a list by boxes, if its scores span `bins` intervals, `boxes` of which are
+/// not empty. The wider the scores spread, the fewer of the boxes are near a given one.
 template <class Real>
 double by_boxes(const BoxCosts& cost, const Request<Real>& r, double boxes, double bins) {
   const auto n = static_cast<double>(r.rows);
@@ -92,8 +94,8 @@ bool fits(const Request<Real>& r) {
   return box_spread(r.scores, r.rows, r.steepness).fits;
 }
 
-/// Returns false if neither the rows summed over (sources) nor the rows ranked (targets) are all rows of the list, and
-/// they differ.
+/// Returns true if boxes can compute this list. The rows ranked (targets) and the rows summed over (sources) must be
+/// the same rows, or one of the two must be all rows of the list.
 template <class Real>
 bool covered(const SmoothRank<Real>& w) {
   if (w.sources.rows == nullptr) return true;

@@ -50,7 +50,7 @@ void assign(const Real* s, int64_t n, const BoxGrid& grid, int32_t other, int32_
   for_parts(s, n, [&](const Real* from, int64_t i, int64_t count) {
     const Wide x = grid.steepness * (Part<Real>::load(from) - shift);
     Wide box = multiply_add(x, wide(1 / width), wide(round)) - round;
-    box = box >= least ? box : least;  // NaN goes into the lowest box, because every row must have an existing box
+    box = box >= least ? box : least;  // NaN is put into the lowest box, because every row must have an existing box
     box = box <= most ? box : most;
     const Wide at = multiply_add(box, wide(-width), x) * (2 / width), key = (box - least) * 2 + double(other);
     Real place_of[Part<Real>::count];
@@ -90,7 +90,7 @@ inline __attribute__((always_inline)) void chebyshev(V u, int terms, F term) {
   }
 }
 
-/// Like `moments`, for at most `flush` rows; adds the result to q.
+/// Adds the Chebyshev moments of at most `flush` rows to q. More rows at once would lose digits in sums of floats.
 template <class Real, bool weighted>
 void add_moments(const Real* u, const Real* w, int64_t n, double* q) {
   using L = Lanes<Real>;
@@ -139,7 +139,7 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   constexpr int terms = BoxShape<Real>::terms, padded = BoxShape<Real>::padded;
   // number of vectors of sums for each weight, so few that the sums of all weights fit into registers
   constexpr int vectors = 2 * L::count <= padded ? 2 : 1;
-  // number of independent sums, which hide the latency of additions
+  // number of independent sums that run at a time, so that an addition need not wait for the one before
   constexpr int chains = 4 / weights;
   for (int from = 0; from < padded; from += vectors * L::count) {
     typename L::Vector total[weights][chains][vectors] = {};
@@ -166,8 +166,8 @@ void translate_box(const BoxField<Real>& field, int64_t target) {
   }
 }
 
-/// Holds, by box number, the moments q of all boxes near a group of `targets` adjacent boxes; zeros where there is no
-/// box.
+/// Pointers to the moments q of all boxes near a group of `targets` adjacent boxes, indexed by box number. Where there
+/// is no box, the pointer is to zeros.
 template <class Real, int targets>
 struct Near {
   static constexpr int most = 2 * BoxShape<Real>::max_reach + targets;
@@ -191,8 +191,8 @@ struct Near {
   }
 };
 
-/// Like translate_box, for `targets` boxes (intervals of scores) whose box numbers are consecutive. Each coefficient of
-/// field.table is loaded once for all of them.
+/// Computes the expansions of `targets` boxes (intervals of scores) with consecutive box numbers together, from the
+/// moments of their near boxes. Each coefficient of field.table is loaded once for all of them.
 template <class Real, int weights, int targets>
 void translate_boxes(const BoxField<Real>& field, int64_t target) {
   using L = Lanes<Real>;

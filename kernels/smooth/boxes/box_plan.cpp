@@ -12,9 +12,9 @@
 namespace mr::cpu {
 namespace {
 
-/// A scaled score below `exact_below` has its position within a box (interval of scores) to 2^-12 of the width. Two
-/// scores from `apart_anyway` on are equal or too far apart to matter to each other. Between the two limits boxes
-/// cannot be used.
+/// Limits of scores (times steepness) between which boxes, intervals of scores, cannot be used. Below `exact_below`, a
+/// score's position within its box is exact to 2^-12 of the box's width. From `apart_anyway` on, two scores are either
+/// equal or so far apart that the sigmoid of their difference is 0 or 1.
 constexpr double exact_below = 0x1p40, apart_anyway = 0x1p62;
 
 bool is_far(double x) { return std::fabs(x) >= apart_anyway; }
@@ -25,8 +25,9 @@ constexpr int64_t plan_piece = 16384;  // number of rows that one thread assigns
 // with at most this many boxes, every range of `plan_piece` rows has its own counts of rows per box
 constexpr int64_t piece_bins = 2048;
 
-/// Numbers boxes of scores so large that any two of them are too far apart to matter to each other, infinities
-/// included. They come after all other boxes, in ascending order.
+/// Assigns box numbers to scores so large that two different ones have a sigmoid of 0 or 1, infinities included. Each
+/// distinct score gets a box of its own. Boxes are numbered in ascending order of score: those of large positive scores
+/// come after all other boxes, those of large negative scores before them.
 class FarScores {
  public:
   template <class Real>
@@ -136,7 +137,8 @@ void BoxPlan<Real>::make(const BoxRows<Real>& rows, const BoxLoops<Real>& by) {
   link();
 }
 
-/// Assigns all rows to a single box: moves the marked rows to its front.
+/// Assigns all rows of a list to a single box, because their scores are close together. Within the box the marked
+/// (relevant) rows come first.
 template <class Real>
 void BoxPlan<Real>::one_box(const BoxRows<Real>& rows, double shift) {
   const BoxGrid grid{rows.steepness, shift, 0, 0};
@@ -164,7 +166,8 @@ void BoxPlan<Real>::mark(const BoxRows<Real>& rows) {
   for (int64_t slot = 0; slot < rows.marked; ++slot) --keys_[rows.rows[slot]];
 }
 
-/// Numbers the non-empty boxes, and computes where, in box order, the rows of every key from each range of rows begin.
+/// Numbers the boxes that are not empty. Threads sort rows by key (box, and whether the row is marked) in ranges of
+/// rows; for every key and range, computes the position at which these rows begin in box order.
 template <class Real>
 void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, int64_t width) {
   int32_t total = 0;
@@ -182,8 +185,8 @@ void BoxPlan<Real>::begin_boxes(int32_t* counts, int64_t bins, int64_t pieces, i
   }
 }
 
-/// Computes the position of every row in box order from keys_ (2 box + other) and unsorted_. Keeps only non-empty
-/// boxes.
+/// Sorts the rows by box, with a counting sort: keys_ has each row's key (2 box + other, where `other` is 1 for rows
+/// that are not marked), and unsorted_ its position within the box. Keeps only boxes that are not empty.
 template <class Real>
 void BoxPlan<Real>::by_counting(const BoxRows<Real>& rows, int64_t bins) {
   mark(rows);

@@ -30,17 +30,20 @@ struct BoxRows {
 
 /// The spread of a list's scores, computed in one pass.
 struct BoxSpread {
-  double shift = 0;            // is subtracted from all scores, so that large scores keep their digits
+  // number that is subtracted from all scores, so that large scores with small differences keep their digits
+  double shift = 0;
   double first = 0, last = 0;  // box numbers of the lowest and the highest score
   bool one_box = false;
   bool counted = false;  // true if there are few enough box numbers to sort rows by counting
-  // false if rounding would lose the positions of scores in their boxes, although other scores are near
+  // false if boxes cannot be used: scores are so large that rounding would lose their positions within boxes, although
+  // other scores are near them
   bool fits = true;
 };
 template <class Real>
 BoxSpread box_spread(const Real* scores, int64_t n, double steepness);
 
-/// Returns an upper bound of the number of non-empty boxes; the exact number if boxes are counted.
+/// Returns the number of boxes (intervals of scores) that are not empty, or an upper bound of it if the scores are too
+/// widely spread to count rows per box.
 template <class Real>
 int64_t count_boxes(const Real* scores, int64_t n, double steepness, const BoxSpread& spread);
 
@@ -58,7 +61,8 @@ constexpr int64_t box_chunk = 8192;
 /// The assignment of a list's rows to boxes. Each thread reuses one.
 template <class Real>
 struct BoxPlan {
-  int64_t reach = 0;  // boxes that are more box widths apart than this count as infinitely far apart
+  // boxes whose numbers differ by more than this are infinitely far apart: the sigmoid counts as 0 or 1
+  int64_t reach = 0;
   std::vector<Box> boxes;
   std::vector<int64_t> index;                  // for every box: its number on the axis of scores, in box widths
   std::vector<int32_t> near_first, near_last;  // for every box: the range of boxes within `reach`
@@ -68,7 +72,7 @@ struct BoxPlan {
   // for every row in box order: its index among the marked rows if it is marked, else its row number
   std::vector<int32_t> item;
 
-  const BoxLoops<Real>* loops = nullptr;  // the loops (of one instruction set) that read this plan
+  const BoxLoops<Real>* loops = nullptr;  // the SIMD loops that compute and read this plan, for one instruction set
 
   void make(const BoxRows<Real>& rows, const BoxLoops<Real>& by);
   int64_t bytes() const {

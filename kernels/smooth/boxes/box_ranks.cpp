@@ -15,8 +15,9 @@ constexpr int64_t stretch = 512;  // number of rows that are evaluated before th
 /// Calls f(i) for i < count on all threads, in at most about 64 tasks, whatever the count.
 void for_tasks(int64_t count, const auto& f) { parallel_each(count, std::max<int64_t>(1, count / 64), f); }
 
-/// Sums of Chebyshev polynomials T_m of the scores of a chunk of rows: over its marked (relevant) rows, over its other
-/// rows, and over its marked rows weighted by g and by h, the derivatives by a row's rank and by its rank among these.
+/// Sums of the Chebyshev polynomials T_m of the scores in a chunk of rows. There are four sums: over the marked
+/// (relevant) rows, over the other rows, and over the marked rows with the weights g and h. g is the derivative of the
+/// loss by a row's rank, and h the one by its rank among the relevant rows.
 struct Sums {
   enum { marked, others, g, h, count };
   double of[count][BoxShape<float>::padded];
@@ -27,28 +28,31 @@ struct BoxSums {
   static constexpr int padded = BoxShape<Real>::padded;
 
   BoxPlan<Real> plan;
-  std::vector<Real> scores;  // copied scores of the marked (relevant) rows, if the other rows are not used
-  // derivatives by the rank (g) and by the rank among relevant rows (h), for marked rows in box order
+  // scores of the marked (relevant) rows, copied side by side, for lists of which only these rows are used
+  std::vector<Real> scores;
+  // for marked rows in box order: derivatives of the loss by a row's rank (g) and by its rank among the relevant rows
+  // (h)
   std::vector<Real> g, h;
-  std::vector<Sums> sums;  // Chebyshev moments of every chunk of rows
+  std::vector<Sums> sums;  // for every chunk of rows: its moments, sums of Chebyshev polynomials of the scores
   std::vector<Real> q, expansion;
   std::vector<double> above;
   int weights = 0;
 
   int64_t bytes() const { return plan.bytes() + bytes_of(scores, g, h, sums, q, expansion, above); }
-  /// Computes the moments of every chunk of rows. g and h are per marked row; null if not needed.
+  /// Computes the Chebyshev moments of every chunk of rows. `by_g` and `by_h` are weights of the marked rows; null if
+  /// not needed.
   void add_up(const Real* by_g, const Real* by_h);
   /// Computes the moments q of every box: entry w is the sum of choose(w, sums) over the chunks of the box.
   void collect(int count, const auto& choose);
   void translate(typename BoxTable<Real>::Kernel kernel);
-  /// Calls write(position, sums for the row) for positions first .. last - 1 of a chunk of rows, with sums for the
-  /// weights `chosen`.
+  /// Evaluates sums at rows of a chunk: calls write(position, sums) for the positions `first` to `last` - 1 in box
+  /// order. `chosen` lists the numbers of the row weights whose sums are wanted.
   template <int count>
   void evaluate(const BoxChunk& chunk, int32_t first, int32_t last, const int (&chosen)[count], const auto& write);
 };
 
-/// Gives the thread's sums of the current list. They are freed after a very long list, and kept after a long one,
-/// because new memory would have to be cleared.
+/// Lends the arrays in which a thread computes one list. They are kept for the next list, because new memory would
+/// have to be cleared, but freed after a very long list.
 template <class Real>
 class BoxSumsInUse {
  public:
@@ -152,7 +156,7 @@ void BoxSums<Real>::evaluate(const BoxChunk& chunk, int32_t first, int32_t last,
   }
 }
 
-/// Returns the rows that are used: all rows of the list, or only the marked (relevant) ones.
+/// Returns the rows of a list that boxes are computed for: all rows, or only copies of the marked (relevant) ones.
 template <class Real>
 BoxRows<Real> gather(BoxSums<Real>& sums, const Real* scores, const Chosen& marked, int64_t list, double steepness) {
   if (marked.rows == nullptr) return {scores, marked.size(list), nullptr, marked.size(list), steepness};
@@ -168,7 +172,8 @@ BoxRows<Real> all_of(const Real* scores, const Ragged& lists, const Chosen& mark
           steepness};
 }
 
-/// A rank is 1 plus a sum over the source rows, minus the row's own sigma(0) = 1/2 if the row is among them.
+/// Returns the constant of a smooth rank: 1, or 1/2 if the row itself is among the rows summed over (`source`),
+/// because the sum then contains its own sigma(0) = 1/2.
 constexpr double own_if(bool source) { return source ? 0.5 : 1; }
 
 }  // namespace
@@ -195,8 +200,9 @@ void box_ranks(const SmoothRank<Real>& w, int64_t list, const BoxLoops<Real>& lo
     const int32_t middle = std::clamp(plan.boxes[chunk.box].marked_last, chunk.first, chunk.last);
     const auto one = [&](int32_t position, const Real(&sum)[1]) {
       const int32_t item = plan.item[position];
-      // `row`: the index in `ranks` at which the rank is written. Usually it is `item`. If the targets are all rows and
-      // the sources only some of them, `item` of a source counts sources, and `row` is its row number in the list.
+      // `row` is the index in `ranks` at which the rank of this row is written, and `item` the index in the box
+      // order's lists. They differ if all rows are ranked (targets) but only some are summed over (sources): then
+      // `item` of a source counts sources, and `row` is its row number in the list.
       const int64_t row = all_sources || alike || position >= middle ? item : marked(list, item);
       ranks[row] = static_cast<Real>(own_if(position < middle || all_sources) + sum[0]);
     };
@@ -219,8 +225,8 @@ void box_vjp(const SmoothRankVjp<Real>& w, int64_t list, const BoxLoops<Real>& l
   const Real *const g = w.g.data + first, *const h = w.h.data ? w.h.data + first : nullptr;
   my.plan.make(all_of(w.scores.data + at, w.lists, w.targets, list, w.steepness), loops);
   my.add_up(g, h);
-  // Computes sums for four weights of rows: 0 is g of the targets (relevant rows), 1 is 1 for all rows, 2 is g + h of
-  // the targets, and 3 is 1 for the targets.
+  // Collects the moments of each box for four sets of row weights. 0: g of the relevant rows. 1: 1 for all rows. 2: g
+  // + h of the relevant rows. 3: 1 for the relevant rows.
   my.collect(h ? 4 : 2, [](int weight, int m, const Sums& from) {
     if (weight == 0) return from.of[Sums::g][m];
     if (weight == 1) return from.of[Sums::marked][m] + from.of[Sums::others][m];

@@ -7,8 +7,9 @@
 
 namespace mr::cuda {
 
-/// Ranks over the sources and, with two weights, also among the targets. Of sources and targets, the set that is not
-/// all rows is the marked one.
+/// Computes smooth ranks by boxes, as sums over the source rows for each target row; with two weights, also ranks
+/// among the targets. If only the sources or only the targets are all rows of the list, the other set's rows are the
+/// marked ones.
 template <class Real, int Weights>
 struct BoxedRanks {
   using Number = Real;
@@ -42,7 +43,9 @@ struct BoxedRanks {
   }
 };
 
-/// Derivatives. The weights are g of the targets and 1; with four weights also g + h and 1 of the targets.
+/// Computes derivatives of smooth ranks by boxes. Rows have two or four weights. 0: g, the upstream derivative by the
+/// rank, for target rows, else 0. 1: 1 for all rows. 2: g + h for target rows, with h the upstream derivative by the
+/// rank among targets. 3: 1 for target rows.
 template <class Real, int Weights>
 struct BoxedDerivatives {
   using Number = Real;
@@ -74,7 +77,7 @@ struct BoxedDerivatives {
   }
 };
 
-/// True if a list of this length can have at least `least` pairs.
+/// Returns true if a list of at most `longest` rows can have `least` or more pairs.
 inline bool may_have_pairs(int64_t longest, int64_t least) {
   return 2 * static_cast<double>(longest) * static_cast<double>(longest) >= static_cast<double>(least);
 }

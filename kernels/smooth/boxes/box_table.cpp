@@ -20,7 +20,9 @@ Extended derivative_of(Extended t) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// Nodes u_a = cos(pi (a + 1/2) / p), and the weights c_m / p T_m(u_a) of T_m's coefficient, with c_0 = 1, else 2.
+/// Nodes of Chebyshev interpolation, u_a = cos(pi (a + 1/2) / p). The coefficient of T_m is the sum over nodes a of
+/// weight[m][a] times the function's value at u_a, with weight[m][a] = c_m / p T_m(u_a), c_0 = 1, and c_m = 2 for m >
+/// 0.
 template <int p>
 struct Nodes {
   Extended u[p], weight[p][p];
@@ -34,8 +36,8 @@ struct Nodes {
   }
 };
 
-/// Computes the block of Chebyshev coefficients of kernel(distance + width / 2 (u_source - u_target)) for two boxes of
-/// scores.
+/// Computes the Chebyshev coefficients of a kernel (a function of a score difference) between two boxes of scores: of
+/// kernel(distance + width / 2 (u_source - u_target)), for positions u within the boxes in [-1, 1].
 template <class Real, int p>
 void fill_block(const Nodes<p>& nodes, Extended (*kernel)(Extended), double distance, Real* block) {
   constexpr Extended half = BoxShape<Real>::width / 2;

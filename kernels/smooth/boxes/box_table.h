@@ -12,9 +12,10 @@
 
 namespace mr {
 
-/// Width of a box in units of steepness x score, and number of terms of an expansion. The error of a kernel is
-/// rho^-terms with rho = 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8 for float, 1e-15 for double. If the scores of
-/// two boxes differ by more than `cutoff` + ln(rows), sigma counts as 0 or 1 and k as 0.
+/// Size of boxes (intervals of scores) and of Chebyshev expansions. `width` is in units of steepness x score. The
+/// error of an expansion with `terms` terms is rho^-terms with rho = 2 pi / width + sqrt(1 + (2 pi / width)^2): 5e-8
+/// for float, 1e-15 for double. If the scores of two boxes differ by more than `cutoff` + ln(rows), their sigmoid
+/// counts as 0 or 1 and its derivative as 0.
 template <class Real>
 struct BoxShape {
   static constexpr bool single = sizeof(Real) == 4;
@@ -23,8 +24,8 @@ struct BoxShape {
   static constexpr int padded = 16;     // number of Chebyshev terms, padded to whole vectors
   static constexpr int max_reach = 40;  // largest number of boxes within reach on either side of a box
 
-  /// Returns a number of boxes (intervals of scores): in a list of `rows` rows, boxes further apart count as infinitely
-  /// far apart.
+  /// Returns the reach of a box in a list of `rows` rows. If the numbers of two boxes differ by more than the reach,
+  /// their scores count as infinitely far apart: the sigmoid of the difference is 0 or 1.
   static MR_HD int64_t reach(int64_t rows) {
     return static_cast<int64_t>(std::ceil((portable::log(static_cast<double>(rows)) + cutoff) / width)) + 1;
   }

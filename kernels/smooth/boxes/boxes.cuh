@@ -20,8 +20,9 @@ constexpr int64_t box_pairs = int64_t{1} << 28;
 /// Bins with at least this many rows are shared by several blocks.
 constexpr int64_t crowd = 1024;
 
-/// For prefix sums: 1 per position that has weight, else 0, with one entry more. Sigma is 1 beyond the reach, so boxes
-/// there count their rows.
+/// Writes 1 for every position (rows sorted by bin) whose row has a weight other than 0, else 0, and one entry more,
+/// for prefix sums. Such rows in a bin far above a row add exactly 1 to its sum, because sigma is 1 there, so they are
+/// only counted.
 template <class Work>
 struct CountWeights {
   Work work;
@@ -51,7 +52,8 @@ MR_HD void chebyshev(Real u, const F& term) {
 
 template <class Real>
 constexpr int box_terms = BoxShape<Real>::terms;
-/// Moments q and expansions have the layout (bin * weights + weight) * box_padded + term.
+/// Stride of arrays of moments and expansions: entry `term` for a bin and a weight is at [(bin * weights + weight) *
+/// box_padded + term].
 constexpr int box_padded = BoxShape<float>::padded;
 
 /// Computes sums[weight * box_padded + m] = sum_i w_i T_m(u_i) over the positions first + lane, first + lane + lanes,
@@ -79,8 +81,8 @@ __device__ void add_moments(const Work& work, const Bins<typename Work::Number>&
   }
 }
 
-/// Blocks below `crowd_blocks` compute partial sums of crowded bins, as pairs.cuh divides long lists. The other blocks
-/// compute the remaining bins, one warp per bin.
+/// Computes the moments of all bins. The first `crowd_blocks` blocks of threads compute partial sums of the bins with
+/// at least `crowd` rows, in several parts per bin. The other blocks compute the remaining bins, one warp per bin.
 template <class Work>
 __global__ void __launch_bounds__(pair_lanes, 5)
     find_moments(int64_t crowd_blocks, int64_t count, const Bins<typename Work::Number> bins, double* parts,
@@ -119,7 +121,7 @@ __global__ void __launch_bounds__(pair_lanes, 5)
   }
 }
 
-/// Adds the partial sums of crowded bins in order. i is an entry, b a block.
+/// Adds up the partial sums of each bin that several blocks of threads shared, in the order of the blocks.
 template <class Work>
 struct AddParts {
   Bins<typename Work::Number> bins;
@@ -130,7 +132,8 @@ struct AddParts {
     constexpr int size = Work::weights * box_padded;
     const int64_t block = at / size, i = at % size, bin = static_cast<int64_t>(bins.keys[block * crowd]);
     if (bin == bins.none || bins.size(bin) < crowd) return;
-    // A large bin is summed in parts, and the bin's first part adds up the sums of all parts.
+    // The element of a bin's first block adds up the partial sums of all its blocks; the elements of other blocks
+    // return here.
     if (block != (bins.starts[bin] + crowd - 1) / crowd) return;
     double sum = 0;
     for (int64_t part = block; part < block + bins.size(bin) / crowd; ++part) sum += parts[part * size + i];
@@ -138,8 +141,10 @@ struct AddParts {
   }
 };
 
-/// Expansions of every bin, one warp per bin. Lane n of a half-warp has the coefficient of T_n, and the two halves
-/// alternate over the bins within reach. before[w] is the prefix sum of weights if sigma is translated, or null for k.
+/// Computes the Chebyshev expansion of every bin from the moments of the bins within reach, one warp per bin. Lane n
+/// of a half-warp computes the coefficient of T_n, and the two halves of the warp take turns with the bins. For the
+/// kernel sigma, `before` has the prefix sums of CountWeights for each weight, which give the number of rows in bins
+/// far above; for its derivative `before` is null.
 template <class Work>
 __global__ void __launch_bounds__(pair_lanes)
     translate_bins(int64_t count, const Bins<typename Work::Number> bins, const typename Work::Number* table,
@@ -176,7 +181,7 @@ __global__ void __launch_bounds__(pair_lanes)
   }
 }
 
-/// Evaluates the expansion of its bin for every position's row.
+/// Evaluates, for every row in the order of bins, the expansion of the row's bin at its score, and writes the results.
 template <class Work>
 struct EvaluateBins {
   Work work;
@@ -198,7 +203,8 @@ struct EvaluateBins {
   }
 };
 
-/// Copies the coefficients to the device; block 0 as in kernels/smooth/boxes/box_table.h.
+/// Returns the table of Chebyshev coefficients in device memory, which is copied there at the first call. The pointer
+/// is to block 0 (a box and itself), as in kernels/smooth/boxes/box_table.h.
 template <class Real>
 const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   using Table = BoxTable<Real>;
@@ -207,7 +213,9 @@ const Real* device_table(typename BoxTable<Real>::Kernel kernel) {
   return static_cast<const Real*>(gpu().constant(Table::of(kernel) - before, bytes)) + before;
 }
 
-/// Sums a batch's lists with enough pairs, and marks them in `done`. `sigma`: true for sigma, false for its derivative.
+/// Computes smooth ranks or their derivatives by boxes, for those lists of a batch that have at least `least_pairs`
+/// pairs, and marks these lists in `done`. `sigma` selects the kernel: true for sigma (ranks), false for its
+/// derivative.
 template <class Work>
 void by_boxes(int64_t count, const Work& work, bool sigma, int64_t least_pairs, uint8_t* done) {
   using Real = typename Work::Number;
