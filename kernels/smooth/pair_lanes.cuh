@@ -1,5 +1,6 @@
-// The GPU lanes that share the pairs of a list: lanes of a warp, or of a block. A lane computes one target row, or
-// several lanes share one target row and divide its source rows.
+// GPU threads (lanes) that together compute the smooth ranks of one list as sums over pairs of its rows. The lanes
+// belong to one warp or to one block. Each target row (a row that is ranked) has one lane, or several lanes that divide
+// the rows summed over.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,12 @@ struct ScoreRange {
   }
 };
 
-/// A group of `Lanes` adjacent lanes of a warp, or a block.
+/// A group of GPU threads that works on one list: `Lanes` adjacent threads of a warp, or a whole block.
 template <int Lanes>
 class PairLanes {
  public:
-  /// `shared`: two doubles per warp, for blocks only.
+  /// `shared` is shared memory for sums over a block, with two doubles per warp. It is not used if `Lanes` is a warp or
+  /// less.
   __device__ explicit PairLanes(double* shared) : shared_(shared) {}
 
   __device__ int lane() const { return static_cast<int>(threadIdx.x) % Lanes; }
@@ -41,7 +43,7 @@ class PairLanes {
     }
   }
 
-  /// The sum over each `together` adjacent lanes (a power of 2); all of these lanes get it.
+  /// Returns the sum of `value` over each `together` adjacent lanes, a power of 2. All of these lanes get the sum.
   __device__ double sum(double value, int together) const {
     for (int step = (together < warp ? together : warp) / 2; step > 0; step /= 2) {
       value += __shfl_xor_sync(mask(), value, step);
@@ -56,7 +58,7 @@ class PairLanes {
     return total;
   }
 
-  /// The smallest range that covers the ranges of all lanes.
+  /// Returns the smallest range of scores that contains the ranges of all lanes.
   __device__ ScoreRange covered(ScoreRange range) const {
     for (int step = (Lanes < warp ? Lanes : warp) / 2; step > 0; step /= 2) {
       range.add({__shfl_xor_sync(mask(), range.low, step), __shfl_xor_sync(mask(), range.high, step)});

@@ -25,9 +25,10 @@ struct Piece {
   int64_t size() const { return last - first; }
 };
 
-/// Calls f(piece) on all threads. `others` gives the number of rows that each row of a piece is paired with.
+/// Calls f(piece) for each piece (range of rows of a list), on all threads. others(list) is the number of rows that
+/// each row of a piece of this list is paired with, from which the time is estimated.
 void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const auto& f) {
-  // estimated nanoseconds for each piece of a list, each row and each pair of rows
+  // estimated nanoseconds for each piece (range of rows) of a list, for each row, and for each pair of rows
   constexpr double of_piece = 100, of_row = 4, of_pair = 0.1;
   double time = 0;
   for (const Piece& piece : pieces) {
@@ -38,8 +39,8 @@ void for_each_piece(const std::vector<Piece>& pieces, const auto& others, const 
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t i) { f(pieces[static_cast<size_t>(i)]); });
 }
 
-/// Cuts the targets (rows ranked) of all lists, except lists with done(list), into pieces of at most `target_piece`
-/// rows. The result is valid until the thread's next call.
+/// Cuts the targets (rows ranked) of all lists into pieces of at most `target_piece` rows, except lists for which
+/// done(list) is true. The result is valid until the thread's next call.
 inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const auto& done) {
   static constinit thread_local OfThread<std::vector<Piece>> the_pieces;
   std::vector<Piece>& pieces = the_pieces.get();
@@ -55,12 +56,13 @@ inline const std::vector<Piece>& cut(const Chosen& targets, int64_t count, const
 
 constexpr auto none_done = [](int64_t) { return false; };
 
-/// Returns a function of a list: the number of its targets (rows ranked), with which each row of a piece is paired.
+/// Returns a function that gives the number of targets (rows ranked) of a list. for_each_piece uses it to estimate the
+/// time of tasks that pair every row with every target.
 auto targets_of(const auto& work) {
   return [&work](int64_t list) { return work.targets.size(list); };
 }
 
-/// Arrays that a thread reuses.
+/// Temporary arrays for sums over pairs. Each thread has its own and reuses them for the next list.
 template <class Real>
 struct Scratch {
   std::vector<Real> sources, targets, weights;
@@ -76,7 +78,8 @@ Scratch<Real>& scratch() {
 
 inline int64_t filled_up(int64_t n) { return (n + pair_padding - 1) / pair_padding * pair_padding; }
 
-/// Finds the middle of a list's scores, and their span times the steepness.
+/// Computes `centre`, the middle between a list's lowest and highest score, and `span`, their difference times the
+/// steepness.
 template <class Score>
 struct ScoreSpan {
   double centre = 0, span = 0;
@@ -96,7 +99,8 @@ struct ScoreSpan {
   }
 };
 
-/// Computes exp(a (s - centre)) of scores s, relative to the middle of the list's scores, as Real.
+/// Computes exp(steepness (s - centre)) for scores s, with `centre` the middle of the list's scores. Results have type
+/// Real.
 template <class Score, class Real = Score>
 struct Exponentials {
   const Score* scores;
@@ -119,7 +123,8 @@ struct Exponentials {
   int64_t fill(std::vector<Real>& to, const Chosen& chosen, const Piece& piece) const {
     return fill(to, piece.size(), [&](int64_t slot) { return chosen(piece.list, piece.first + slot); });
   }
-  /// Like `fill`, but copies the exponentials from `all`, which has those of all rows.
+  /// Like `fill`, which computes exponentials of the scores of some rows, but copies them from `all`, the exponentials
+  /// of all rows.
   static int64_t pick(std::vector<Real>& to, const std::vector<Real>& all, int64_t n, const auto& row_of) {
     const int64_t size = filled_up(n);
     to.resize(static_cast<size_t>(size));
@@ -129,8 +134,8 @@ struct Exponentials {
   }
 };
 
-/// Calls f(exponentials of n scores) and returns true; returns false if the scores span too much. Exponentials are
-/// Real, or double if the span is too wide for Real.
+/// Calls f(e), where `e` computes exponentials of a list's n scores, and returns true. The exponentials have type Real,
+/// or double if the scores span too much for Real. Returns false if they span too much for double.
 template <class Real, class Score>
 bool with_exponentials(const Score* scores, int64_t n, double steepness, const auto& f) {
   const ScoreSpan<Score> of(scores, n, steepness);

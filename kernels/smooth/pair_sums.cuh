@@ -1,6 +1,6 @@
-// Sums over the sources of a list at its targets, in tiles through shared memory. With e = exp(score - centre), the
-// sigmoid of a score difference and its derivative are ratios (kernels/smooth/pair_ratio.h). Two sources share one
-// division.
+// Smooth ranks on the GPU: for each target (a row that is ranked), sums over its sources (the rows summed over).
+// Sources are loaded into shared memory in tiles. With e = exp(score - centre) of each row, the sigmoid of a score
+// difference and its derivative are ratios (kernels/smooth/pair_ratio.h). Two sources share one division.
 #pragma once
 
 #include <cmath>
@@ -13,15 +13,16 @@
 
 namespace mr::cuda {
 
-constexpr int sources_per_lane = 8;  // number of sources per lane that are in shared memory at a time
+constexpr int sources_per_lane = 8;  // number of source rows per GPU thread that are in shared memory at a time
 
-/// Values of two sources.
+/// A pair of numbers, which belong to two neighbouring source rows. One memory access loads both.
 template <class Real>
 struct alignas(2 * sizeof(Real)) Two {
   Real a, b;
 };
 
-/// A group's part of shared memory: exponentials (or scores) of sources, and up to two weights of each.
+/// The shared memory of a group of GPU threads. of[0] holds the exponentials (or scores) of a tile of source rows;
+/// of[1] and of[2] hold their weights.
 template <class Real, int Weights>
 struct SourceTile {
   Two<Real>* of[1 + Weights];
@@ -34,7 +35,8 @@ struct SourceTile {
   static constexpr size_t bytes = (1 + Weights) * pair_lanes * sources_per_lane * sizeof(Real);
 };
 
-/// The rows of a list as sources, with up to two weights by slot. A null w means weights of 1.
+/// Some rows of a list as sources (rows summed over): their scores, and arrays w and h with a weight for each source.
+/// If w is null, its weights are 1.
 template <class Real>
 struct PairSources {
   const Real* scores;
@@ -48,14 +50,16 @@ struct PairSources {
   }
 };
 
-/// The target of a lane. v is subtracted from the second weight of its sources.
+/// The target (row ranked) of a GPU thread. If sources have two weights w and h, the term of a source uses w + h - v.
+/// `there` is false for threads without a target.
 template <class Real>
 struct PairTarget {
   Real score, v;
   bool there;
 };
 
-/// exp(steepness (s - centre)) of the scores in a range, if the range is narrow enough for ratios.
+/// Computes exp(steepness (s - centre)) for scores s of a range. `valid` is false if the range is so wide that ratios
+/// of exponentials could overflow; sigmoids are then computed pair by pair.
 template <class Real>
 struct RatioScale {
   double centre, steepness;
@@ -71,14 +75,15 @@ struct RatioScale {
     if constexpr (sizeof(Real) == 8) {
       return std::exp(x);
     } else {
-      // e^x is 2^(power - whole) 2^whole, so that the float exponent power - whole is small and keeps its digits.
+      // Computes e^x as 2^(power - whole) 2^whole with power = x / ln 2 and `whole` its nearest integer. A float holds
+      // the small power - whole more accurately than `power`.
       const double power = x * 1.4426950408889634, whole = std::rint(power);
       return std::exp2(static_cast<float>(power - whole)) * std::exp2(static_cast<float>(whole));
     }
   }
 };
 
-/// The term sigma(x_j - x_i) of a smooth rank.
+/// What a source row j adds to the smooth rank of target row i: sigma(x_j - x_i), where x is steepness times score.
 template <class Real>
 struct RankTerms {
   static constexpr int weights = 0;
@@ -90,7 +95,8 @@ struct RankTerms {
   static __device__ Real one(Real difference, Real) { return sigmoid(difference); }
 };
 
-/// The terms of a derivative: w_j k(x_j - x_i), or (w_j + h_j - v_i) k(x_j - x_i).
+/// What a source row j adds to the derivative of target row i: w_j k(x_j - x_i) with one weight per source, or (w_j +
+/// h_j - v_i) k(x_j - x_i) with two. k is the derivative of the sigmoid, x steepness times score.
 template <class Real, int Weights>
 struct KernelTerms {
   static constexpr int weights = Weights;
@@ -107,7 +113,8 @@ struct KernelTerms {
   static __device__ Real one(Real difference, Real weight) { return weight * logistic_kernel(difference); }
 };
 
-/// The sum over sources first .. last - 1 for a group's targets. All `together` lanes of a target get its sum.
+/// Sums terms over source rows first .. last - 1 for the target row of each thread. If `together` threads share a
+/// target, they divide its sources, and all of them get its sum.
 template <class Terms, class Real, int Lanes>
 class PairSum {
  public:
@@ -139,7 +146,8 @@ class PairSum {
     return lanes_.covered(own);
   }
 
-  /// Pads an odd number of sources with one whose exponential is 0, which adds nothing.
+  /// Loads n source rows into shared memory. If n is odd, one more source with exponential 0 is added, which adds
+  /// nothing to sums.
   __device__ void fill(int64_t from, int n, const RatioScale<Real>& scale) const {
     for (int i = lanes_.lane(); i < (n + 1) / 2; i += Lanes) {
       const bool both = 2 * i + 1 < n;

@@ -1,7 +1,8 @@
-// Smooth ranks and their derivative on the GPU by sums over pairs: one launch for lists of any lengths. Lists below 32
-// rows get eight lanes, below 128 a warp, others blocks. Row 128 b of the batch belongs to block b; so a list of n rows
-// has at least n / 128 blocks, which share its targets and, where those are few, its sources. How a list is divided
-// depends on its own size alone, and so do the bits of its results.
+// Smooth ranks and their derivative on the GPU by sums over pairs of rows, in one launch for lists of any lengths. A
+// list below 32 rows is computed by eight lanes (threads), below 128 rows by a warp, and a longer list by blocks. The
+// block with number b works on the list that row 128 b of the batch belongs to, so a list of n rows gets about n / 128
+// blocks. These blocks divide the list's targets (rows ranked) and, if targets are few, its sources (rows summed over).
+// How a list is divided depends only on its own size, so its results have the same bits in every batch.
 #pragma once
 
 #include "kernels/device/scratch.h"
@@ -11,13 +12,16 @@ namespace mr::cuda {
 
 constexpr int64_t short_list = 32, block_rows = 128, least_part = 1024;
 
-/// Sums over parts of the sources, `block_rows` targets per block, and how many parts of each tile of targets are done.
+/// Memory for long lists whose source rows are divided among blocks. `values` has for each block the sums of
+/// `block_rows` targets over one part of the sources. `parts_done` counts, for each tile of targets, the parts that are
+/// finished.
 struct PartialSums {
   PairValues* values;
   int* parts_done;
 };
 
-/// Lanes per target: all lanes are busy however few the targets of the list are.
+/// Returns how many lanes share one target (row ranked), a power of 2. If a list has fewer targets than lanes, several
+/// lanes share each target, so that no lane is idle.
 template <int Lanes>
 __device__ int lanes_per_target(int64_t targets) {
   int together = Lanes;
@@ -25,7 +29,8 @@ __device__ int lanes_per_target(int64_t targets) {
   return together;
 }
 
-/// Targets of the list `Lanes` at a time, beginning with the given tile, by all sources.
+/// Computes targets (rows ranked) of a list over all of its sources, for the tiles `tile`, `tile` + `tiles_apart` and
+/// so on. A tile has `Lanes` targets.
 template <int Lanes, class List>
 __device__ void do_targets(const List& list, int64_t count, int64_t tile, int64_t tiles_apart) {
   const int together = lanes_per_target<Lanes>(count);
@@ -36,7 +41,8 @@ __device__ void do_targets(const List& list, int64_t count, int64_t tile, int64_
   }
 }
 
-/// One part of the sources for one tile of targets. The last block to finish adds the parts up, in order.
+/// Sums over one part of a list's source rows for one tile of its targets. The last block that finishes a part of this
+/// tile adds up the parts in order, so that the result does not depend on timing.
 template <class List>
 __device__ void do_part(const List& list, int64_t count, const PairTask& task, int64_t first_block, int64_t tiles,
                         const PartialSums& partial) {
@@ -61,7 +67,7 @@ __device__ void do_part(const List& list, int64_t count, const PairTask& task, i
   list.finish(mine, total);
 }
 
-/// The list that a row of the batch is in, found by a warp.
+/// Returns the list that a row of the batch belongs to. The lanes of a warp search together.
 __device__ inline int64_t find_list(const Ragged& lists, int64_t row) {
   int64_t low = 0, size = lists.count;
   while (size > 1) {
@@ -74,7 +80,7 @@ __device__ inline int64_t find_list(const Ragged& lists, int64_t row) {
   return low;
 }
 
-/// The part of a long list that block b does.
+/// Computes the share of a long list that belongs to this block of the GPU.
 template <class Work, class Real>
 __device__ void do_long(int64_t block, const Work& work, const uint8_t* done, const PartialSums& partial, double* sums,
                         Two<Real>* memory) {
@@ -96,7 +102,7 @@ __device__ void do_long(int64_t block, const Work& work, const uint8_t* done, co
   of.other_rows(mine * pair_lanes, int64_t{blocks} * pair_lanes);
 }
 
-/// A list by a warp or less.
+/// Computes a short list with one warp, or with fewer lanes.
 template <int Lanes, class Work, class Real>
 __device__ void do_list(int64_t first, const Work& work, const uint8_t* done, Two<Real>* memory) {
   const PairLanes<Lanes> lanes(nullptr);
@@ -109,7 +115,8 @@ __device__ void do_list(int64_t first, const Work& work, const uint8_t* done, Tw
   of.other_rows(0, Lanes);
 }
 
-/// Five blocks at once leave registers enough to spill none.
+/// The launch bound asks for five blocks per multiprocessor. Each thread then has enough registers, and none are
+/// spilled to memory.
 template <class Real, class Work>
 __global__ void __launch_bounds__(pair_lanes, 5)
     run_pairs(int64_t long_blocks, int64_t warp_blocks, const uint8_t* done, const PartialSums partial,
@@ -127,7 +134,7 @@ __global__ void __launch_bounds__(pair_lanes, 5)
   }
 }
 
-/// The lists that are not `done` (null: none is).
+/// Computes the lists whose flag in `done` is 0, or all lists if `done` is null.
 template <class Real, int Weights, class Work>
 void launch_pairs(int64_t count, const Work& work, const uint8_t* done) {
   const int64_t rows = work.scores.size, long_blocks = (rows + block_rows - 1) / block_rows;

@@ -12,17 +12,19 @@ namespace {
 
 // number of source rows that are added in float before the sum is added to a double, so that long sums stay accurate
 constexpr int64_t block = 2048;
-// number of target rows whose terms for every source row are added up before they are added to the result
+// number of target rows whose terms are added up in float, before they are added to each source row's total in double
 constexpr int64_t target_block = 128;
-constexpr int tile = 4;  // number of targets that share one load of the sources
+// number of target rows that are computed at once, so that source rows are loaded once for all of them
+constexpr int tile = 4;
 
-/// A number of target rows, known at compile time.
+/// A number of target rows that is known at compile time, so that loops over target rows are unrolled.
 template <int n>
 struct Count {
   constexpr operator int() const { return n; }
 };
 
-/// Loads two vectors of source rows, at j and at j + Lanes::width. The second is 0 if n ends before it.
+/// Loads two vectors of source rows, from positions j and j + Lanes::width. The second is 0 if the n sources end before
+/// it.
 template <class Real>
 struct TwoSources {
   typename Lanes<Real>::Vector a, b;
@@ -37,7 +39,8 @@ struct LaneSums {
   using L = Lanes<Real>;
   typename L::Vector of[targets][L::parts];
 
-  /// Calls add(j, totals) for all vectors of n source rows, `step` entries apart, so that each lane has its own totals.
+  /// Calls add(j, totals) for positions j of n source rows, a vector at a time; `step` is the distance between
+  /// positions. Every lane has its own total.
   template <class F>
   LaneSums(int64_t n, int64_t step, F add) {
     for (int64_t p = 0; p < L::parts; ++p) {
@@ -51,15 +54,16 @@ struct LaneSums {
   }
 };
 
-/// Calls one(first target, how many as a constant) over all target rows, `tile` at a time.
+/// Calls one(i, count) for target rows i = first .. last - 1. Most calls take `tile` target rows, and the last ones
+/// take one. `count` is a compile-time constant.
 template <class F>
 void for_tiles(int64_t first, int64_t last, F one) {
   for (; first + tile <= last; first += tile) one(first, Count<tile>());
   for (; first < last; ++first) one(first, Count<1>());
 }
 
-/// Calls block_sum(first source, length, first target, tile, sums) for every block of source rows and tile of target
-/// rows. It adds to the sums.
+/// Calls block_sum(first source, length, first target, tile, sums) for every block of source rows and every tile of
+/// target rows. block_sum adds its sums to `sums`.
 template <class F>
 void sum_over_blocks(int64_t n, int64_t m, double* sums, F block_sum) {
   fill(sums, m, 0.0);
@@ -84,7 +88,7 @@ void rank_sums(const Real* e, int64_t n, const Real* t, int64_t m, double* sums)
   });
 }
 
-/// Computes the derivative of sigma, k, for one target row and each of two source rows.
+/// Computes k, the derivative of the sigmoid, for one target row paired with each of two source rows.
 template <class V>
 struct TwoKernels {
   V a, b;
@@ -143,8 +147,8 @@ void kernel_differences(const Real* e, const Real* w, int64_t n, const Real* t, 
   });
 }
 
-/// Computes 1 / prod_j (1 + e_j / t_i), with one division per target row i. It takes 2 * Lanes::width targets at a
-/// time, and even and odd source rows j have separate products, so that multiplications do not wait for each other.
+/// Computes 1 / prod_j (1 + e_j / t_i) for every target row i, with one division per target. Even and odd source rows j
+/// have separate products, so that a multiplication need not wait for the previous one.
 template <class Real>
 void products(const Real* e, int64_t n, const Real* t, int64_t m, double* out) {
   using L = Lanes<Real>;

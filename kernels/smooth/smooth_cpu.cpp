@@ -16,18 +16,20 @@ namespace mr {
 namespace cpu {
 namespace {
 
-constexpr int64_t long_list = 32768;  // a list with at least this many rows is summed by boxes on all threads together
+// a list with at least this many rows is summed by boxes of scores, if at all, on all threads together
+constexpr int64_t long_list = 32768;
 
-/// Computes the lists that are faster by pairs of near scores (near(work, list) returns true if it computed the list)
-/// or by boxes of scores (boxed(work, list)). Returns flags of the lists that are done, valid until the thread's next
-/// call.
+/// Computes the lists that are faster without sums over all pairs, and returns a flag per list that is 1 for these
+/// lists. near(work, list) sums over pairs of near scores and returns true if it computed the list. boxed(work, list)
+/// sums over boxes (intervals of scores). The flags are valid until the thread's next call.
 template <class Work>
 const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const auto& boxed) {
   if (count == 0) return nullptr;
   static constinit thread_local OfThread<std::vector<uint8_t>> the_flags;
   std::vector<uint8_t>& flags = the_flags.get();
   flags.assign(static_cast<size_t>(count), 0);
-  uint8_t* const done = flags.data();           // the calling thread's flags; all threads write them
+  // flags of the calling thread, because `flags` is thread_local; all threads write them
+  uint8_t* const done = flags.data();
   constexpr double of_list = 100, of_row = 10;  // estimated nanoseconds for each list and for each row
   const double time = of_list * static_cast<double>(count) + of_row * static_cast<double>(work.lists.begin(count));
   parallel_each(count, tasks_of_piece(count, time), [&](int64_t list) {
@@ -43,14 +45,14 @@ const uint8_t* do_fast(int64_t count, const Work& work, const auto& near, const 
   return flags.data();
 }
 
-/// Returns a function of a list: the number of its sources (rows summed over), with which each row of a piece is
-/// paired.
+/// Returns a function that gives the number of sources (rows summed over) of a list. for_each_piece uses it to estimate
+/// the time of tasks that pair every target with every source.
 auto sources_of(const auto& work) {
   return [&work](int64_t list) { return work.sources.size(list); };
 }
 
-/// Returns true if a target (row ranked) is among the sources (rows summed over), which are ascending. Its own sigma(0)
-/// = 1/2 is then subtracted.
+/// Returns true if a target (row ranked) is also one of the sources (rows summed over), which are ascending. The sum
+/// then includes the target's own term sigma(0) = 1/2, which the caller subtracts.
 bool is_source(const Chosen& sources, const Chosen& targets, int64_t list, int64_t slot) {
   if (sources.rows == nullptr || sources == targets) return true;
   const int64_t i = targets(list, slot);
@@ -139,7 +141,7 @@ void exact_vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, double* pa
   }
 }
 
-/// Returns the numbers themselves, or a converted copy if the exponentials have another type.
+/// Returns `from` itself if its type is that of the exponentials, or else a converted copy of its n numbers.
 template <class Wide, class Real>
 const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   if constexpr (std::is_same_v<Wide, Real>) {
@@ -150,8 +152,9 @@ const Wide* converted(std::vector<Wide>& copy, const Real* from, int64_t n) {
   }
 }
 
-/// Computes, for a piece (range of rows): out = a sum_i g_i k(s_k - s_i) for its rows k, and partial[i] = sum of k over
-/// its rows for each target i. Leaves the exponentials of all targets in the thread's `targets`.
+/// Computes sums over the rows k of a piece (range of rows) and all targets i (rows ranked). k() is the derivative of
+/// the sigmoid, a the steepness, s a score. Row k gets out = a sum_i g_i k(s_k - s_i), and target i gets partial[i] =
+/// sum over the piece's rows k of k(s_k - s_i). The exponentials of the targets stay in the thread's `targets`.
 template <class Real, class Wide>
 void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>& e, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -170,8 +173,9 @@ void vjp_rows(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentia
   for (int64_t k = 0; k < piece.size(); ++k) out[k] = static_cast<Real>(w.steepness * my.totals[k]);
 }
 
-/// Computes sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of a piece (range). Expects the
-/// exponentials of all targets in the thread's `targets`.
+/// Computes sums[k] = sum over targets i of (h_i - h_k) k(s_i - s_k), for the targets k of a piece (range of targets).
+/// k() is the derivative of the sigmoid, h_i the derivative of the metric by A_i, the rank among the targets. The
+/// exponentials of all targets must be in the thread's `targets`.
 template <class Real, class Wide>
 void among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const Exponentials<Real, Wide>&, double* sums) {
   const int64_t p = w.targets.size(piece.list);
@@ -198,7 +202,8 @@ void exact_among_targets(const SmoothRankVjp<Real>& w, const Piece& piece, doubl
   }
 }
 
-/// Adds to the derivatives of a range of targets: -g_k sum_j k, and `among`, the terms of h among the targets.
+/// Adds to the derivative by the score of each target t in a range: the derivative through its own rank, -g_t times the
+/// sum of k in `partial`, and the derivative through the ranks among the targets, `among`.
 template <class Real>
 void vjp_targets(const SmoothRankVjp<Real>& w, const Piece& piece, const std::vector<double>& among,
                  const double* partial, int64_t parts) {
@@ -219,8 +224,8 @@ bool in_one_piece(const SmoothRankVjp<Real>& w, int64_t list) {
   return w.lists.size(list) <= row_piece && w.targets.size(list) <= target_piece;
 }
 
-/// Computes the derivatives by the rows of a piece (range of rows). If the list has one piece, also computes what its
-/// targets add.
+/// Computes the derivatives by the scores of a piece (range of rows of a list). If the whole list is one piece, also
+/// adds the terms that only targets (rows ranked) have.
 template <class Real>
 void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial) {
   const int64_t list = piece.list, p = w.targets.size(list);
@@ -242,7 +247,8 @@ void vjp_piece(const SmoothRankVjp<Real>& w, const Piece& piece, double* partial
   if (both) vjp_targets(w, targets, among, partial, 1);
 }
 
-/// Computes what the targets of a piece (range of targets) add, for a list of several pieces.
+/// Adds the terms that only targets (rows ranked) have to the derivatives of a range of targets. Used for a list of
+/// several pieces, after all of its pieces are computed.
 template <class Real>
 void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const double* partial, int64_t parts) {
   const int64_t list = piece.list;
@@ -262,12 +268,14 @@ void vjp_targets_piece(const SmoothRankVjp<Real>& w, const Piece& piece, const d
   vjp_targets(w, piece, among, partial, parts);
 }
 
-/// Computes the derivatives of the lists that are not `done` (null: of all lists).
+/// Computes the derivatives by sums over pairs, for the lists whose flag in `done` is 0, or for all lists if `done` is
+/// null.
 template <class Real>
 void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t* done) {
   struct Parts {
     std::vector<Piece> pieces;
-    std::vector<int64_t> offsets;  // where each list's partial sums (one per piece and target) begin
+    // for each list, the index of its first partial sum; it has one for each range of rows and each target (row ranked)
+    std::vector<int64_t> offsets;
     std::vector<double> partials;
   };
   static constinit thread_local OfThread<Parts> the_parts;
@@ -289,7 +297,7 @@ void vjp_of_others(int64_t count, const SmoothRankVjp<Real>& work, const uint8_t
   }
   partials.resize(static_cast<size_t>(offsets.back()));
   double* const partial = partials.data();
-  // a pointer for the other threads, which would read thread_local `offsets` of their own
+  // a pointer that other threads can use; `offsets` itself is thread_local, so other threads would read their own
   const int64_t* const at = offsets.data();
   for_each_piece(pieces, targets_of(work), [&](const Piece& piece) { vjp_piece(work, piece, partial + piece.slot); });
   const auto& others =

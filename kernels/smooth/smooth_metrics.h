@@ -1,7 +1,7 @@
-// Smooth nDCG, AP and nRBP loss from smooth ranks R and smooth ranks among the relevant rows A (Westerborg 2022, Eqs.
-// 2.10 to 2.12). The derivatives are g_i = dM/dR_i and h_i = dM/dA_i, times the upstream derivative of the list's
-// value. Targets are the relevant rows (for nDCG the rows with gain). A list without targets has value 0 and derivative
-// 0.
+// Smooth nDCG, AP and nRBP loss, computed from smooth ranks R and smooth ranks among the relevant rows A (Westerborg
+// 2022, Eqs. 2.10 to 2.12). For the derivative of a metric M, row i gets g_i = dM/dR_i and h_i = dM/dA_i, times the
+// upstream derivative of the list's value. Targets, the rows whose ranks count, are the relevant rows (for nDCG the
+// rows with a gain above 0). A list without targets has value 0 and derivative 0.
 #pragma once
 
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace mr {
 
-/// Input and output of every smooth metric. If `upstream` is null, the value per list goes to `value`; otherwise the
-/// derivatives go to g and h.
+/// Input and output of every smooth metric. If `upstream` is null, the kernel writes the metric of each list to
+/// `value`. Otherwise it writes the derivatives by the ranks and by the ranks among the relevant rows to g and h.
 template <class Real>
 struct SmoothMetricViews {
   Chosen targets;
@@ -25,8 +25,8 @@ struct SmoothMetricViews {
   Span<Real> value, g, h;
 };
 
-/// Smooth nDCG: sum_i G_i d(R_i) / IDCG. The computation of the value stores G_i d'(R_i) in `slope` (unless null) for
-/// the computation of the derivative, because the logarithm is the most expensive part of both.
+/// Smooth nDCG: sum_i G_i d(R_i) / IDCG, with gain G, discount d and smooth rank R. The forward pass stores G_i d'(R_i)
+/// in `slope` (unless null) for the backward pass, because the logarithm is the most expensive part of both.
 template <class Real>
 struct SmoothNdcg {
   SmoothMetricViews<Real> v;
@@ -52,7 +52,8 @@ struct SmoothNdcg {
   }
 };
 
-/// Smooth AP: (1/P) sum_i A_i / R_i.
+/// Smooth AP: (1/P) sum_i A_i / R_i over the P relevant rows i. R_i is the smooth rank, A_i the smooth rank among the
+/// relevant rows.
 template <class Real>
 struct SmoothAp {
   SmoothMetricViews<Real> v;
@@ -74,7 +75,8 @@ struct SmoothAp {
   }
 };
 
-/// Smooth nRBP loss: sum_i (R_i - 1) - P (P - 1) / 2.
+/// Smooth nRBP loss: sum_i (R_i - 1) - P (P - 1) / 2 over the P relevant rows i, with R_i the smooth rank. It is the
+/// smooth number of pairs in which an irrelevant row is above a relevant one.
 template <class Real>
 struct SmoothNrbpLoss {
   SmoothMetricViews<Real> v;

@@ -6,7 +6,7 @@
 namespace mr::cpu {
 namespace {
 
-/// Computes smooth nDCG, with the logarithms of several rows at a time.
+/// Computes smooth nDCG on the CPU, with the logarithms of several rows at a time in vector registers.
 template <class Real>
 struct NdcgValues : SmoothNdcg<Real> {
   template <class Group>

@@ -14,7 +14,7 @@
 
 namespace mr {
 
-/// Returns a (s_j - s_i), or 0 for equal scores, also if both are infinite.
+/// Returns steepness (s_j - s_i). Equal scores give 0, also infinite ones, whose difference would be NaN.
 template <class Real>
 MR_HD Real score_difference(Real s_j, Real s_i, Real steepness) {
   return s_j == s_i ? Real(0) : steepness * (s_j - s_i);
@@ -27,9 +27,9 @@ MR_HD Real logistic_kernel(Real t) {
   return e / ((1 + e) * (1 + e));
 }
 
-/// Computes ranks[slot] for every target (row ranked) and, if `among` is given, among[slot]: A, the rank among the
-/// targets. O(targets x sources) per list. `longest`: an upper bound of the longest list's rows, from which a backend
-/// chooses its form.
+/// Computes ranks[slot] for every target (row ranked) and, if `among` is given, among[slot]: A, its rank among the
+/// targets. A list takes O(targets x sources), where sources are the rows summed over. `longest` is an upper bound of
+/// the rows of the longest list, by which a backend chooses its algorithm.
 template <class Real>
 struct SmoothRank {
   Span<const Real> scores;
@@ -59,9 +59,10 @@ struct SmoothRank {
   }
 };
 
-/// Computes the derivative by every score, given g and h at the targets (rows ranked). h is null if the metric does not
-/// use A, the ranks among the targets. dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j k(s_j - s_k) + b_k sum_i h_i
-/// k(s_k - s_i) - h_k sum_j b_j k(s_j - s_k) ].
+/// Computes the derivative of a metric M by every score, given g_i = dM/dR_i and h_i = dM/dA_i at the targets i (rows
+/// ranked). R_i is the smooth rank and A_i the rank among the targets; h is null if M does not use A. With steepness a,
+/// sigmoid derivative k, and b_k = 1 for targets and 0 for other rows: dM/ds_k = a [ sum_i g_i k(s_k - s_i) - g_k sum_j
+/// k(s_j - s_k) + b_k sum_i h_i k(s_k - s_i) - h_k sum_j b_j k(s_j - s_k) ].
 template <class Real>
 struct SmoothRankVjp {
   Span<const Real> scores;

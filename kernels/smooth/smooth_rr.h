@@ -1,4 +1,5 @@
-// Smooth RR (Li et al. 2021, Eq. 16), its logarithm and their derivatives. Targets are the relevant rows.
+// Smooth reciprocal rank (RR; Li et al. 2021, Eq. 16), its logarithm and their derivatives. `targets` are the relevant
+// rows.
 #pragma once
 
 #include <cmath>
@@ -15,15 +16,16 @@
 
 namespace mr {
 
-/// The logistic kernel's functions in smooth RR: sigma(t) and -log sigma(-t).
+/// The two functions of a score difference t that smooth RR needs, for the logistic kernel: cdf is sigma(t), and cost
+/// is -log sigma(-t).
 struct LogisticKernel {
   static MR_HD double cdf(double t) { return sigmoid(t); }
   static MR_HD double cost(double t) { return softplus(t); }
 };
 
-/// Computes T_i = 1/R_i prod over relevant j != i of (1 - sigma(a (s_j - s_i))). Each factor is computed as sigma(a
-/// (s_i - s_j)), which is accurate when small. If `rank` is null, computes the product alone. A product underflows to
-/// 0.
+/// Computes the term T_i of smooth RR for every relevant row i: 1/R_i times the product over the other relevant rows j
+/// of 1 - sigma(a (s_j - s_i)). Each factor is computed as sigma(a (s_i - s_j)), which is accurate when small. If
+/// `rank` is null, 1/R_i is left out. A product that is too small becomes 0.
 template <class Real, class Kernel = LogisticKernel>
 struct SmoothRrTerms {
   Span<const Real> scores;
@@ -48,8 +50,8 @@ struct SmoothRrTerms {
   MR_HD double rank_of(int64_t slot) const { return rank.data == nullptr ? 1 : static_cast<double>(rank[slot]); }
 };
 
-/// Writes the products of the relevant rows to `out` by row, and 0 for other rows. With `upstream`, writes the product
-/// times the row's entry of `upstream`, one per relevant row.
+/// Writes the products of smooth RR, one per relevant row, to the positions of these rows in `out`, and 0 for all other
+/// rows. With `upstream`, writes the products times the upstream derivatives of these rows, one per relevant row.
 template <class Real>
 struct SmoothFirst {
   Ragged lists;
@@ -68,7 +70,8 @@ struct SmoothFirst {
   }
 };
 
-/// Smooth RR: sum_i T_i, with g_i = -T_i / R_i.
+/// Smooth RR of a list: the sum of its terms T_i over the relevant rows i. Its derivative by the smooth rank R_i is g_i
+/// = -T_i / R_i, times the upstream derivative.
 template <class Real>
 struct SmoothRr {
   SmoothMetricViews<Real> v;
@@ -84,10 +87,9 @@ struct SmoothRr {
   }
 };
 
-/// log of smooth RR. The logarithms of its terms, -log R_i - sum over relevant j /= i of softplus(a (s_j - s_i)), are
-/// summed by log-sum-exp, so that no term underflows in lists with many relevant rows. The terms' shares of the sum
-/// replace the terms in the derivative: (log T)' = sum of shares times (log T_i)'. A list without irrelevant rows has
-/// value 0.
+/// Logarithm of smooth RR. The logarithms of its terms T_i, -log R_i - sum over relevant j != i of softplus(a (s_j -
+/// s_i)), are added by log-sum-exp, so that lists with many relevant rows do not underflow to 0. `terms` gets the share
+/// of each T_i in the sum, because (log T)' = sum_i share_i (log T_i)'. A list without irrelevant rows has value 0.
 template <class Real, class Kernel = LogisticKernel>
 struct SmoothLogRr {
   Span<const Real> scores;
@@ -126,8 +128,9 @@ struct SmoothLogRr {
   }
 };
 
-/// Computes the part of RR's derivative that comes from the products: a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i
-/// sigma(s_k - s_i) ] over relevant j, i != k, times the upstream derivative of the list (1 if `upstream` is null).
+/// Adds the part of smooth RR's derivative that comes from the products in its terms T. The score s_k of a relevant row
+/// k gets a [ T_k sum_j sigma(s_j - s_k) - sum_i T_i sigma(s_k - s_i) ], with j and i over the other relevant rows. The
+/// steepness a multiplies the differences too. All is times the list's upstream derivative (1 if `upstream` is null).
 template <class Real>
 struct SmoothRrProductVjp {
   Span<const Real> scores;
@@ -156,7 +159,8 @@ struct SmoothRrProductVjp {
   }
 };
 
-/// Like SmoothRrProductVjp, with the Laplace kernel: a [ T_k sum_j q(s_k - s_j) - sum_j T_j q(s_j - s_k) ], q = F' / F.
+/// Like SmoothRrProductVjp, the part of smooth RR's derivative from products, but for the Laplace kernel with
+/// distribution function F. The score s_k gets a [ T_k sum_j q(s_k - s_j) - sum_j T_j q(s_j - s_k) ] with q = F' / F.
 template <class Real>
 struct LaplaceRrProductVjp : SmoothRrProductVjp<Real> {
   template <class Group>

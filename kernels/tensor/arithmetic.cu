@@ -1,4 +1,4 @@
-// Arithmetic on the GPU. Long runs are summed by several blocks.
+// Arithmetic on tensors on the GPU. A sum of many entries is divided among several blocks.
 #include "kernels/device/launch.cuh"
 #include "kernels/device/scratch.h"
 #include "kernels/tensor/binary.cuh"

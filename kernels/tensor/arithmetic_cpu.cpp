@@ -10,7 +10,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Runs the loops of functions_cpu.h for one function, by kernels with the signatures of the function's plain forms.
+/// Computes one function and its derivative on all threads with the vectorized loops of functions_cpu.h. Its functions
+/// replace the plain kernels of elementwise.h and have the same arguments.
 template <class Real, auto function, class Plain, class PlainVjp>
 struct FastFunction {
   static void values(int64_t count, const Plain& work) {
@@ -26,8 +27,8 @@ struct FastFunction {
   }
 };
 
-/// Returns true if a power squares a contiguous tensor: the exponent is the number 2. The caller then computes x * x,
-/// which has the same bits as the general power.
+/// Returns true if the operation is the square of a contiguous tensor: the exponent is the single number 2. The caller
+/// then computes x * x, which has the same bits as the general power.
 template <class Work>
 bool is_square(int64_t count, const Work& work) {
   return count > 0 && work.from_a.dims == 0 && work.from_a.step == 1 && work.from_b.dims == 0 &&

@@ -1,4 +1,5 @@
-// Functions of two operands on the GPU, for operands without broadcasting or of one number.
+// Elementwise functions of two tensors on the GPU, if both have the result's shape, or one is a single number. Other
+// broadcasts take the general kernel.
 #pragma once
 
 #include "kernels/device/launch.cuh"
@@ -7,7 +8,8 @@
 
 namespace mr::cuda {
 
-/// One operand of a function of two: consecutive numbers, or one number for all entries.
+/// One of the two operands of an elementwise function: as many consecutive numbers as the result, or one number for all
+/// entries.
 template <class Real>
 struct Operand {
   const Real* data;
@@ -27,8 +29,8 @@ struct Operand {
   }
 };
 
-/// Applies a function of two operands. Each lane loads several packs of 16 bytes before it stores the first result,
-/// because memory is slower than the arithmetic.
+/// Applies a function of two operands entry by entry. Each GPU thread loads several packs of 16 bytes before it stores
+/// its first result. So several memory accesses are in flight at once; memory is slower than the arithmetic.
 template <class Real, class Function>
 __global__ void __launch_bounds__(256)
     run_binary(int64_t count, const Operand<Real> a, const Operand<Real> b, Real* out) {

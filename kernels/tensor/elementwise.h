@@ -13,7 +13,7 @@ namespace mr {
 
 template <class Real>
 MR_HD Real sigmoid(Real t) {
-  // Takes exp of -|t| only, which cannot overflow.
+  // Computes exp only of -|t|, which cannot overflow.
   const Real e = portable::exp(-std::fabs(t));
   return t >= 0 ? 1 / (1 + e) : e / (1 + e);
 }
@@ -24,7 +24,7 @@ MR_HD Real softplus(Real t) {
   return (t > 0 ? t : Real(0)) + portable::log1p(portable::exp(-std::fabs(t)));
 }
 
-// Each class below is a function of one entry: `value`, and `derivative` at x.
+// Each class below is a function of one entry x of a tensor: value(x) computes it, and derivative(x) its derivative.
 
 template <class Real>
 struct NegOf {
@@ -69,7 +69,7 @@ struct TanhOf {
   static MR_HD Real derivative(Real x) { return 1 - portable::tanh(x) * portable::tanh(x); }
 };
 
-/// relu. NaN stays NaN with derivative 1, so that a NaN is not hidden.
+/// The relu function, max(x, 0). At x = NaN it is NaN with derivative 1, so that a NaN is not hidden.
 template <class Real>
 struct ReluOf {
   static MR_HD Real value(Real x) { return x <= 0 ? Real(0) : x; }
@@ -96,8 +96,8 @@ struct UnaryVjp {
   MR_HD void operator()(int64_t i) const { out[i] = upstream[i] * Function::derivative(in[i]); }
 };
 
-// Each class below is a function of two entries: `value`, and the derivatives by each entry, `by_a` and `by_b`.
-// Comparisons are 1 or 0 and have no derivative.
+// Each class below is a function of two entries: `value` computes it, and `by_a` and `by_b` its derivatives by each
+// entry. Comparisons give 1 or 0 and have no derivative.
 
 template <class Real>
 struct AddOf {
@@ -127,7 +127,8 @@ struct DivOf {
   static MR_HD Real by_b(Real a, Real b) { return -a / (b * b); }
 };
 
-/// Power. For a base of 0 or below, the derivative by the exponent is 0, the limit from above; for a NaN base, NaN.
+/// Power a^b. Its derivative by the exponent, a^b log a, is set to 0 for a base a <= 0, the limit for a towards 0 from
+/// above. For a NaN base it is NaN.
 template <class Real>
 struct PowOf {
   static MR_HD Real value(Real a, Real b) { return portable::pow(a, b); }
@@ -135,7 +136,7 @@ struct PowOf {
   static MR_HD Real by_b(Real a, Real b) { return a <= 0 ? Real(0) : portable::pow(a, b) * portable::log(a); }
 };
 
-/// Maximum of two entries. Equal entries get half of the derivative each. The maximum of NaN and a number is NaN.
+/// Maximum of two entries. If they are equal, each gets half of the derivative. The maximum of NaN and a number is NaN.
 template <class Real>
 struct MaximumOf {
   static MR_HD Real value(Real a, Real b) {
@@ -181,7 +182,8 @@ struct Binary {
   MR_HD void operator()(int64_t i) const { out[i] = Function::value(a[from_a(i)], b[from_b(i)]); }
 };
 
-/// Writes the derivative for each entry of the result. A null output is skipped.
+/// Multiplies the upstream derivative by the derivatives of a function of two operands, for each entry of the result. A
+/// null output (`by_a` or `by_b`) is not computed.
 template <class Real, class Function>
 struct BinaryVjp {
   Span<const Real> a, b, upstream;
@@ -194,7 +196,8 @@ struct BinaryVjp {
   }
 };
 
-/// Select: out = condition != 0 ? a : b, and the two masked halves for the derivative.
+/// Chooses entry by entry: out = a where `condition` is not 0, else b. The backward pass uses it with the upstream
+/// derivative as one operand and 0 as the other.
 template <class Real>
 struct Select {
   Span<const Real> condition, a, b;
@@ -210,7 +213,8 @@ struct RandomUniform {
   double low, high;
   MR_HD void operator()(int64_t i) const {
     const auto x = static_cast<Real>(low + (high - low) * uniform(key, static_cast<uint64_t>(i)));
-    // Rounding may yield `high`, which the interval excludes: then it takes the next smaller number.
+    // Random numbers come from an interval that excludes `high`, but rounding may give `high`. The next smaller number
+    // is then taken instead.
     out[i] = x < static_cast<Real>(high) || low == high
                  ? x
                  : std::nextafter(static_cast<Real>(high), static_cast<Real>(low));

@@ -1,7 +1,7 @@
-// The loops of functions_cpu.h, inside namespace MR_SIMD; included by function_*.cpp only. Each entry goes through the
-// operations of kernels/tensor/elementwise.h in their order, so the bits are equal; the compiler makes vectors of them.
-// The functions of elementwise.h are repeated here, because the linker could pick a template of this file for any
-// processor.
+// Loops of functions_cpu.h (exp, log, sigmoid, tanh, softplus over arrays), inside namespace MR_SIMD; included by
+// function_*.cpp only. Each entry goes through the operations of kernels/tensor/elementwise.h in the same order, so the
+// bits are equal, and the compiler vectorizes the loops. The functions of elementwise.h are repeated here because the
+// linker keeps one copy of a template: it could keep one that was compiled for instructions that the processor lacks.
 #include "kernels/core/logarithms.h"
 #include "kernels/tensor/functions_cpu.h"
 

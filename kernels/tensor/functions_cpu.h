@@ -1,4 +1,5 @@
-// Functions of single entries on the CPU, compiled once per instruction set.
+// Elementwise functions of one tensor on the CPU. They are compiled once per instruction set, and the program chooses
+// one when it runs.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace mr::cpu {
 
-/// Loops that compute a function of n entries, and its derivatives times `upstream`. Inputs and outputs must not
-/// overlap.
+/// Two loops over n entries: `values` computes a function, and `products` its derivative times `upstream`. Inputs and
+/// outputs must not overlap.
 template <class Real>
 struct FunctionLoop {
   void (*values)(const Real* in, Real* out, int64_t n);

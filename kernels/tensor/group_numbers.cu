@@ -18,7 +18,7 @@ struct SetKeys {
   }
 };
 
-/// Sorted keys; the first one of each group begins it.
+/// Sorted keys, of which equal ones are a group. begins(i) is true if position i is the first one of its group.
 struct SortedKeys {
   const uint64_t* keys;
   MR_HD bool begins(int64_t i) const { return i == 0 || keys[i] != keys[i - 1]; }
@@ -30,11 +30,12 @@ struct MarkBegins {
   MR_HD void operator()(int64_t i) const { begins[i] = sorted.begins(i) ? 1 : 0; }
 };
 
-/// Called with 0 to `count`; `count` writes the end of the last group and the number of groups.
+/// Writes the first position and the number (key) of each group of equal numbers. It is called with i = 0 to `count`;
+/// the call with `count` writes the end of the last group and the number of groups.
 struct WriteGroups {
   int64_t count;
   SortedKeys sorted;
-  const int64_t* before;  // number of groups that begin before each position
+  const int64_t* before;  // for each position, the number of groups that begin before it
   NumberGroups out;
   MR_HD void operator()(int64_t i) const {
     if (i < count && sorted.begins(i)) {

@@ -1,4 +1,5 @@
-// Reductions over the rows of each list, for each column of a matrix with one row per row of the lists.
+// Reductions per list and column. The input is a matrix that has a row for each row of the lists; the result has a row
+// per list.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 namespace mr {
 
-/// Sums each column over the rows of a list; 0 for an empty list.
+/// Sums the rows of each list, column by column. An empty list gives 0.
 template <class Real>
 struct ListColumnSum {
   Span<const Real> in;
@@ -27,8 +28,8 @@ struct ListColumnSum {
   }
 };
 
-/// Finds the largest entry of each column, and its position among all entries, counted from 0 (-1 and -inf for an empty
-/// list). A column with a NaN gives NaN.
+/// Finds the largest entry of each column in each list, and its position among all entries of the matrix, counted from
+/// 0. An empty list gives -inf and position -1. If a column of a list has a NaN, the result is NaN.
 template <class Real>
 struct ListColumnMax {
   Span<const Real> in;

@@ -1,4 +1,5 @@
-// Reductions of the rows of each list to one number, and the reverse: one number per list, copied to its rows.
+// Reductions of each list's rows to one number, such as sum and maximum. The reverse is here too: one number per list,
+// copied to all rows of the list.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,7 @@
 
 namespace mr {
 
-/// Sums the rows of each list, or computes their mean if `mean`; 0 for an empty list.
+/// Sums the values of each list's rows, or computes their mean if `mean` is true. An empty list gives 0.
 template <class Real>
 struct ListSum {
   Span<const Real> in;
@@ -26,8 +27,8 @@ struct ListSum {
   }
 };
 
-/// Finds the largest row of each list and its position among all rows of all lists, from 0 (-1 and -inf for an empty
-/// list). A list with a NaN gives NaN.
+/// Finds the largest value in each list, and its position among the rows of all lists, counted from 0. An empty list
+/// gives -inf and position -1. A list with a NaN gives NaN.
 template <class Real>
 struct ListMax {
   Span<const Real> in;
@@ -109,7 +110,7 @@ struct ListCumsum {
   }
 };
 
-/// Copies each list's value to its rows, divided by the list's size if `mean`.
+/// Copies the value of each list to all of its rows, divided by the number of rows if `mean` is true.
 template <class Real>
 struct Spread {
   Span<const Real> in;

@@ -8,7 +8,8 @@
 
 namespace mr::cpu {
 
-/// A row-major matrix whose rows are `stride` entries apart; if `transposed`, its transpose.
+/// A factor of a matrix product. The matrix is row-major, with rows `stride` entries apart; if `transposed`, its
+/// transpose is used.
 template <class Real>
 struct Factor {
   const Real* data;
@@ -16,7 +17,8 @@ struct Factor {
   bool transposed = false;
 };
 
-/// A matrix product: c (m x n, rows `stride` apart) = scale a b, or c += scale a b if `add`. k is the inner size.
+/// A matrix product: c = scale a b, or c += scale a b if `add` is true. c has m x n entries and rows `stride` entries
+/// apart; k is the number of columns of a and of rows of b.
 template <class Real>
 struct Product {
   Factor<Real> a, b;
@@ -27,7 +29,8 @@ struct Product {
   bool add = false;
 };
 
-/// Sums over k are split into blocks of this size, and the block sums are added in order.
+/// Length of a block of a matrix product's inner dimension. The terms of a block are summed, and the block sums are
+/// added in order.
 constexpr int64_t product_block = 128;
 
 template <class Real>
@@ -40,8 +43,9 @@ void multiply(const Product<Real>& product) {
   chosen_loops<ProductLoops<Real>>().multiply(product);
 }
 
-/// Computes c (m x n) = op(a) op(b) of row-major matrices. op transposes if the flag is set; k is the inner size. Large
-/// products use all threads, in parts that do not depend on the number of threads.
+/// Computes the matrix product c (m x n) = op(a) op(b) of row-major matrices, with inner dimension k. op transposes if
+/// the argument transpose_a or transpose_b is true. Large products use all threads, in parts that do not depend on the
+/// number of threads.
 template <class Real>
 void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const Real* a, const Real* b, Real* c);
 

@@ -7,19 +7,20 @@
 namespace mr::cpu {
 namespace {
 
-/// Products with fewer multiplications run on one thread, because starting threads takes longer. Padding of narrow
-/// columns and of short sums is counted, too.
+/// Matrix products with fewer multiplications than `worth_sharing` run on one thread, because starting threads takes
+/// longer. The number of columns and the inner size count as at least `least_size`, because vectors are padded.
 constexpr int64_t worth_sharing = 4'000'000, least_size = 16;
 /// number of rows of c that a thread computes at a time: enough to make loading a block of b into the cache worthwhile
 constexpr int64_t least_rows = 16, pieces = 8;
-/// Products that are divided into blocks of k have at most `few_rows` rows and sums of at least `long_sum` terms.
+/// Only products with at most `few_rows` rows and sums of at least `long_sum` terms are divided among threads by blocks
+/// of the inner dimension.
 constexpr int64_t few_rows = 64, long_sum = 16 * product_block;
-/// Largest number of multiplications between two checks for Ctrl-C: tenths of a second.
+/// Largest number of multiplications between two checks for Ctrl-C. They take some tenths of a second.
 constexpr int64_t most_work = 2'000'000'000;
 
-/// Divides a product with few rows and a long k among threads, such as the derivative by a layer's weights. The rows of
-/// c are too few to share, but every block of k can be summed independently. The block sums are then added in order, as
-/// `multiply` does.
+/// Divides a matrix product c with few rows and a long inner dimension k among threads, such as the derivative by a
+/// layer's weights. There are too few rows to divide, but each block of k can be summed on its own. The block sums are
+/// then added in order, as `multiply` does.
 template <class Real>
 void share_blocks(const Product<Real>& p) {
   constexpr int64_t most_held = int64_t{1} << 18;
@@ -62,7 +63,8 @@ void matmul(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k,
   const int64_t grain = !shared ? m : std::max(least_rows, share);
   parallel(m, grain, [&](int64_t first, int64_t last) {
     const Factor<Real> left{a + first * (transpose_a ? 1 : stride_a), stride_a, transpose_a};
-    // number of columns of a block: whole vectors, so that each entry is summed in the same order as without blocks
+    // number of columns computed between two checks for Ctrl-C; a multiple of the vector length, so that the order of
+    // each sum does not change
     const int64_t columns = std::max<int64_t>(1024, most_work / std::max<int64_t>(1, grain * k) / 1024 * 1024);
     for (int64_t at = 0; at < n; at += columns) {
       check_interrupt();

@@ -1,9 +1,9 @@
-// Matrix products over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
+// Matrix products c = a b over vectors of MR_VECTOR_BYTES, inside namespace MR_SIMD; included by matmul_*.cpp only.
 //
-// An entry is a sum over k in blocks of `block`, each added from first to last with fused multiply-add. If b has few
-// columns that are contiguous along k, the sum runs in lanes (lane_sums.h) instead. So the bits do not depend on the
-// register size or on how the rows of c are divided. Columns of b are read in place if they are adjacent, or else from
-// a packed copy of a few of them.
+// An entry of c is a sum over the inner index k. It is divided into blocks of `block` terms, each added from first to
+// last with fused multiply-add. If b has few columns that are contiguous along k, the sum runs in lanes (lane_sums.h)
+// instead. So the bits do not depend on the register size or on how the rows of c are divided. Columns of b are read in
+// place if they are adjacent in memory, or else from a packed copy of a few of them.
 #include "kernels/core/lane_sums.h"
 #include "kernels/core/lanes.h"
 #include "kernels/tensor/matmul.h"
@@ -12,15 +12,16 @@ namespace mr::cpu::MR_SIMD {
 namespace {
 
 constexpr int64_t block = product_block;
-/// numbers of rows and of vectors of c that are held in registers: 12 or 16 sums, with 16 or 32 registers
+/// Size of the tile of c that is held in registers while terms are added: `tile_rows` rows of `tile_vectors` vectors.
+/// These are 16 sums with 64-byte vectors (32 registers), else 12 (16 registers).
 constexpr int64_t tile_rows = MR_VECTOR_BYTES == 64 ? 8 : 6, tile_vectors = 2;
-/// number of vectors of c that are held in registers if c has one or two rows
+/// number of vectors of each row of c that are held in registers if c has only one or two rows
 constexpr int64_t long_vectors = 6;
-/// If b has at most this many columns, each contiguous in memory, packing them is not worthwhile.
+/// Up to this number of columns of b, each contiguous in memory, a packed copy of them costs more than it saves.
 constexpr int64_t few_columns = 4;
 
-/// A part of a product for at most `block` values of k. Entry (i, k) of a is a[i * row + k * column]; rows of b are
-/// `stride` apart.
+/// A part of a matrix product c = a b: at most `block` values of the inner index k. Entry (i, k) of matrix a is a[i *
+/// row + k * column]; rows of b are `stride` entries apart.
 template <class Real>
 struct Block {
   const Real* a;
@@ -49,7 +50,7 @@ void put(Real* c, typename Lanes<Real>::Vector v, int64_t n, bool add) {
   for (int64_t j = 0; j < n; ++j) c[j] = add ? c[j] + lanes[j] : lanes[j];
 }
 
-/// Computes a tile of c: `rows` rows and `vectors` vectors of columns, of which n columns are valid.
+/// Computes a tile of c, held in registers: `rows` rows of `vectors` vectors. Only the first n columns are written.
 template <class Real, int rows, int vectors>
 void tile(const Block<Real>& block_of, int64_t n) {
   using L = Lanes<Real>;
@@ -72,7 +73,7 @@ void tile(const Block<Real>& block_of, int64_t n) {
   }
 }
 
-/// Computes the last rows of a product, fewer than `rows`.
+/// Computes the last m rows of a product, which are at most `rows` and too few for a whole tile.
 template <class Real, int rows, int vectors>
 void last_rows(const Block<Real>& w, int64_t m, int64_t n) {
   if constexpr (rows > 0) {
@@ -88,7 +89,7 @@ void all_rows(const Block<Real>& w, int64_t m, int64_t n) {
   last_rows<Real, tile_rows - 1, vectors>(w.at(i), m - i, n);
 }
 
-/// Holds a packed copy of some columns of b, padded with zeros, row by row.
+/// A packed copy of some columns of matrix b, stored row by row and padded with zeros to whole vectors.
 template <class Real>
 struct Panel {
   static constexpr int64_t width = tile_vectors * Lanes<Real>::count;
@@ -110,7 +111,7 @@ struct Panel {
   }
 };
 
-/// Adds the terms k to k + depth - 1 to all sums.
+/// Adds the terms k .. k + depth - 1 of the inner dimension to all entries of the product.
 template <class Real>
 void add_block(const Product<Real>& p, int64_t k, int64_t depth) {
   using L = Lanes<Real>;

@@ -21,7 +21,7 @@ struct Arange {
   MR_HD void operator()(int64_t i) const { out[i] = static_cast<T>(first + static_cast<double>(i) * step); }
 };
 
-/// Converts from whichever of the three pointers is not null.
+/// Converts numbers to type T, from the one of the three pointers that is not null.
 template <class T>
 struct Convert {
   Span<T> out;
@@ -35,7 +35,7 @@ struct Convert {
   }
 };
 
-/// Copies out[i] = in[from(i)]: transposes, expansions and inner slices.
+/// Copies out[i] = in[from(i)]. It makes transposed copies, copies broadcast to a larger shape, and copies of slices.
 template <class T>
 struct StridedCopy {
   Span<const T> in;
@@ -55,7 +55,7 @@ struct StridedPut {
   MR_HD void operator()(int64_t i) const { out[shift + to(i)] = in[i]; }
 };
 
-/// Gathers rows: row index[r] of `in` becomes row r of `out`. i counts entries of `out`.
+/// Gathers rows: row index[r] of `in` becomes row r of `out`. The argument i is the position of an entry of `out`.
 template <class T>
 struct GatherRows {
   Span<const T> in;
@@ -65,7 +65,8 @@ struct GatherRows {
   MR_HD void operator()(int64_t i) const { out[i] = in[index[i / width] * width + i % width]; }
 };
 
-/// Gathers along one dimension: out[i] = in[base(i) + index[i] step]. In the other dimensions `base` follows i.
+/// Gathers entries along one dimension: out[i] = in[base(i) + index[i] step], with `step` the stride of this dimension.
+/// base(i) is the position with the coordinates of i in the other dimensions.
 template <class T>
 struct GatherAlong {
   Span<const T> in;
@@ -76,7 +77,8 @@ struct GatherAlong {
   MR_HD void operator()(int64_t i) const { out[i] = in[base(i) + index[i] * step]; }
 };
 
-/// Scatters along one dimension: out[base(i) + index[i] step] = in[i]. No two i write to the same entry.
+/// Scatters entries along one dimension: out[base(i) + index[i] step] = in[i]. base(i) is the position with the
+/// coordinates of i in the other dimensions. No two i write to the same entry.
 template <class T>
 struct PutAlong {
   Span<const T> in;

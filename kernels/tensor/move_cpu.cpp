@@ -8,8 +8,8 @@ namespace mr {
 namespace cpu {
 namespace {
 
-/// Copies whole rows, which avoids a division per entry. Rows of a large table are requested from memory early. Rows of
-/// one entry need neither: the processor reads many of them at a time.
+/// Gathers rows by copying whole rows, which avoids a division per entry. Rows of a large table are prefetched from
+/// memory. A row of one entry needs neither: the processor reads many of them at a time.
 template <class T>
 void gather_rows(int64_t count, const GatherRows<T>& work) {
   if (count == 0) return;

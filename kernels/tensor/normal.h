@@ -8,8 +8,8 @@
 
 namespace mr {
 
-/// Returns log(x) for x in (0, 1], to 1e-15. It is kept beside core/logarithms.h, so that random numbers keep their
-/// bits.
+/// Returns log(x) for x in (0, 1], to 1e-15. Random numbers use this function and not that of core/logarithms.h,
+/// because their bits must not change.
 MR_HD inline double portable_log(double x) {
   int exponent = 0;
   while (x < 0.7071067811865476) {
@@ -23,8 +23,8 @@ MR_HD inline double portable_log(double x) {
   return 2 * s * (1 + series) + exponent * 0.6931471805599453;
 }
 
-/// Returns the square root of x > 0 by Newton's method, not always correctly rounded. It is kept, because the bits of
-/// random numbers must not change.
+/// Returns the square root of x > 0 by Newton's method, which is not always correctly rounded. std::sqrt would change
+/// the bits of random numbers.
 MR_HD inline double portable_sqrt(double x) {
   double scale = 1;
   while (x > 4) {

@@ -1,7 +1,7 @@
-// Functions of two operands on the CPU. Along the last dimension of the result, an operand moves by a constant stride,
-// which is 0 or 1 for almost all tensors. The position of an operand is therefore computed once per run of entries,
-// and the loop over a run is one that the compiler makes vectors of. Entries go through the same operations as in
-// kernels/tensor/elementwise.h, so the bits are equal.
+// Elementwise functions of two operands on the CPU, with broadcasting. Along the last dimension of the result, an
+// operand is read with a constant stride, which is 0 or 1 for almost all tensors. So an operand's position is computed
+// once per run of entries (a row of the result), and the compiler vectorizes the loop over a run. Entries go through
+// the same operations as in kernels/tensor/elementwise.h, so the bits are equal.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace mr::cpu {
 /// Returns the distance between an operand's entries along the last dimension of the result.
 inline int64_t last_stride(const Broadcast& from) { return from.dims == 0 ? from.step : from.stride[from.dims - 1]; }
 
-/// Calls body(stride) with a compile-time stride of 0 or 1, or else with the stride itself.
+/// Calls body(stride). A stride of 0 or 1 is passed as a compile-time constant, so that the compiler can vectorize the
+/// loop.
 template <class Body>
 void with_stride(int64_t stride, const Body& body) {
   if (stride == 0) return body(std::integral_constant<int64_t, 0>{});
@@ -23,14 +24,14 @@ void with_stride(int64_t stride, const Body& body) {
   body(stride);
 }
 
-/// Returns the position of an operand's entry for entry `at` of the result, where `run` is the number of runs of
-/// entries before it. Matrices need no division.
+/// Returns the position in an operand of the entry that belongs to entry `at` of the result. `run` is the number of
+/// runs of `length` entries before it; with it, matrices need no division.
 inline int64_t position(const Broadcast& from, int64_t run, int64_t length, int64_t at) {
   return from.dims == 2 ? run * from.stride[0] + (at - run * length) * from.stride[1] : from(at);
 }
 
-/// Calls body(at, n, a, b, stride_a, stride_b) for runs of n entries of the result from `at` on. The operands' entries
-/// begin at a and b.
+/// Divides the result into runs of entries along its last dimension and calls body(at, n, a, b, stride_a, stride_b) for
+/// each. A run has the n entries from `at` on; a and b are the positions of its first entry in the operands.
 template <class Body>
 void each_run(int64_t count, const Broadcast& from_a, const Broadcast& from_b, const Body& body) {
   const Broadcast& stretched = from_a.dims > 0 ? from_a : from_b;

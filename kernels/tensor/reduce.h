@@ -1,5 +1,5 @@
-// Sums and extremes along dimensions, sums of rows, and inner products. Sums along dimensions and of rows use double
-// accumulators, and inner products use the type of the tensor.
+// Sums and extremes of a tensor along dimensions, sums of chosen rows of a matrix, and inner products of rows. Sums use
+// double accumulators; inner products use the type of the tensor.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace mr {
 
-/// Returns the position, in the input, of the j-th entry that is reduced to entry o of the result.
+/// Positions of the entries that a reduction along dimensions reads. Entry o of the result is reduced from the `length`
+/// entries at runs(o, j) of the input.
 struct Runs {
   Broadcast kept, reduced;
   int64_t length = 0;
@@ -29,8 +30,8 @@ struct ReduceSum {
   }
 };
 
-/// Finds the largest entry and the position, counted from 1, of its first occurrence. NaN gives NaN. `sign` = -1: the
-/// smallest entry.
+/// Finds the largest entry along dimensions (with `sign` = -1 the smallest) and the position, counted from 1, of its
+/// first occurrence. If there is a NaN, the result is NaN.
 template <class Real>
 struct ReduceMax {
   Span<const Real> in;
@@ -52,7 +53,7 @@ struct ReduceMax {
   }
 };
 
-/// Computes the derivative of a maximum: it goes to the entry that was the maximum.
+/// Computes the derivative of a maximum: the entry that was the maximum gets the upstream derivative.
 template <class Real>
 struct ReduceMaxVjp {
   Span<const Real> upstream;
@@ -62,8 +63,8 @@ struct ReduceMaxVjp {
   MR_HD void operator()(int64_t o) const { out[runs(o, at[o] - 1)] = upstream[o]; }
 };
 
-/// Sums rows: row d of `out` is the sum of the rows order[starts[d]] .. order[starts[d + 1] - 1] of `in`, in that
-/// order; i counts entries of `out`.
+/// Sums groups of rows: row d of `out` is the sum of rows order[starts[d]] .. order[starts[d + 1] - 1] of `in`, added
+/// in this order. The argument i is the position of an entry of `out`.
 template <class Real>
 struct SumRuns {
   Span<const Real> in;

@@ -7,8 +7,8 @@
 
 namespace mr::cpu {
 
-/// Adds the rows order[0] .. order[n - 1] of `in`, which have `width` entries, in this order in double precision. Row i
-/// is multiplied by scale[i] first, unless `scale` is null.
+/// Adds rows order[0] .. order[n - 1] of matrix `in` in this order, in double precision. Rows have `width` entries.
+/// Unless `scale` is null, row i is first multiplied by scale[i].
 template <class Real>
 struct RowSumLoops {
   void (*sum)(const Real* in, const Real* scale, const int64_t* order, int64_t n, int64_t width, Real* out);

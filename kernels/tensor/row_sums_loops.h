@@ -1,5 +1,5 @@
-// The loop of row_sums_cpu.h, inside namespace MR_SIMD. Every column adds its terms in order in double precision, so
-// every instruction set gives the same bits.
+// The loop that sums chosen rows of a matrix (row_sums_cpu.h), inside namespace MR_SIMD. Every column adds its terms in
+// order in double precision, so every instruction set gives the same bits.
 #include <cstring>
 
 #include "kernels/tensor/row_sums_cpu.h"
@@ -14,8 +14,8 @@ struct Eight {
   typedef double Total __attribute__((vector_size(count * sizeof(double))));  // NOLINT
 };
 
-/// Computes the sums of 8 * `parts` columns, which stay in registers. Rows are multiplied by their numbers in `scale`
-/// if `scaled`.
+/// Sums 8 * `parts` adjacent columns over the n rows in `order`; the sums stay in registers. If `scaled`, row i is
+/// multiplied by scale[i] first.
 template <int parts, bool scaled, class Real>
 void sum_columns(const Real* in, const Real* scale, const int64_t* order, int64_t n, int64_t width, Real* out) {
   using E = Eight<Real>;

@@ -53,7 +53,8 @@ struct LogSum {
   struct Parts {
     double top, log_total;
   };
-  /// Returns `top`, the largest entry if it is finite, else 0, and log of the sum of e^(x - top).
+  /// Returns `top`, the largest entry x (or 0 if that is infinite or NaN), and `log_total`, the log of the sum of e^(x
+  /// - top). Subtracting `top` avoids overflow.
   template <class Group>
   static MR_HD Parts parts(const Group& group, int64_t o, Span<const Real> in, const Runs& runs) {
     const Real largest = group.max(runs.length, Real(-INFINITY), [&](int64_t j) { return in[runs(o, j)]; });

@@ -1,6 +1,6 @@
-// Sums on the CPU: along one dimension, of chosen rows, and of products of rows. Several results are computed at once,
-// because the additions of one result depend on each other. Each result adds its terms in the order of
-// kernels/tensor/reduce.h, so the bits are equal.
+// Sums on the CPU: along one dimension, of chosen rows, and of products of two matrices' rows. Several sums are
+// computed at once, because each addition of one sum waits for the previous one. Each sum adds its terms in the order
+// of kernels/tensor/reduce.h, so the bits are equal.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,14 @@
 
 namespace mr::cpu {
 
-/// Number of results that are computed at once: if their terms are side by side in memory, and if they are not.
+/// Numbers of sums that are computed at once: columns_at_once if neighbouring sums lie side by side in memory,
+/// rows_at_once if the terms of one sum do.
 constexpr int64_t columns_at_once = 64, rows_at_once = 8;
-/// number of terms of the longest sum of these kernels, which check for Ctrl-C only between results
+/// Longest sum, in terms, that these kernels compute. They check for Ctrl-C only between sums, so longer ones use the
+/// general kernel.
 constexpr int64_t longest_sum = 1 << 20;
 
-/// Calls body(first, n) for blocks of at most `most` of the entries 0 .. count - 1.
+/// Divides entries 0 .. count - 1 into blocks of at most `most` entries and calls body(first, n) for each block.
 template <class Body>
 void blocks(int64_t count, int64_t most, const Body& body) {
   for (int64_t first = 0; first < count; first += most) body(first, std::min(most, count - first));
@@ -41,14 +43,15 @@ void sum_runs(int64_t count, const SumRuns<Real>& work) {
   if (count > 0) sum_scaled_runs<Real>(count / work.width, nullptr, work);
 }
 
-/// Computes the results first .. last - 1 of sums whose terms are `stride` entries apart.
+/// Computes results first .. last - 1 of a sum along a dimension; the terms of one result are `stride` entries apart in
+/// memory.
 template <class Real>
 void sums_along(const ReduceSum<Real>& w, int64_t stride, int64_t first, int64_t last) {
   const int64_t length = w.runs.length;
   double totals[columns_at_once];
   for (int64_t o = first; o < last;) {
     const int64_t at = w.runs.kept(o);
-    int64_t n = 1;  // results whose terms lie side by side
+    int64_t n = 1;  // number of neighbouring results whose terms lie side by side in memory
     while (o + n < last && n < columns_at_once && w.runs.kept(o + n) == at + n) ++n;
     std::fill(totals, totals + n, 0.0);
     for (int64_t j = 0; j < length; ++j) {
@@ -60,7 +63,7 @@ void sums_along(const ReduceSum<Real>& w, int64_t stride, int64_t first, int64_t
   }
 }
 
-/// Computes the results first .. last - 1 of sums whose terms are side by side in memory.
+/// Computes results first .. last - 1 of a sum along a dimension; the terms of one result are adjacent in memory.
 template <class Real>
 void sums_of_rows(const ReduceSum<Real>& w, int64_t first, int64_t last) {
   const int64_t length = w.runs.length;

@@ -1,4 +1,5 @@
-// Unfolds windows of pictures into columns (im2col), so that a convolution is a matrix product and pooling a maximum.
+// Unfolds the windows of pictures into the columns of a matrix (im2col). A convolution is then a matrix product, and
+// pooling a maximum along a dimension.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace mr {
 
-/// Geometry of windows in the planes of pictures. For each axis (0 down, 1 across): size of the plane, size of a
-/// window, number of windows, stride, and padding at either end.
+/// Geometry of sliding windows over pictures of one or more planes (channels). For each axis (0 down, 1 across): size
+/// of a plane, size of a window, number of windows, stride, and padding at either end.
 struct Windows {
   int64_t size[2], window[2], count[2], stride[2], padding[2];
 
@@ -18,8 +19,8 @@ struct Windows {
   MR_HD int64_t plane() const { return size[0] * size[1]; }
 };
 
-/// Copies windows of pictures: out[plane, place in the window, window] = in[plane, down, across], or `outside` in the
-/// padding.
+/// Unfolds windows of pictures: out[plane, position within the window, window] is the entry of the plane at that
+/// position, or `outside` where the window reaches into the padding.
 template <class Real>
 struct Unfold {
   Span<const Real> in;
@@ -41,8 +42,8 @@ struct Unfold {
   }
 };
 
-/// Computes the derivative of unfolding: every entry of a picture sums the entries of all windows that contain it, in
-/// order.
+/// Computes the derivative of unfolding windows: every entry of a picture gets the sum of the upstream derivatives of
+/// all windows that contain it, in a fixed order.
 template <class Real>
 struct Fold {
   Span<const Real> upstream;

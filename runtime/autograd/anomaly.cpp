@@ -10,7 +10,8 @@ namespace {
 
 thread_local Anomaly wanted_now = Anomaly::none;
 
-/// Returns the index of the first entry that is NaN (or infinite, if infinities are looked for), or -1.
+/// Returns the index of the first entry of x that is NaN, or infinite if infinities are looked for too. Returns -1 if
+/// there is none.
 int64_t first_anomaly(const Tensor& x) {
   if (!x.defined() || x.dtype() == Dtype::int64) return -1;
   return with_real(x.dtype(), [&]<class Real>() -> int64_t {

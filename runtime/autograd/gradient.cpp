@@ -1,4 +1,4 @@
-// Sums of gradients, dense and sparse by rows.
+// Sums gradients: dense ones, and sparse ones, which store only the rows that are not zero.
 #include "kernels/tensor/rows.h"
 #include "kernels/tensor/sums_cpu.h"
 #include "runtime/autograd/merged.h"
@@ -28,7 +28,8 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return out;
 }
 
-/// Returns a tensor, not yet filled, for the sums of the values of each row that occurs.
+/// Allocates the values of a merged sparse gradient, with one row for each group of equal row numbers. The values are
+/// not set yet.
 Tensor sums_of(const NumberGroups& rows, const Tensor& values) {
   Shape shape = values.shape();
   shape.set(0, rows.numbers.entries());

@@ -13,8 +13,9 @@
 
 namespace mr {
 
-/// The derivative of a loss by a tensor: dense, or sparse with some rows (1-based `rows`; repeated rows add up). `once`
-/// means that no row is repeated and rows are ascending.
+/// The derivative of a loss by a tensor. It is dense, or sparse: then `values` are the derivatives by the rows whose
+/// numbers, counted from 1, are in `rows`, and repeated rows add up. `once` means that no row is repeated and rows are
+/// ascending.
 struct Gradient {
   Tensor dense;
   Tensor rows;
@@ -44,30 +45,34 @@ struct Node {
   bool leaf = false;
   bool freed = false;
   Gradient grad;
-  std::shared_ptr<Node> freed_next;  // the next one in the list of nodes that are being freed
+  std::shared_ptr<Node> freed_next;  // the next node in the list of nodes that are being freed
 
   Node() = default;
-  /// Frees a chain of nodes in a loop: recursion over ten thousand nodes would overflow the stack. Allocates no memory.
+  /// Frees this node, and the nodes before it in the graph that nothing else uses. It does so in a loop: recursion over
+  /// ten thousand nodes would overflow the stack. Allocates no memory.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 };
 
-/// Returns `out` with a node that can differentiate it, or `out` itself if nothing is to be recorded.
+/// Records an operation: returns `out` with a graph node that holds `vjp`, its derivative. Returns `out` itself if
+/// recording is off or no input requires a gradient.
 Tensor record(const char* name, const Tensor& out, std::initializer_list<Tensor> inputs, Vjp vjp);
 Tensor record(const char* name, const Tensor& out, const std::vector<Tensor>& inputs, Vjp vjp);
-/// Returns true if `record` would record. If not, an operation can skip work that only its derivative needs.
+/// Returns true if `record` would record an operation with these inputs. If not, the operation can skip work that only
+/// its derivative needs.
 bool recording(std::initializer_list<Tensor> inputs);
 
-/// Returns a leaf that shares the bytes of x and collects gradients. Throws for int64, and for a tensor that is the
-/// result of a recorded operation.
+/// Returns a tensor that shares the bytes of x, requires gradients and collects them (a leaf of the graph). Throws for
+/// int64, and if x is the result of a recorded operation.
 Tensor requires_grad(const Tensor& x);
 
-/// Adds the derivatives of `root` to the gradients of its leaves. `seed` is required unless root is a single number.
-/// Frees the values that the nodes saved, unless `keep`.
+/// Computes the derivatives of `root` and adds them to the gradients of the leaves of its graph. `seed`, the upstream
+/// derivative, is required unless root is a single number. Frees the values that nodes saved for this, unless `keep` is
+/// true.
 void backward(const Tensor& root, const Tensor& seed, bool keep);
 
-/// Turns recording on or off for this thread; returns the previous setting.
+/// Turns the recording of operations for backward on or off in this thread. Returns the previous setting.
 bool set_recording(bool on);
 
 Gradient add(const Gradient& a, const Gradient& b, const Shape& shape);

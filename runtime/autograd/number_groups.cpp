@@ -52,7 +52,7 @@ NumberGroups grouped_here(const Tensor& tensor) {
   return {Tensor::from(found, device), Tensor::from(starts, device), Tensor::from(order, device)};
 }
 
-/// Groups on the GPU, and waits for the number of groups.
+/// Groups equal numbers on the GPU. The host waits until it knows how many groups there are.
 NumberGroups grouped_there(const Tensor& numbers, int64_t most) {
   const auto index = [](int64_t n) { return Tensor::empty({n}, Dtype::int64, Device::cuda); };
   const auto data = [](const Tensor& x) { return x.span<int64_t>().data; };
@@ -64,7 +64,8 @@ NumberGroups grouped_there(const Tensor& numbers, int64_t most) {
   return {each.slice(0, count), starts.slice(0, count + 1), order};
 }
 
-/// Returns true if the host has the numbers and groups them as fast as the GPU, or must do so because nothing may wait.
+/// Returns true if equal numbers of a GPU tensor should be grouped on the host, which must have a copy of them. The
+/// host is as fast if they are few. It must do so while GPU work is recorded, when nothing may wait for the GPU.
 bool prefers_host(const Tensor& numbers) {
   constexpr int64_t few = 32768;  // estimated: below, the time of the GPU's sort does not depend on the count
   return numbers.host_bytes() != nullptr && (numbers.entries() < few || cuda::gpu().is_recording());

@@ -23,10 +23,10 @@ int64_t now() {
 }  // namespace
 
 Profiler::Profiler(int64_t most_events) : most_events_(static_cast<size_t>(most_events)) {
-  events_.reserve(most_events_);  // allocates all events now, so that the end of an operation allocates nothing
+  events_.reserve(most_events_);  // allocates memory for all events now, so that recording an event allocates nothing
 }
 
-/// Returns the time. If the GPU has tensors, it first waits for the queued GPU work.
+/// Returns the time. If there are tensors on the GPU, it first waits until the GPU has finished its queued work.
 int64_t Profiler::now_synchronized() {
   if (Storage::held(Device::cuda) == 0) return now();
   cuda::gpu().synchronize();
@@ -103,7 +103,7 @@ void Profiler::stop_all() noexcept {
 uint64_t Profiler::begin_phase(const std::string& name, bool outermost) {
   if (Timed::running == nullptr) return 0;
   for (Profiler* each = Timed::running; each != nullptr; each = each->outer_) {
-    // The operation that is open now is not counted: it is the call of this function from Lua.
+    // The innermost operation that runs now is this function's own call from Lua. It is excluded from the profile.
     if (!each->operations_.empty()) each->operations_.back().sums = nullptr;
   }
   if (outermost && !Timed::running->phases_.empty()) return 0;
@@ -153,7 +153,7 @@ void Timed::end() noexcept {
   int64_t end = 0;
   try {
     end = Profiler::now_synchronized();
-  } catch (const std::exception&) {  // the GPU is lost; the next operation reports this error
+  } catch (const std::exception&) {  // the GPU no longer works; the next operation reports this error
     end = now();
   }
   for (Profiler* each = profiler_; each != nullptr; each = each->outer_) each->close_last(each->operations_, end);

@@ -15,9 +15,9 @@ namespace mr {
 
 class Profiler {
  public:
-  /// Sums over all spans of one name and kind. Times are in nanoseconds. `self` excludes nested spans: for an
-  /// operation, the derivatives that its backward pass calls; for a phase, the phases within it. `bytes`: memory that
-  /// tensors allocated during the spans, without nested ones.
+  /// Sums over all spans (timed intervals) of one name and kind, in nanoseconds. `self` excludes nested spans: for an
+  /// operation, the derivatives that its backward pass calls; for a phase, the phases within it. `bytes` is the memory
+  /// that tensors allocated during the spans, except in nested ones.
   struct Sums {
     int64_t calls = 0, self = 0, total = 0, bytes = 0;
   };
@@ -32,13 +32,15 @@ class Profiler {
     int64_t begin, duration, bytes;
   };
 
-  /// Keeps the first `most_events` events. The sums include all events.
+  /// Creates a profiler that keeps only the first `most_events` events (timed operations, derivatives and phases). Its
+  /// sums include all events.
   explicit Profiler(int64_t most_events);
   ~Profiler() { stop(); }
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
 
-  /// Profiles this thread until `stop`. A profile that already runs continues and also sees everything.
+  /// Starts to profile this thread, until `stop` is called. A profiler that already runs in the thread continues and
+  /// records the same operations.
   void start();
   void stop() noexcept;
 
@@ -46,19 +48,20 @@ class Profiler {
   static bool any() { return Timed::running != nullptr; }
   static void stop_all() noexcept;
 
-  /// Begins a phase in this thread's profiles and returns its number. Does nothing and returns 0 if no profile runs, or
-  /// if `outermost` is set and a phase is open.
+  /// Begins a phase (a named part of the run) in all profiles of this thread and returns its number. Does nothing and
+  /// returns 0 if no profile runs, or if `outermost` is true and another phase is open.
   static uint64_t begin_phase(const std::string& name, bool outermost);
-  /// Ends the phase and all spans that are open within it.
+  /// Ends the phase with this number, and all phases within it that have not ended.
   static void end_phase(uint64_t number) noexcept;
 
   std::vector<Row> rows() const;
   const std::vector<Event>& events() const { return events_; }
   int64_t left_out() const { return left_out_; }
-  /// `elapsed` returns the nanoseconds that the profile ran, `in_operations` those of them within operations.
+  /// `elapsed` returns for how many nanoseconds the profile ran, and `in_operations` how many of them were spent in
+  /// operations.
   int64_t elapsed() const { return elapsed_; }
   int64_t in_operations() const { return in_operations_; }
-  /// Returns true if the profiler waited for the GPU.
+  /// Returns true if the profiler waited for the GPU at least once, so that times include the GPU's work.
   bool waited() const { return waited_; }
 
  private:
@@ -67,8 +70,8 @@ class Profiler {
   struct Open {
     const char* name;
     Timed::Kind kind;
-    uint64_t number;  // number of the phase, if the span is a phase
-    Sums* sums;       // sums to which the span's time is added; null if the span does not count
+    uint64_t number;  // number of the phase; 0 for an operation
+    Sums* sums;       // sums to which the time of this operation or phase is added; null if it is not counted
     int64_t begin, bytes, nested, nested_bytes;
   };
   using Stack = std::vector<Open>;
@@ -95,7 +98,7 @@ class Profiler {
   Stack operations_, phases_;  // operations and phases that have begun and not ended, the innermost last
   std::vector<Event> events_;
   std::unordered_map<Key, Sums, Hash> sums_;
-  std::deque<std::string> names_;  // owns the texts of phase names
+  std::deque<std::string> names_;  // owns the text of each phase's name, to which `name` pointers refer
 };
 
 }  // namespace mr

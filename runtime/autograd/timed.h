@@ -5,12 +5,13 @@ namespace mr {
 
 class Profiler;
 
-/// Times one operation. If no profile runs in this thread, a Timed costs a store and two comparisons.
+/// Times one operation, from its constructor to its destructor. If no profile runs in this thread, it costs only a
+/// store and two comparisons.
 class Timed {
  public:
   enum Kind { forward, backward, phase };
 
-  /// `name` must live as long as the program.
+  /// `name` must stay valid as long as the program runs, because profiles keep the pointer.
   Timed(const char* name, Kind kind) {
     if (running != nullptr) [[unlikely]]
       begin(name, kind);
@@ -28,7 +29,7 @@ class Timed {
   void begin(const char* name, Kind kind);
   void end() noexcept;
 
-  /// the profile that this thread started last
+  /// the profiler that was started last in this thread and still runs, or null
   static inline constinit thread_local Profiler* running = nullptr;
 
   Profiler* profiler_ = nullptr;

@@ -10,8 +10,8 @@
 
 namespace mr {
 
-// Returns the list of all affine bounds, which map the metric M of a list to a M + b. Where an entry's `text` states
-// results of experiments, it names the scripts that compute them.
+// Returns all affine bounds, which map a list's metric M to slope * M + offset. If the `text` of a bound states results
+// of experiments, it names the scripts that compute them.
 const std::vector<AffineBound>& affine_bounds() {
   static const std::vector<AffineBound> all{
       {.name = "none",
@@ -86,8 +86,8 @@ struct LineKey {
   auto operator<=>(const LineKey&) const = default;
 };
 
-/// Returns slope and offset of every list. They are cached with the lists, so that statistics are computed in the first
-/// epoch only.
+/// Returns slope and offset of an affine bound for every list. They are cached with the lists, so that the statistics
+/// of the metric are computed in the first epoch only.
 std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const AffineBound& bound) {
   if (bound.needs != AffineBound::nothing) check_grades(metric, lists);
   return lists.per_list<Line>(LineKey{metric.number, bound.name}, [&](const float* grades, int64_t n) {
@@ -98,7 +98,8 @@ std::vector<Line> lines_of(const Metric& metric, const Lists& lists, const Affin
   });
 }
 
-/// Returns slope a and offset b of every list; 0 and 0 for degenerate lists (all rankings have the same value).
+/// Returns slope and offset of an affine bound for every list. Both are 0 for degenerate lists, whose metric has the
+/// same value for all rankings.
 std::tuple<Tensor, Tensor> affine_bound(const Metric& metric, const Lists& lists, const AffineBound& bound,
                                         const std::string& dtype, const std::string& device) {
   std::vector<double> slope, offset;
@@ -137,7 +138,8 @@ Tensor affine_bounded(const Tensor& score, const Metric& metric, const Lists& li
   });
 }
 
-/// Returns slope and offset of a bound from given statistics, for metrics whose statistics are estimated from samples.
+/// Returns slope and offset of an affine bound from statistics that a script passes, for metrics whose statistics are
+/// estimated from samples.
 std::tuple<double, double> affine_numbers(const AffineBound& bound, double min, double max, double best, double mean,
                                           double sd) {
   const Line line = bound.line({.min = min, .max = max, .best = best, .expectation = mean, .variance = sd * sd});

@@ -1,5 +1,5 @@
-// Affine bounds: the bounded value of a list is slope times metric plus offset. Slope and offset come from statistics
-// of the metric over all rankings of the list. affine.cpp defines all affine bounds.
+// Affine bounds rescale the metric M of a list, which a loss optimizes, to slope * M + offset. Slope and offset come
+// from statistics of the metric over all rankings of the list. affine.cpp defines all affine bounds.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ struct AffineBound {
   enum Needs : int8_t { nothing, range, mean, variance };
 
   const char* name;
-  Needs needs;  // the statistics of the metric that the bound uses
+  Needs needs;  // the statistics of the metric from which slope and offset are computed
   Line (*line)(const BoundStats&);
-  const char *formula, *source, *text;  // texts about the bound that `moonrank doc` prints
+  const char *formula, *source, *text;  // descriptions of the bound, which `moonrank doc` prints
 };
 
 const std::vector<AffineBound>& affine_bounds();

@@ -23,7 +23,8 @@ struct ShapeKey {
   auto operator<=>(const ShapeKey&) const = default;
 };
 
-/// Returns the divisor of a metric's sum: its largest possible value, unless the metric defines another one.
+/// Returns the number by which a metric divides its sum over rows: the largest possible sum, unless the metric defines
+/// another one.
 double norm_of(const Metric& metric, const ListShape& shape, const std::vector<double>& gains,
                const std::vector<double>& d) {
   const ClosedForms& forms = closed_forms_of(metric);
@@ -45,8 +46,8 @@ BoundStats computed(const Metric& metric, const ListShape& shape, bool variance)
   return linear_stats(gains, d, norm_of(metric, shape, gains, d));
 }
 
-/// Returns the shape of a list for metrics that compare grades. A list with two distinct grades is described by its
-/// counts; rows of the higher grade are the relevant rows.
+/// Returns the shape of a list for metrics that compare grades of pairs of rows. A list with exactly two grades is
+/// described by its number of rows and by the number of rows with the higher grade.
 ListShape compared_shape(const float* grades, int64_t n, double beta) {
   if (n == 0) return {0, 0, {}, beta};
   const auto [low, high] = std::minmax_element(grades, grades + n);
@@ -75,14 +76,14 @@ bool degenerate(const Metric& metric, const ListShape& shape) {
 
 ListShape shape_of(const Metric& metric, const float* grades, int64_t n, double beta) {
   if (metric.compares_grades()) return compared_shape(grades, n, beta);
-  // Grades below this threshold have gain 0.
+  // Rows whose grade is below this threshold have gain 0.
   const float threshold = metric.threshold();
   const float* const end = grades + n;
   ListShape shape{n, std::count_if(grades, end, [threshold](float y) { return y >= threshold; }), {}, beta};
   const float top = n == 0 ? 0 : *std::max_element(grades, end);
   const bool differ = metric.graded() && std::any_of(grades, end, [=](float y) { return y >= threshold && y != top; });
-  // If all relevant rows have the same grade, the metric is that of grade 1, but the sampling weights depend on the
-  // grade.
+  // If all relevant rows have the same grade, the metric is the same as for grade 1, and the shape needs no grades.
+  // With sampling weights it needs them, because the weights depend on the grade.
   const bool weighted = metric.graded() && beta != 0 && top != 1 && shape.p > 0;
   if (differ || weighted) {
     shape.grades.assign(grades, end);

@@ -1,4 +1,4 @@
-// Lua functions for the statistics of lists.
+// Lua functions that return the statistics of a metric over all rankings of each list.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace mr {
 namespace {
 
-/// The min, max, best, expectation and sd of every list; NaN where undefined. sd is computed only on request (AP's
-/// takes O(N P)).
+/// Statistics of a metric over all rankings, one value per list: min, max, best (that of the ideal ranking),
+/// expectation and standard deviation; NaN where undefined. `sd` is NaN unless requested, because AP's takes O(N P).
 struct BoundTable {
   Tensor min, max, best, expectation, sd;
   static constexpr auto fields =
@@ -47,7 +47,8 @@ std::vector<double> weights_of(const Metric& metric, const Lists& lists) {
   });
 }
 
-/// Returns 1 for lists in which the order of rows can change the metric, 0 for degenerate lists.
+/// Returns a weight per list: 1 if the order of the list's rows can change the metric, 0 if it cannot (a degenerate
+/// list).
 Tensor list_weights(const Metric& metric, const Lists& lists, const std::string& dtype, const std::string& device) {
   return per_list_tensor(weights_of(metric, lists), dtype, to_device(device));
 }
@@ -58,7 +59,7 @@ int64_t count_lists(const Metric& metric, const Lists& lists) {
   return count;
 }
 
-/// Returns the numbers, counted from 1, of the lists that are not degenerate (the order of rows can change the metric).
+/// Returns the numbers, counted from 1, of the lists in which the order of rows can change the metric.
 Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string& device) {
   std::vector<int64_t> numbers;
   const auto& shapes = list_shapes(lists, metric);
@@ -68,7 +69,8 @@ Tensor counted_lists(const Metric& metric, const Lists& lists, const std::string
   return Tensor::from(numbers, to_device(device));
 }
 
-/// The min, max, best, expectation and sd of one list shape, given by n and p or by grades.
+/// Statistics of a metric over all rankings of one list shape: min, max, best (that of the ideal ranking), expectation
+/// and standard deviation.
 struct BoundNumbers {
   double min, max, best, expectation, sd;
   static constexpr auto fields =

@@ -1,4 +1,5 @@
-// Smoothed distribution functions of metrics over random rankings, computed once per list shape and cached.
+// Smoothed distribution functions of metrics over random rankings. They are computed once per list shape (numbers of
+// rows and of relevant rows, or grades) and cached.
 #include <algorithm>
 #include <cmath>
 #include <list>
@@ -11,11 +12,13 @@
 namespace mr {
 namespace {
 
-// Limit of the cache. MovieLens with 300,000 samples and the thesis' steepness needs half of it per metric. If the
-// tables of one epoch did not fit, every batch would be sampled again.
+// Largest size of the cache of distribution functions, in bytes. MovieLens with 300,000 samples and the steepness of
+// Westerborg 2022 needs half of it per metric. If the tables of one epoch did not fit, every batch would be sampled
+// again.
 constexpr int64_t most_bytes = int64_t{1} << 30;
 
-/// Returns a cache key of everything that a smoothed distribution depends on. samples and seed are 0 if it is exact.
+/// Returns the cache key of a smoothed distribution function: text with everything that it depends on. For an exact
+/// one, `samples` and `seed` are 0.
 std::string key_text(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed,
                      const Smoothing& how) {
   char text[128];
@@ -35,7 +38,7 @@ int64_t bytes_of(const SmoothCdf& cdf) {
   return std::visit([](const auto& form) { return form->bytes() + static_cast<int64_t>(sizeof *form); }, cdf);
 }
 
-/// An LRU cache of smoothed distribution functions.
+/// A cache of smoothed distribution functions. When it is full, the least recently used one is dropped.
 class Cache {
  public:
   std::optional<SmoothCdf> find(const std::string& key) {
@@ -86,8 +89,8 @@ double series_steepness(const Metric& metric, const ListShape& shape, const Smoo
   return how.steepness(sd, stats.max - stats.min);
 }
 
-/// Computes a smoothed distribution from samples. Returns nothing if another process is drawing the same samples now
-/// and `busy` says not to wait.
+/// Computes a smoothed distribution function from samples. Returns nothing if another process is drawing the same
+/// samples now and `busy` is Busy::leave.
 std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& shape, const Finding& finding,
                                          const Smoothing& how, Busy busy) {
   const auto listed = sampled_distribution({metric, shape, finding.samples, finding.seed},
@@ -101,8 +104,8 @@ std::optional<SmoothCdf> made_of_samples(const Metric& metric, const ListShape& 
 std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, const Finding& finding,
                               const Smoothing& how, Busy busy) {
   if (!is_exact(metric, shape, finding.method)) return made_of_samples(metric, shape, finding, how, busy);
-  // Computes only the table of the smoothed distribution, without the list of values that a RankingDistribution would
-  // compute.
+  // Computes the table of the smoothed distribution function from its Fourier series. A RankingDistribution would also
+  // list all values of the metric, which takes longer.
   if (has_series(metric, shape, finding, how))
     return std::make_shared<const LogitTable>(Spectrum(metric, shape, series_steepness(metric, shape, how)));
   const RankingDistribution distribution(metric, shape, finding);
@@ -110,7 +113,8 @@ std::optional<SmoothCdf> made(const Metric& metric, const ListShape& shape, cons
   return distribution.table(how);
 }
 
-/// Computes distributions on all threads. Distributions that other processes are drawing now come last.
+/// Computes smoothed distribution functions of list shapes on all threads of the CPU. Those whose samples another
+/// process is drawing now come last.
 std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                  const Smoothing& how) {
   std::vector<std::optional<SmoothCdf>> found(shapes.size());
@@ -130,8 +134,8 @@ std::vector<SmoothCdf> made_here(const Metric& metric, const std::vector<ListSha
   return out;
 }
 
-/// Computes distributions on the GPU, with all characteristic functions in one batch. List shapes without a Fourier
-/// series are computed one by one.
+/// Computes smoothed distribution functions of list shapes on the GPU, with the characteristic functions of all shapes
+/// in one batch. Shapes without a Fourier series are computed one by one.
 std::vector<SmoothCdf> made_there(const Metric& metric, const std::vector<ListShape>& shapes, const Finding& finding,
                                   const Smoothing& how, Device device) {
   std::vector<SmoothCdf> out(shapes.size());
@@ -169,7 +173,7 @@ std::vector<std::optional<SmoothCdf>> smooth_cdfs(const Metric& metric, const st
     const std::optional<SmoothCdf>& kept = known[shape] = cache().find(key_of(shape));
     if (!kept) missing.push_back(shape);
   }
-  // Long lists come first, because they take longest: then all threads end at about the same time.
+  // Shapes of long lists take longest and are computed first, so that all threads end at about the same time.
   std::stable_sort(missing.begin(), missing.end(), [](const auto& a, const auto& b) { return a.n > b.n; });
   Finding there = finding;
   there.device = device;

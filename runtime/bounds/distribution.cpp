@@ -11,7 +11,8 @@
 namespace mr {
 namespace {
 
-/// If a (s - x) is larger than this, or smaller than its negative, the sigmoid is 1 or 0 in double precision.
+/// If steepness times the distance from a value is larger than this, the value's sigmoid counts as 0 or 1, which it is
+/// in double precision.
 constexpr double reach = 37;
 constexpr size_t most_bins = 4096;
 
@@ -35,7 +36,8 @@ Distribution::Distribution(std::vector<double> values) {
   size_t kinds = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     if (kinds > 0 && one_value(values[kinds - 1], values[i])) {
-      // At the first repeated value, sets `before`, which was left empty because all values so far occurred once.
+      // This is the first repeated value. `before`, which counts the values before each distinct one, was empty because
+      // all values so far occurred once. It is filled for them now.
       if (before.empty()) {
         before.resize(kinds);
         std::iota(before.begin(), before.end(), uint32_t{0});
@@ -114,8 +116,9 @@ Smoothed Distribution::smooth(double s, double steepness) const {
   return out;
 }
 
-/// If there are many values, they are put into bins of equal width, and each bin is represented by the mean of its
-/// values. The error is of second order in width * steepness.
+/// Makes the table of the smoothed distribution function. If there are many values, they are put into bins of equal
+/// width first, and each bin is represented by the mean of its values. The error is of second order in width *
+/// steepness.
 LogitTable Distribution::table(double steepness) const {
   std::vector<double> at, weights;
   if (values().size() <= most_bins) {

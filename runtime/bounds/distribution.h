@@ -1,5 +1,5 @@
-// A metric's values with their probabilities, and the smoothed distribution function F~(s) = sum of w_k sigma(a (s -
-// x_k)) (Westerborg 2022, Algorithm 2) with its derivative for training.
+// The values x_k of a metric with their probabilities w_k. Also the smoothed distribution function F~(s) = sum of w_k
+// sigma(a (s - x_k)) with steepness a (Westerborg 2022, Algorithm 2), and its derivative for training.
 #pragma once
 
 #include <utility>
@@ -10,10 +10,11 @@
 
 namespace mr {
 
-/// Equally likely values, sorted, with counts of repeated values.
+/// The values of a metric for equally likely rankings: the distinct values, sorted, and how often each one occurs.
 struct CountedValues {
-  std::vector<double> distinct = {};  // the different values, ascending
-  // for each different value, how many values are smaller; then the total; empty if no value is repeated
+  std::vector<double> distinct = {};  // the distinct values, ascending
+  // For each distinct value, how many values (with repeats) are smaller, and at the end the number of all values. Empty
+  // if no value is repeated.
   std::vector<uint32_t> before = {};
   int64_t total = 0;        // number of all values; a repeated value counts each time
   double mean = 0, sd = 0;  // mean and standard deviation of all values; a repeated value counts each time
@@ -25,7 +26,7 @@ class Distribution {
   /// max(1, |x|) are merged.
   explicit Distribution(std::vector<double> values);
   explicit Distribution(CountedValues values) : counted_(std::move(values)) {}
-  /// Makes a distribution from values with given probabilities.
+  /// Makes a distribution from a list of values with their probabilities.
   explicit Distribution(const Atoms& atoms);
 
   double min() const { return values().front(); }
@@ -33,19 +34,21 @@ class Distribution {
   double mean() const { return counted_.mean; }
   double sd() const { return counted_.sd; }
   const std::vector<double>& values() const { return counted_.distinct; }
-  /// Returns the equally likely values with their counts.
+  /// Returns the distinct values and how often each one occurs, for a distribution of equally likely values.
   const CountedValues& counted() const { return counted_; }
   double probability(size_t i) const { return weights_.empty() ? below(i + 1) - below(i) : weights_[i]; }
-  /// Returns the steepness of Eq. 3.13; infinite for a single value.
+  /// Returns the steepness of Westerborg 2022, Eq. 3.13: the number of distinct values divided by their range. It is
+  /// infinite for a single value.
   double sample_steepness() const { return static_cast<double>(values().size()) / (max() - min()); }
 
-  /// Returns the probability of values <= s.
+  /// Returns the probability that the metric is at most s.
   double cdf(double s) const;
-  /// Returns the smallest value with cdf >= q.
+  /// Returns the q-quantile: the smallest value whose cumulative probability is at least q.
   double quantile(double q) const;
-  /// Returns F~ and its derivative at s with this steepness; 1/2 for a single value.
+  /// Returns the smoothed distribution function F~ with this steepness, and its derivative, at s. A distribution of a
+  /// single value has F~ = 1/2.
   Smoothed smooth(double s, double steepness) const;
-  /// Returns F~ with this steepness as a table.
+  /// Returns a table of the smoothed distribution function F~ with this steepness.
   LogitTable table(double steepness) const;
   int64_t bytes() const;
 
@@ -53,7 +56,8 @@ class Distribution {
   double below(size_t i) const;
 
   CountedValues counted_;
-  // probability of each value, and in `below_` the sum over smaller values; empty if values are equally likely
+  // `weights_` has the probability of each value, and `below_` the probability of all smaller values. Both are empty if
+  // the values come from equally likely rankings.
   std::vector<double> weights_;
   std::vector<double> below_;
 };

@@ -1,4 +1,5 @@
-// The distribution bound (Westerborg 2022, Eq. 3.12).
+// The distribution bound (Westerborg 2022, Eq. 3.12): it maps a list's metric to its smoothed distribution function
+// over random rankings of the list.
 #include "kernels/bounds/rows.h"
 #include "kernels/tensor/rows.h"
 #include "runtime/autograd/node.h"
@@ -8,7 +9,7 @@
 
 namespace mr {
 
-/// A distribution bound with all its options, parsed once.
+/// The options of a distribution bound. They are parsed once, when the bound is made.
 struct DistributionSpec {
   DistributionForm form;
   Finding finding;
@@ -27,13 +28,14 @@ DistributionForm to_form(const std::string& form) {
   throw ArgumentError("form", "'" + form + "', expected 'cdf', 'log' or 'logit'");
 }
 
-/// The tables of F~ that the bounds of the lists read. `owned` keeps the tables alive.
+/// The tables of smoothed distribution functions F~, one per list. `owned` keeps the tables in memory, and `views` are
+/// pointers to them on the device.
 struct ListTables {
   std::vector<std::optional<SmoothCdf>> owned;
   DeviceArray<LogitView> views;
 };
 
-/// Cache key of the tables of F~ that are kept with lists.
+/// Cache key of the tables of F~, the smoothed distribution functions, which are cached with the lists.
 struct TablesKey {
   int64_t metric;
   Method method;
@@ -52,7 +54,8 @@ ListTables tables_on(Device device, std::vector<std::optional<SmoothCdf>> owned)
   return {.owned = std::move(owned), .views = {views, device}};
 }
 
-/// Records `derivative` as the derivative of the bounds `value` by the metric `score`, list by list.
+/// Records the operation of a distribution bound for backward. `score` is the metric of each list, `value` its bound
+/// and `derivative` the derivative of the bound by the metric.
 Tensor recorded(const Tensor& score, const Tensor& value, const Tensor& derivative) {
   return record("distribution_bound", value, {score}, [derivative](const Tensor& g) -> Gradients {
     Tensor out = Tensor::empty(g.shape(), g.dtype(), g.device());
@@ -79,7 +82,8 @@ Tensor by_tables(const Tensor& score, const ListTables& tables, DistributionForm
   return recorded(score, value, derivative);
 }
 
-/// Computes F~, the smoothed distribution function, as a sum over the values themselves (Eq. 3.13), on the host.
+/// Computes a distribution bound on the host, without tables: F~, the smoothed distribution function, is summed over
+/// the values of the metric (Westerborg 2022, Eq. 3.13).
 Tensor by_values(const Tensor& score, const std::vector<std::optional<SmoothCdf>>& cdfs) {
   const auto s = score.to(Dtype::float64).to_vector<double>();
   std::vector<double> value(s.size(), 0.0), derivative(s.size(), 0.0);
@@ -120,16 +124,16 @@ DistributionSpec with_samples_of(const DistributionSpec& spec, const Metric& met
 
 using Cdfs = std::vector<std::optional<SmoothCdf>>;
 
-/// Returns the entries of `all` with these numbers, counted from 1.
+/// Returns the distribution functions of the lists with these numbers, counted from 1.
 Cdfs chosen(const Cdfs& all, const Tensor& numbers) {
   Cdfs out;
   for (const int64_t n : numbers.to_vector<int64_t>()) out.push_back(all[n - 1]);
   return out;
 }
 
-/// Returns the bound of the metric `score` of every list: F~(score) of the list's own distribution, or its logarithm or
-/// logit; 0 without gradient for degenerate lists. With `numbers`, score[i] belongs to list numbers[i]. The tables are
-/// cached with the lists.
+/// Returns the distribution bound of every list's metric, `score`: F~(score), its logarithm or its logit, where F~ is
+/// the smoothed distribution function of the list. Degenerate lists (all rankings have the same value) get 0 without
+/// gradient. With `numbers`, score[i] belongs to list numbers[i]. The tables of F~ are cached with the lists.
 Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric& metric, const DistributionSpec& spec,
                           const std::optional<Tensor>& numbers) {
   check::floating("score", score);
@@ -152,7 +156,7 @@ Tensor distribution_bound(const Tensor& score, const Lists& lists, const Metric&
   return by_tables(score, tables_on(score.device(), chosen(tables.owned, *numbers)), form, metric.minimize());
 }
 
-/// Like `distribution_bound`, for lists that share one distribution, for example of a metric that a script defines.
+/// Like `distribution_bound`, but all lists share one distribution, for example that of a metric that a script defines.
 Tensor distribution_bound_of(const Tensor& score, const SharedDistribution& distribution, const DistributionSpec& spec,
                              bool minimize) {
   check::floating("score", score);

@@ -14,24 +14,26 @@ namespace {
 
 using portable::log_factorial;
 
-// largest number of rows of a list with several grades whose distribution is enumerated
+// longest list with several grades for which the number of wrongly ordered pairs is enumerated
 constexpr int64_t most_rows_of_grades = 300;
 
 double log_choose(int64_t n, int64_t k) { return log_factorial(n) - log_factorial(k) - log_factorial(n - k); }
 
-/// Returns true if `inversions_pmf` applies and the list is so small that its subtractions lose few digits.
+/// Returns true if the metric is the number of wrongly ordered pairs (nRBP loss) under equally likely rankings, and the
+/// list is short enough for `inversions_pmf`: its subtractions then lose few digits.
 bool has_pmf(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   if (!shape.grades.empty()) return shape.n <= most_rows_of_grades;
   return shape.n <= 600 || (shape.n <= 1000 && shape.p * (shape.n - shape.p) <= shape.n * shape.n / 5);
 }
 
-/// Returns the number of first ranks that the metric depends on.
+/// Returns the number of ranks, from the top, on which the metric depends.
 int64_t counted_ranks(const Metric& metric, const ListShape& shape) {
   return closed_forms_of(metric).counted_ranks(metric, shape);
 }
 
-/// Returns an upper bound of the number of ways to fill the ranks on which the metric depends.
+/// Returns an upper bound of the number of different arrangements of rows at the ranks that the metric depends on. Rows
+/// with the same gain are interchangeable.
 double arrangements(const Metric& metric, const ListShape& shape) {
   const int64_t ranks = counted_ranks(metric, shape);
   const std::vector<Level> levels = levels_of(shape);
@@ -48,7 +50,8 @@ double arrangements(const Metric& metric, const ListShape& shape) {
   return ways;
 }
 
-/// Enumerates all ways to fill the ranks on which the metric depends, depth first.
+/// Enumerates, depth first, all arrangements of rows at the ranks that the metric depends on. Rows with the same gain
+/// are interchangeable.
 class Arrangements {
  public:
   Arrangements(const Metric& metric, const ListShape& shape)
@@ -78,7 +81,8 @@ class Arrangements {
     return (cumulative ? static_cast<double>(relevant + 1) : gains_[level]) * add_.d[rank];
   }
 
-  /// Returns the number of rows of lower grade that have a rank already.
+  /// Returns the number of rows of lower grades that already have a rank. Each of them is a wrongly ordered pair with a
+  /// row that is placed now.
   double lower_above(size_t level) const {
     int64_t rows = 0;
     for (size_t l = level + 1; l < left_.size(); ++l) rows += all_[l] - left_[l];
@@ -101,7 +105,8 @@ class Arrangements {
     }
   }
 
-  /// Fills the remaining ranks with rows of one level.
+  /// Ends an arrangement: fills the ranks that are left with rows of one level (the same gain), and adds the metric's
+  /// value and its probability to the result.
   void finish(std::vector<int64_t>::iterator level, int64_t rank, int64_t relevant, double sum, double chance) {
     const int64_t placed = ranks_ - rank;
     if (placed > 0) {
@@ -115,7 +120,8 @@ class Arrangements {
     if (placed > 0) *level += placed;
   }
 
-  /// Returns the logarithm of the share of all arrangements that agree with the ranks filled so far.
+  /// Returns the logarithm of the probability that a random ranking has rows with these gains at the ranks that the
+  /// metric depends on.
   double log_ways() const {
     if (ranks_ == rows_) return 0;
     double log = log_factorial(rows_ - ranks_) - log_factorial(rows_);
@@ -139,7 +145,8 @@ double relevant_weight(const ListShape& shape) {
   return shape.of_one_kind() ? 1 : levels_of(shape).front().weight_against(levels_of(shape).back());
 }
 
-/// Returns the distribution of RR: the first relevant row is at rank r.
+/// Returns the distribution of the reciprocal rank. Its value is 1/r with the probability that the first relevant row
+/// has rank r.
 Atoms rr_atoms(const ListShape& shape) {
   Atoms out;
   const double wanted = static_cast<double>(shape.p) * relevant_weight(shape);
@@ -153,7 +160,8 @@ Atoms rr_atoms(const ListShape& shape) {
   return out;
 }
 
-/// Returns the distribution of the number of relevant rows among the first k, computed rank by rank.
+/// Returns the distribution of `scale` times the number of relevant rows at the first k ranks, if relevant rows have a
+/// sampling weight. It is computed rank by rank.
 Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   RelevantCounts counts(shape.n, shape.p, relevant_weight(shape));
   for (int64_t r = 0; r < k; ++r) counts.next();
@@ -165,8 +173,8 @@ Atoms weighted_hits_atoms(const ListShape& shape, int64_t k, double scale) {
   return out;
 }
 
-/// Returns the distribution of the number of relevant rows among the first k; hypergeometric if rankings are equally
-/// likely.
+/// Returns the distribution of precision or recall, which is the number of relevant rows at the first k ranks times a
+/// constant. That number is hypergeometric if rankings are equally likely.
 Atoms hits_atoms(const Metric& metric, const ListShape& shape) {
   const int64_t k = counted_ranks(metric, shape);
   const double scale = increments_of(metric, shape).scale;
@@ -189,7 +197,8 @@ bool counts_hits(const Metric& metric) { return closed_forms_of(metric).discount
 
 std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
   std::sort(rows.begin(), rows.end(), std::greater<>());
-  int64_t last = 0, before = 0;  // largest number of inversions, and number of rows, for the grades so far
+  // `last` becomes the largest possible number of wrongly ordered pairs, `before` the number of rows
+  int64_t last = 0, before = 0;
   for (const int64_t k : rows) last += std::exchange(before, before + k) * k;
   const int64_t half = last / 2;
   std::vector<double> c(static_cast<size_t>(half) + 1, 0.0);
@@ -200,9 +209,9 @@ std::vector<double> inversions_pmf(std::vector<int64_t> rows) {
     for (int64_t i = 1; i <= rows[grade]; ++i) {
       cpu::check_interrupt();
       const int64_t m = before + i, top = std::min(half, most + i * before);
-      for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // multiplies the polynomial by 1 - q^m
+      for (int64_t u = top; u >= m; --u) c[u] -= c[u - m];  // multiplies the polynomial with coefficients c by 1 - q^m
       const double share = static_cast<double>(i) / static_cast<double>(m);
-      // divides the polynomial by 1 - q^i; the factor i / m keeps the sum of the coefficients at 1
+      // divides the polynomial with coefficients c by 1 - q^i; the factor i / m makes c sum to 1, as probabilities do
       for (int64_t u = 0; u <= top; ++u) c[u] = c[u] * share + (u >= i ? c[u - i] : 0);
     }
     most += rows[grade] * before;

@@ -1,4 +1,5 @@
-// The terms of a metric, one for each row of a random ranking, for sampling and for exact distributions.
+// Metrics as sums of terms, one for each row of a ranking. Sampling and exact distributions compute metrics from these
+// terms.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 
 namespace mr {
 
-/// Describes a metric as value = scale * (sum over rows) - shift. `kind` says what a row at rank r adds; d[0] belongs
-/// to rank 1.
+/// Describes a metric as value = scale * (sum of a term per row) - shift. `kind` says how the term of a row follows
+/// from its rank r and the discount d[r - 1].
 struct Increments {
   Increment kind = Increment::linear;
   std::vector<double> d;
@@ -19,25 +20,29 @@ struct Increments {
 };
 Increments increments_of(const Metric& metric, const ListShape& shape);
 
-/// Returns the gains of the rows of a list shape, descending: 1 and 0 if only relevance counts.
+/// Returns the gains of the rows of a list shape (numbers of rows and of relevant rows, or grades), in descending
+/// order. They are 1 and 0 if only relevance counts.
 std::vector<double> gains_of(const ListShape& shape);
 
-/// largest difference of the exponents `pull` of two sampling weights e^pull for which sums of weights do not overflow
+/// Sampling weights are e^pull. Differences of `pull` larger than this are clamped, so that sums of weights do not
+/// overflow.
 constexpr double most_pull = 300;
 
-/// A level: rows with the same gain, which are drawn with the same weight e^pull.
+/// A level: the rows of a list with the same gain. In weighted random rankings they are drawn with the same weight
+/// e^pull.
 struct Level {
   double gain;
   int64_t rows;
   double pull;
 
-  /// Returns the weight of a row relative to that of a row of the other level, clamped so that sums do not overflow.
+  /// Returns the sampling weight of a row of this level (rows with the same gain), relative to that of a row of the
+  /// other level. It is clamped so that sums do not overflow.
   double weight_against(const Level& other) const {
     return portable::exp(std::clamp(pull - other.pull, -most_pull, most_pull));
   }
 };
-/// Returns the levels (rows with the same gain) from the highest gain down, with gain 0 if it occurs. For pairs, a
-/// grade counts as its own gain.
+/// Returns the levels (rows with the same gain) of a list shape from the highest gain down; the last one may have gain
+/// 0. For metrics of pairs (kind `pairs`), the grade itself counts as the gain.
 std::vector<Level> levels_of(const ListShape& shape, Increment kind = Increment::graded);
 /// Returns the number of rows of each grade, from the highest grade down.
 std::vector<int64_t> rows_of_grades(const ListShape& shape);

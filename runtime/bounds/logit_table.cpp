@@ -15,17 +15,18 @@ constexpr double sigmoid_reach = 40;
 // how far the table of the distribution function extends beyond the metric's lowest and highest value, in units of 1 /
 // steepness
 constexpr double margin = 8;
-// number of table knots per 1 / steepness; limited to `fewest_knots` .. LogitTable::most_knots in all
+// number of table knots per 1 / steepness; the number of all knots is limited to fewest_knots .. LogitTable::most_knots
 constexpr double density = 2;
-constexpr double fewest_knots = 512;  // smallest number of knots of a table
-constexpr double tail = 1e-10;        // a Fourier series is accurate between the quantiles tail and 1 - tail
+constexpr double fewest_knots = 512;  // smallest number of knots of a table of the distribution function
+// a table from a Fourier series covers the quantiles from `tail` to 1 - `tail`, where the series is accurate
+constexpr double tail = 1e-10;
 
 int64_t knots_for(double steepness, double span, double fewest) {
   return static_cast<int64_t>(std::clamp(std::ceil(density * steepness * span), fewest, LogitTable::most_knots));
 }
 
-/// Sums F~ and 1 - F~ separately, so that both are accurate when small, and computes logit F~ and its derivative from
-/// them.
+/// Computes logit F~ and its derivative, with F~ a sum of weighted sigmoids. F~ and 1 - F~ are summed separately, so
+/// that both are accurate when small.
 class Sums {
  public:
   Sums(const std::vector<double>& at, const std::vector<double>& weights, double steepness)
@@ -106,8 +107,8 @@ void LogitTable::add(double logit, double slope, double steepness) {
   knots_.push_back(std::min(slope, steepness));
 }
 
-/// Limits the slopes: a cubic between rising knots is monotone if neither slope exceeds three times the secant's
-/// (Fritsch & Carlson 1980).
+/// Limits the slopes at the knots, so that the interpolating curve is monotone. That is the case if no slope exceeds
+/// three times the slope of the line between two neighbouring knots (Fritsch & Carlson 1980).
 void LogitTable::cap_slopes() {
   for (size_t k = 0; k + 2 < knots_.size(); k += 2) {
     const double most = 3 * (knots_[k + 2] - knots_[k]) / step_;

@@ -15,26 +15,30 @@ class LogitTable {
  public:
   static constexpr double most_knots = 4096;
 
-  /// Makes the table of F~(s) = sum of weights[i] sigma(steepness (s - at[i])). `at` is ascending; weights are positive
-  /// with sum 1. A single value gives the constant 1/2.
+  /// Makes the table of the smoothed distribution function F~(s) = sum of weights[i] sigma(steepness (s - at[i])). The
+  /// values `at` are ascending; weights are positive with sum 1. For a single value, F~ is the constant 1/2.
   LogitTable(const std::vector<double>& at, const std::vector<double>& weights, double steepness);
   explicit LogitTable(const Spectrum& spectrum);
-  /// Makes a table from knots with the layout of `knots()`.
+  /// Makes a table from values in the order of `knots()`: logit F~ and its slope at each knot, for s = first, first +
+  /// step, ...
   LogitTable(double first, double step, std::vector<double> knots);
 
-  /// Returns F~ at s and the derivative of its interpolant. The logit is linear outside of the table.
+  /// Returns the smoothed distribution function F~ at s and its derivative, by interpolation. Outside of the table,
+  /// logit F~ continues as a line.
   Smoothed at(double s) const;
-  /// Returns a view for kernels. This table owns the memory.
+  /// Returns a view (pointer and sizes) of the table on a device, for kernels. It is valid as long as this table
+  /// exists.
   LogitView view(Device device) const;
 
   double first() const { return first_; }
   double step() const { return step_; }
-  /// Returns the knots, [count][2]: logit F~ and its slope.
+  /// Returns two numbers for each knot of the table: logit F~ and its slope.
   const std::vector<double>& knots() const { return knots_; }
   int64_t bytes() const { return static_cast<int64_t>(knots_.capacity() * sizeof(double)); }
 
  private:
-  /// Adds a knot. Slopes are limited so that the curve rises and is nowhere steeper than `steepness`.
+  /// Appends a knot to the table. The logit is raised to that of the previous knot if it is lower, and the slope is
+  /// limited to `steepness`.
   void add(double logit, double slope, double steepness);
   void cap_slopes();
 

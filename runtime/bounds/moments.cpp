@@ -11,14 +11,16 @@ namespace mr {
 namespace {
 
 constexpr double unlikely = 1e-24;
-// least accepted standard deviation of a metric, as a fraction of the metric's range
+// smallest accepted standard deviation of a metric, as a fraction of the range of its values
 constexpr double least_spread = 1e-3;
 
-/// A state of a random ranking in progress: its probability, and mean and variance of the sums that lead to it.
+/// A state of a random ranking after some ranks: its probability `mass`, and mean and variance of the metric's sum so
+/// far.
 struct Part {
   double mass = 0, mean = 0, variance = 0;
 
-  /// Adds the moments of `was` after its values were shifted by x, times the probability.
+  /// Merges into this state, reached after some ranks, the rankings that come from state `was` with the given
+  /// probability and add x to the metric's sum.
   void add(double probability, const Part& was, double x) {
     const double more = probability * was.mass;
     if (more == 0) return;
@@ -29,8 +31,8 @@ struct Part {
   }
 };
 
-/// Computes mean and variance by the recursion of kernels/bounds/characteristic_cpu.h, with one state per combination
-/// of numbers of rows drawn from each level of gain.
+/// Computes mean and variance of a metric's sum over random rankings, rank by rank. A state says how many rows of each
+/// level (rows with the same gain) have been drawn. The recursion is that of kernels/bounds/characteristic_cpu.h.
 class Walk {
  public:
   Walk(const Increments& add, const ListShape& shape)
@@ -45,7 +47,8 @@ class Walk {
   }
 
   Part at_the_end() {
-    int64_t low = 0, high = 0;  // range of the states (drawn rows of each level) with nonzero probability
+    // first and last state with nonzero probability; a state says how many rows with each gain have been drawn
+    int64_t low = 0, high = 0;
     for (int64_t r = 0; r < n_; ++r) {
       cpu::check_interrupt();
       high = std::min(states_ - 1, high + strides_[0]);
@@ -62,7 +65,9 @@ class Walk {
  private:
   int64_t count(int64_t state, size_t level) const { return state / strides_[level] % (increase_.rows[level] + 1); }
 
-  /// Returns state s after rank r, computed from itself and from the states with one row less.
+  /// Computes state s after rank r of a random ranking. The state says how many rows of each level (rows with the same
+  /// gain) have been drawn. It is reached from itself, if a row of the base level is drawn, and from the states with
+  /// one row less of another level.
   Part after(int64_t r, int64_t s) const {
     int64_t sum = 0;
     double weight = 0;
@@ -83,7 +88,8 @@ class Walk {
     return now;
   }
 
-  /// Returns what the count-th row of a level (rows with the same gain) adds to the metric at rank r.
+  /// Returns what a row adds to the metric's sum if it has rank r and is the count-th row of its level (rows with the
+  /// same gain).
   double added(int64_t r, size_t level, int64_t count) const {
     if (add_.kind == Increment::average_precision) return static_cast<double>(count) * add_.d[r];
     return (increase_.base + increase_.gain[level]) * add_.d[r];
@@ -115,7 +121,7 @@ Moments moments_of(const Metric& metric, const ListShape& shape) {
 void check_spread(const Metric& metric, const ListShape& shape, double sd) {
   if (shape.beta == 0 || degenerate(metric, shape)) return;
   char text[300];
-  // Limits the ratio of two sampling weights e^(beta grade) to e^300.
+  // Sampling weights are e^(beta grade). The ratio of two weights must be at most e^300, so that sums do not overflow.
   const double pulls = shape.grades.empty() ? 0 : std::fabs(shape.beta) * (shape.grades.front() - shape.grades.back());
   if (pulls > most_pull) {
     std::snprintf(text, sizeof text,

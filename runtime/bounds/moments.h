@@ -10,12 +10,13 @@ struct Moments {
   double mean = 0, sd = 0;
 };
 
-/// Returns the moments, computed in closed form if all rankings are equally likely; else rank by rank, in O(N) times
-/// the number of possible counts, or from the list of values. The list shape must have a spectrum (spectrum.h) or atoms
-/// (enumeration.h).
+/// Returns mean and standard deviation of a metric over random rankings of a list shape. If all rankings are equally
+/// likely, they have closed forms. Else they are computed rank by rank, or from the list of values. So the metric must
+/// have a characteristic function (has_spectrum of spectrum.h) or a list of values (has_atoms of enumeration.h).
 Moments moments_of(const Metric& metric, const ListShape& shape);
 
-/// Throws if sampling weights make nearly all rankings equal: `sd` is below a thousandth of the metric's range.
+/// Throws if sampling weights (beta) are so extreme that nearly all rankings have the same value: the standard
+/// deviation `sd` is below a thousandth of the metric's range.
 void check_spread(const Metric& metric, const ListShape& shape, double sd);
 
 }  // namespace mr

@@ -34,8 +34,8 @@ SharedDistribution distribution(const Metric& metric, std::optional<int64_t> n, 
   return std::make_shared<const RankingDistribution>(metric, shape, to_finding(method, samples, seed));
 }
 
-/// Returns the distribution of values that a script passes. Values must be finite, and their range must be finite in
-/// float64.
+/// Returns the distribution of equally likely values that a script passes. Their absolute values are limited, so that
+/// mean and standard deviation are finite.
 SharedDistribution distribution_of(const Tensor& values, std::optional<std::string> method) {
   const std::vector<double> numbers = values.to(Dtype::float64).to_vector<double>();
   constexpr double largest = 1e150;  // largest absolute value of an entry, so that squares of differences are finite
@@ -85,7 +85,8 @@ std::tuple<Tensor, Tensor> smooth_of(const SharedDistribution& d, const Tensor& 
   return {Tensor::from(value).viewed(s.shape()), Tensor::from(derivative).viewed(s.shape())};
 }
 
-/// Like `smooth_of`, but reads F~ and its derivative from the table that bounds use.
+/// Like `smooth_of`, which returns the smoothed distribution function F~ and its derivative, but reads them from the
+/// table that bounds use.
 std::tuple<Tensor, Tensor> tabled_of(const SharedDistribution& d, const Tensor& s, const std::string& steepness,
                                      double amount) {
   check::not_nan("smooth", "s", s);

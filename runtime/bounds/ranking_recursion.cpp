@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t at_once = cpu::frequency_lanes;
 
-/// Computes for every rank the range of counts of relevant rows that are not negligibly rare.
+/// Computes for every rank r the smallest and the largest number of relevant rows at the first r ranks whose
+/// probability is not negligible.
 void likely_counts(int64_t n, int64_t p, double weight, std::vector<int32_t>& low, std::vector<int32_t>& high) {
   RelevantCounts counts(n, p, weight);
   for (int64_t r = 0; r < n; ++r) {
@@ -115,7 +116,8 @@ void RankingRecursion::next(double* re, double* im) {
   taken_ += at_once;
 }
 
-/// Moves on to the next block of frequencies.
+/// Updates the complex exponential of one rank and level (rows with the same gain) by a multiplication, so that it
+/// belongs to the next block of frequencies.
 void RankingRecursion::turn(size_t at) {
   double& re = start_[2 * at];
   double& im = start_[2 * at + 1];
@@ -132,7 +134,7 @@ void RankingRecursion::launch(const std::vector<RankingRecursion*>& all) {
     DeviceArray<int32_t> low, high;
     DeviceArray<double> angle, state;
   };
-  std::vector<There> held;  // keeps the arrays on the GPU alive until the launch is queued
+  std::vector<There> held;  // owns the arrays on the GPU, which must exist until the launch is queued
   const Tensor out = Tensor::empty({count, 2, block}, Dtype::float64, device);
   std::vector<CharacteristicFunction<double>> shapes;
   for (const RankingRecursion* r : all) {

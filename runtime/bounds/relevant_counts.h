@@ -10,14 +10,14 @@ namespace mr {
 
 class RelevantCounts {
  public:
-  /// Starts before the first rank, with p relevant rows of n. `weight` is the sampling weight of a relevant row; others
-  /// have 1.
+  /// Starts before the first rank of a random ranking of n rows, of which p are relevant. `weight` is the sampling
+  /// weight of a relevant row; all other rows have weight 1.
   RelevantCounts(int64_t n, int64_t p, double weight)
       : n_(n), p_(p), weight_(weight), mass_(static_cast<size_t>(p) + 1, 0.0) {
     mass_[0] = 1;
   }
 
-  /// Advances by one rank. Counts with a probability below 1e-19 are dropped.
+  /// Goes on to the next rank. Numbers of relevant rows with a probability below 1e-19 are dropped.
   void next() {
     constexpr double unlikely = 1e-19;
     most_ = std::min(most_ + 1, p_);
@@ -35,8 +35,8 @@ class RelevantCounts {
   double probability(int64_t c) const { return mass_[c]; }
 
  private:
-  /// Returns the total sampling weight of the relevant rows that remain after c of them. `others` returns that of the
-  /// remaining other rows.
+  /// `wanted` returns the total sampling weight of the relevant rows that have no rank yet, if c relevant rows have
+  /// one. `others` returns that of the irrelevant rows.
   double wanted(int64_t c) const { return static_cast<double>(p_ - c) * weight_; }
   double others(int64_t c) const { return static_cast<double>(n_ - rank_ - (p_ - c)); }
 

@@ -9,11 +9,14 @@
 namespace mr {
 namespace {
 
-/// With more values than this, a Fourier series or a table is faster than a sum over them.
+/// Up to this number of values, a smoothed distribution function is computed as a sum over the values. Beyond it, a
+/// Fourier series or a table is faster.
 constexpr size_t most_summed = 2048;
-/// A distribution function whose values cannot be listed is approximated by a smoothed one with this kappa.
+/// If a metric's values cannot be listed, its distribution function is approximated by a smoothed one with kappa =
+/// steepness * standard deviation = 1000.
 constexpr double fine_kappa = 1000;
-/// Largest steepness times range for that approximation, so that the series converges if rankings are nearly equal.
+/// Largest steepness times range with which a distribution function is approximated if rankings have sampling weights.
+/// If nearly all rankings have the same value, a steeper Fourier series would not converge.
 constexpr double most_fine = 6e4;
 
 }  // namespace
@@ -116,7 +119,8 @@ std::shared_ptr<const LogitTable> RankingDistribution::table(const Smoothing& ho
     const auto found = tables_.find(a);
     if (found != tables_.end()) return found->second;
   }
-  // Uses the Fourier series that bounds use, even if there are so few values that they could be summed.
+  // Uses the Fourier series wherever bounds use it, even if there are so few values that they could be summed. Bounds
+  // and this table then agree.
   const bool series = how.kind != Smoothing::by_samples && exact_ && has_spectrum(exact_->metric, exact_->shape);
   auto made = series ? std::make_shared<const LogitTable>(Spectrum(exact_->metric, exact_->shape, a))
                      : std::make_shared<const LogitTable>(listed().table(a));

@@ -17,16 +17,21 @@ namespace {
 
 constexpr int64_t lanes = cpu::frequency_lanes;
 constexpr double negligible = 1e-13;  // the Fourier series ends when its terms are smaller than this
-// limit of the Fourier series' terms: for steeper kernels it converges too slowly
+// Largest number of terms of the Fourier series. With a steeper smoothing kernel the series converges too slowly.
 constexpr int64_t most_terms = 1 << 17;
-constexpr double most_work = 4e6;            // limit of the work per frequency: states of the recursion times ranks
-constexpr int64_t closed_form_pairs = 2000;  // with more pairs of a relevant and another row, nRBP uses the closed form
-// if range / standard deviation is larger, finds the part of the range with nearly all probability
+// Largest work per frequency of the characteristic function. The work is the number of ranks times the number of
+// states, which are the possible counts of rows drawn with each gain.
+constexpr double most_work = 4e6;
+// with more pairs of a relevant and an irrelevant row, nRBP's characteristic function is computed in closed form
+constexpr int64_t closed_form_pairs = 2000;
+// If the range of a metric is more than this many standard deviations, the Fourier series covers only the part of the
+// range that has nearly all probability.
 constexpr double wide = 25;
-constexpr int64_t most_grades = 8;  // largest number of different grades, not counting the base level
+// largest number of different gains in a list, not counting the base level (that of most rows)
+constexpr int64_t most_grades = 8;
 
-/// Returns the characteristic function of the number of wrongly ordered pairs of two grades, a Mann-Whitney statistic,
-/// about its mean: a product of sines (1947).
+/// Returns the characteristic function, at frequency t, of the number of wrongly ordered pairs in a random ranking with
+/// two grades, minus its mean. This is a Mann-Whitney statistic (1947), and the function is a product of sines.
 double mann_whitney(int64_t n, int64_t p, double t) {
   constexpr int64_t block = 64;  // number of factors that are computed as vectors and then multiplied in order
   const int64_t fewer = std::min(p, n - p);
@@ -42,8 +47,9 @@ double mann_whitney(int64_t n, int64_t p, double t) {
   return phi;
 }
 
-/// Returns the characteristic function of the number of wrongly ordered pairs of several grades: the number is a sum of
-/// independent Mann-Whitney statistics, each grade against all higher ones.
+/// Returns the characteristic function, at frequency t, of the number of wrongly ordered pairs with several grades,
+/// minus its mean. The number is a sum of independent Mann-Whitney statistics, one for each grade against all higher
+/// ones.
 double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   double phi = 1;
   int64_t n = 0;
@@ -54,13 +60,14 @@ double wrong_pairs(const std::vector<int64_t>& rows, double t) {
   return phi;
 }
 
-/// Returns true if the metric's characteristic function is a product of sines.
+/// Returns true if the metric's characteristic function has a closed form, a product of sines.
 bool is_product(const Metric& metric, const ListShape& shape) {
   if (closed_forms_of(metric).discounts != Discounts::ranks || shape.beta != 0) return false;
   return !shape.grades.empty() || shape.p * (shape.n - shape.p) > closed_form_pairs;
 }
 
-/// Narrows [low, high] to all but 1e-16 of the distribution, by Chernoff's bound at several exponential tilts.
+/// Narrows [low, high], the range of a metric, to a part that has all but 1e-16 of its distribution. The part is found
+/// by Chernoff's bound at several exponential tilts.
 void narrow(RankingRecursion& recursion, double centre, double mean, double sd, double& low, double& high) {
   constexpr double sizes[lanes / 2] = {1, 2, 3, 4, 6, 8, 11, 15}, log_rest = 37;
   double tilt[lanes], log_moment[lanes];
@@ -77,7 +84,7 @@ void narrow(RankingRecursion& recursion, double centre, double mean, double sd, 
   }
 }
 
-/// Returns z / sinh z, the Fourier transform of the logistic kernel.
+/// Returns z / sinh z, the Fourier transform of the logistic kernel (the derivative of the sigmoid).
 double kernel(double z) {
   if (z > 300) return 0;
   const double t = portable::expm1(z);
@@ -98,8 +105,8 @@ bool has_spectrum(const Metric& metric, const ListShape& shape) {
 
 struct Spectrum::Source {
   ListShape shape;
-  std::vector<int64_t> rows;                    // number of rows of each grade; empty if relevance is binary
-  std::unique_ptr<RankingRecursion> recursion;  // computes the characteristic function; null: it is a product of sines
+  std::vector<int64_t> rows;                    // number of rows of each grade; empty if rows are only relevant or not
+  std::unique_ptr<RankingRecursion> recursion;  // computes the characteristic function; null if it has a closed form
   double centre = 0;
   int64_t k = 0;
 
@@ -156,7 +163,7 @@ Spectrum::Spectrum(const Metric& metric, const ListShape& shape, double steepnes
 std::vector<Spectrum> Spectrum::of(const Metric& metric, const std::vector<ListShape>& shapes,
                                    const std::vector<double>& steepnesses, Device device) {
   constexpr int64_t blocks = RankingRecursion::calls_per_launch;
-  // number of list shapes per GPU launch: the recursion states of all of them are in memory at once
+  // largest number of list shapes per GPU launch: the recursion states of all of them are in memory at once
   constexpr size_t most_at_once = 256;
   std::vector<Spectrum> out;
   std::vector<Source> sources(shapes.size());
@@ -207,8 +214,8 @@ bool Spectrum::add_terms(Source& source, int64_t blocks) {
 void Spectrum::at(const double* s, Smoothed* out) const {
   double re[lanes], im[lanes], first[lanes], second[lanes];
   for (int64_t j = 0; j < lanes; ++j) {
-    // Outside of the range of values, F~ is the tail of the smoothing kernel alone, and the periodic Fourier series
-    // would be wrong.
+    // F~ has been clamped to this range of s. Outside of it, only the tail of the smoothing kernel is left, and the
+    // periodic Fourier series would be wrong.
     const double inside = std::clamp(s[j], low_ - reach(), high_ + reach());
     re[j] = portable::cos(step_ * (inside - mean_));
     im[j] = -portable::sin(step_ * (inside - mean_));

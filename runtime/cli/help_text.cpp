@@ -21,8 +21,9 @@ size_t width_of_output() {
   return width == 0 ? widest : std::clamp(width, narrowest, widest);
 }
 
-/// Breaks a line at blanks. The words that do not fit continue in the column of the line's last part, which begins
-/// after its last two blanks in a row, if that leaves half of the width for the text.
+/// Wraps one line of a help text at blanks. The words that do not fit continue below the line's last column, which
+/// begins after its last two blanks in a row. If that column begins in the right half, continuation lines are indented
+/// less.
 std::string wrapped_line(std::string_view line, size_t width) {
   const size_t gap = line.rfind("  ");
   size_t indent = gap == std::string_view::npos ? 0 : gap + 2;

@@ -22,7 +22,7 @@
 namespace mr::cli {
 namespace {
 
-/// Returns why a file must not be overwritten: it is not a libedit history. "" if it is.
+/// Returns "" if the file is a history that libedit wrote. Otherwise returns the reason why it must not be overwritten.
 std::string no_history(const std::string& path) {
   constexpr std::string_view mark = "_HiStOrY_V2_\n";
   std::string found(mark.size(), '\0');
@@ -56,12 +56,12 @@ bool is_readable() {
   return ::poll(&input, 1, 0) > 0;
 }
 
-/// true while the program reads input that was typed before libedit set the terminal's mode. In this input a Ctrl-D
-/// reads as a zero byte, as Ctrl-Space does later.
+/// True while the program reads input that was typed before the prompt appeared, when libedit had not set the
+/// terminal's mode. In such input a Ctrl-D arrives as a zero byte; later a zero byte is a Ctrl-Space.
 bool typed_ahead = false;
 
-/// Waits for input. Returns false after Ctrl-C. SIGINT is unblocked only while waiting, so no Ctrl-C before the wait is
-/// lost.
+/// Waits for typed input. Returns false after Ctrl-C. SIGINT is blocked except during the wait, so that a Ctrl-C just
+/// before the wait is not lost.
 bool wait_for_input() {
   sigset_t blocked, before;
   sigemptyset(&blocked);
@@ -69,7 +69,7 @@ bool wait_for_input() {
   pthread_sigmask(SIG_BLOCK, &blocked, &before);
   pollfd input{STDIN_FILENO, POLLIN, 0};
   int ready = 0;
-  // Other signals, such as that of a resized window, do not end the wait.
+  // Signals other than Ctrl-C, such as that of a resized window, do not end the wait for input.
   while (!lua::interrupted() && ready == 0) {
     ready = ppoll(&input, 1, nullptr, &before);
     if (ready < 0 && errno == EINTR) ready = 0;
@@ -78,7 +78,7 @@ bool wait_for_input() {
   return !lua::interrupted();
 }
 
-/// Reads one character. A Ctrl-C ends the line; libedit's own reader would try again.
+/// Reads one character for libedit. A Ctrl-C ends the line, whereas libedit's own function would continue to read.
 int read_character(EditLine*, wchar_t* out) {
   std::mbstate_t state{};
   for (;;) {
@@ -88,7 +88,7 @@ int read_character(EditLine*, wchar_t* out) {
     const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
     if (count < 0 && errno == EINTR && !lua::interrupted()) continue;
     if (count <= 0) return static_cast<int>(count);
-    // ignores the zero byte of Ctrl-Space; in input typed before the prompt, a zero byte counts as Ctrl-D (below)
+    // ignores the zero byte of Ctrl-Space; in input typed before the prompt, a zero byte is a Ctrl-D, '\x04'
     if (byte == '\0' && !typed_ahead) continue;
     if (byte == '\0') byte = '\x04';
     const size_t used = std::mbrtowc(out, &byte, 1, &state);
@@ -97,7 +97,7 @@ int read_character(EditLine*, wchar_t* out) {
   }
 }
 
-/// libedit converts between bytes and characters by the locale of the terminal, "".
+/// The user's locale. libedit uses it to convert between bytes and characters.
 constexpr const char* of_terminal = "";
 
 class EditedReader : public LineReader {
@@ -170,7 +170,7 @@ class EditedReader : public LineReader {
   }
 
  private:
-  /// Writes the history with libedit, which does not detect incomplete writes.
+  /// Writes the history by libedit and checks the file for errors, which libedit does not report.
   void write_history(const std::string& path) {
     std::FILE* const out = std::fopen(path.c_str(), "we");
     if (out == nullptr) throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
@@ -190,7 +190,7 @@ class EditedReader : public LineReader {
     try {
       return self(edit).complete_word();
     } catch (const std::bad_alloc&) {
-      return CC_ERROR;  // exceptions must not pass through libedit, which is C
+      return CC_ERROR;  // out of memory; the exception must not pass through libedit, which is written in C
     }
   }
 

@@ -12,13 +12,14 @@ class LineReader {
  public:
   enum class Got { line, interrupt, end };
   virtual ~LineReader() = default;
-  /// Reads a line, with the prompt on a terminal. Returns `interrupt` for Ctrl-C while typing.
+  /// Reads a line of input. On a terminal, it shows the prompt first. Returns `interrupt` after a Ctrl-C while typing.
   virtual Got read(const char* prompt, std::string* line) = 0;
-  /// Adds a chunk to the history for later sessions.
+  /// Adds a chunk of code to the history of typed input, which later sessions can recall.
   virtual void remember(const std::string& chunk) = 0;
 };
 
-/// Returns completions of the text left of the cursor: whole candidates for its last word, which begins at `start`.
+/// Completions of typed text: `words` are candidates that would replace the last word, which begins at position
+/// `start`.
 struct Completions {
   size_t start = 0;
   std::vector<std::string> words;

@@ -1,4 +1,4 @@
-// The command `moonrank`. It parses the command line and runs everything in protected calls of one Lua state.
+// The command `moonrank`. It parses the command line and runs scripts and commands in protected calls of Lua.
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -30,15 +30,16 @@ struct Invocation {
   std::vector<std::string> words;
 };
 
-/// Silences the standard output of all processes but the first, if several processes of one MPI job are connected.
+/// If this process is one of several that mpirun or srun started together and MPI is available, only the first one may
+/// print: discards the standard output of all others.
 void quiet_others() {
   const std::optional<cluster::Launched> launched = cluster::launched();
   if (!launched || launched->rank == 0 || !cluster::library()) return;
   if (std::freopen("/dev/null", "w", stdout) == nullptr) throw std::runtime_error("/dev/null cannot be written");
 }
 
-/// Sets what Ctrl-C does without a script: the first one makes long work raise an error, so that data is left
-/// consistent; the second one ends the program.
+/// Sets what Ctrl-C does while no Lua code runs, as in downloads. The first Ctrl-C makes the work raise an error, so
+/// that no file is left incomplete. The second one ends the program.
 void interruptible() {
   struct sigaction action {};
   action.sa_handler = [](int) {
@@ -50,7 +51,7 @@ void interruptible() {
   sigaction(SIGINT, &action, nullptr);
 }
 
-/// Runs the strings of -e, then the script, then the REPL, if requested.
+/// Runs the code of all -e options, then the script, then the interactive prompt if it is requested.
 int run_code(lua_State* L, const Invocation& invocation) {
   const Command& command = invocation.command;
   set_arguments(L, invocation.words, command.script_at);
@@ -92,7 +93,8 @@ int run_module_text(lua_State* L, const char* module, const char* function, cons
   return 0;
 }
 
-/// Runs a command of the standard library (module moonrank.command). Its name and words are in the global table `arg`.
+/// Runs a command that the standard library implements (module moonrank.command). The command's name and words are
+/// passed in the global table `arg`.
 int run_library(lua_State* L, const Invocation& invocation) {
   set_arguments(L, invocation.command.names, 0);
   if (const int status = call_module(L, "moonrank.command", "run", nullptr, 0); status != 0) return status;
@@ -134,7 +136,7 @@ int protected_work(lua_State* L) {
   return 1;
 }
 
-/// Runs one job (a script, a command or the REPL) in a new Lua state.
+/// Runs one job (a script, a test file, a command or the prompt) in a new Lua state, and returns its exit status.
 int run_fresh(const Invocation& invocation, const std::string& name) {
   lua_State* const L = luaL_newstate();
   if (L == nullptr) throw std::bad_alloc();
@@ -190,8 +192,8 @@ int run_command(const Invocation& invocation) {
 }  // namespace mr::cli
 
 int main(int argc, char** argv) {
-  // Ignores SIGXFSZ: without this, a write beyond the system's limit of file sizes would end the program instead of
-  // failing.
+  // Ignores the signal SIGXFSZ. Without this, a write beyond the system's limit of file sizes would end the program
+  // instead of returning an error.
   std::signal(SIGXFSZ, SIG_IGN);
   mr::cli::watch_standard_streams();
   try {

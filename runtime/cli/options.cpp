@@ -15,12 +15,13 @@ const std::vector<std::string> known_options = {"-e", "-i", "-h", "--threads", "
 
 const std::vector<std::string> commands = {"data", "doc", "eval", "help", "kernel", "new", "results", "serve", "test"};
 
-/// Returns true for commands that the standard library runs (module moonrank.command), which also reads their words.
+/// Returns true for commands that the standard library implements (module moonrank.command). It also reads the rest of
+/// their command line.
 bool is_of_library(const std::string& command) {
   return command == "eval" || command == "kernel" || command == "new" || command == "serve";
 }
 
-/// Suggestions for options and commands that other programs have and moonrank does not.
+/// What to suggest for options and commands that users know from other programs and that moonrank does not have.
 const std::map<std::string, std::string> instead = {
     {"-c", "-e CODE"},
     {"-v", "--version"},
@@ -44,7 +45,7 @@ const std::map<std::string, std::string> instead = {
     {"ui", "moonrank serve STORE"},
 };
 
-/// True if a word looks like an option. A file with such a name can be written as ./-x.
+/// Returns true if a word of the command line is an option. A file with such a name can be written as ./-x.
 bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word, const std::vector<std::string>& known) {
@@ -71,7 +72,7 @@ const std::string& value_after(const std::vector<std::string>& words, size_t* i,
   return words[++*i];
 }
 
-/// Reads one option at words[*i] and moves *i to the option's last word.
+/// Reads one option of the command line, words[*i], and moves *i to its value if it has one.
 void read_option(const std::vector<std::string>& words, size_t* i, Command* command) {
   const std::string& word = words[*i];
   const Command::Mode before = command->mode;
@@ -93,13 +94,13 @@ void read_option(const std::vector<std::string>& words, size_t* i, Command* comm
   } else {
     unknown("option", word, known_options);
   }
-  if (before == Command::help) command->mode = before;  // with --help, all other words of the command line are ignored
+  if (before == Command::help) command->mode = before;  // after --help, other options are ignored
   if (before == Command::version || before == Command::dump_api) {
     if (command->mode != before && command->mode != Command::help) throw UsageError(word + ": unexpected option");
   }
 }
 
-/// Throws for options that have no effect with this command.
+/// Throws if the command line has an option that has no effect on its command, named `what`.
 void check_used(const Command& command, const std::string& what) {
   const bool runs = command.mode == Command::repl || command.mode == Command::script;
   const bool takes_threads = command.mode == Command::test || command.mode == Command::library;
@@ -125,7 +126,7 @@ void read_data(const std::vector<std::string>& words, size_t at, Command* comman
   }
 }
 
-/// Reads `doc --html DIR`, which takes no other words. Returns false if --html is not given.
+/// Reads the words of `moonrank doc --html DIR`. Returns false if --html is not among them.
 bool read_manual(const std::vector<std::string>& rest, Command* command) {
   if (std::find(rest.begin(), rest.end(), "--html") == rest.end()) return false;
   if (rest.front() != "--html" || rest.size() > 2) {
@@ -139,7 +140,8 @@ bool read_manual(const std::vector<std::string>& rest, Command* command) {
   return true;
 }
 
-/// Reads the words after `data`, `test`, `doc` or `results`. The only options there are --help and, for `doc`, --html.
+/// Reads the words after the commands `data`, `test`, `doc` and `results`. Their only options are --help and, for
+/// `doc`, --html.
 void read_subcommand(const std::vector<std::string>& words, size_t at, Command* command) {
   const std::string& name = words[at];
   const std::vector<std::string> rest(words.begin() + static_cast<ptrdiff_t>(at) + 1, words.end());
@@ -193,7 +195,8 @@ void read_help(const std::vector<std::string>& rest, Command* command) {
   }
 }
 
-/// Throws for a word that is neither a command nor a file and does not look like the path of a script.
+/// Throws for a first word that is neither a command nor a file and does not look like a path. The error suggests a
+/// similar name.
 [[noreturn]] void refuse_word(const std::string& word) {
   if (is_file(word + ".lua")) throw UsageError("no command or script '" + word + "', did you mean '" + word + ".lua'?");
   unknown("command or script", word, commands);

@@ -25,17 +25,18 @@ std::string history_file() {
     io::need_regular((folder / "history").string());
     return (folder / "history").string();
   } catch (const std::exception&) {
-    return "";  // an empty path: without a home folder there is no history
+    return "";  // without a home folder no history is kept: the empty path says so
   }
 }
 
-/// The functions of the module moonrank.prompt.repl that the session calls, as references in the registry, so that a
-/// script cannot break the session by changing the module.
+/// The functions of Lua module moonrank.prompt.repl that the session calls, as references in the Lua registry. So a
+/// script that changes the module cannot break the session.
 struct Functions {
   int chunk, complete, is_leaving;
 };
 
-/// Lua: f(text) -> two values. Expects the function and the address of the text on the stack.
+/// A C function for Lua that calls f(text) and returns its two results. The stack has f and the address of a C++
+/// string, from which `text` is made inside the protected call.
 int call_on_text(lua_State* L) {
   const std::string& text = *static_cast<const std::string*>(lua_touserdata(L, 2));
   lua_settop(L, 1);
@@ -50,8 +51,8 @@ void push_on_text(lua_State* L, int function, const std::string& text) {
   lua_pushlightuserdata(L, const_cast<std::string*>(&text));
 }
 
-/// Returns completions of the text left of the cursor, from the Lua function with reference `function`. Errors of that
-/// function are ignored: they must not disturb typing.
+/// Returns completions of the typed text left of the cursor. The Lua function with the registry reference `function`
+/// finds them. Its errors are ignored: they must not disturb typing.
 Completions complete(lua_State* L, int function, const std::string& before) {
   Completions found;
   const int top = lua_gettop(L);
@@ -67,8 +68,8 @@ Completions complete(lua_State* L, int function, const std::string& before) {
   return found;
 }
 
-/// Compiles typed text by the Lua function with reference `function`. Pushes the compiled chunk or a syntax error, and
-/// returns LUA_OK, LUA_ERRSYNTAX or, after another error, LUA_ERRRUN.
+/// Compiles typed text by the Lua function with the registry reference `function`. Pushes the compiled chunk or a
+/// syntax error, and returns LUA_OK or LUA_ERRSYNTAX. After any other error it returns LUA_ERRRUN.
 int load_chunk(lua_State* L, int function, const std::string& text) {
   push_on_text(L, function, text);
   if (call(L, 2, 2) != 0) return LUA_ERRRUN;
@@ -97,7 +98,7 @@ class Session {
         reader_(make_line_reader(isatty(STDIN_FILENO) != 0 ? history_file() : "",
                                  [this](const std::string& before) { return complete_line(before); })) {}
 
-  /// Runs the session. Returns the first nonzero status of a chunk, or 0.
+  /// Runs the interactive session until it ends. Returns the first nonzero status of a chunk of code, or 0.
   int run() {
     for (;;) {
       lua_settop(L_, 0);
@@ -126,7 +127,7 @@ class Session {
     return true;
   }
 
-  /// Returns completions at the cursor. Earlier lines of an unfinished chunk are part of the text.
+  /// Returns completions at the cursor. If a chunk of code is unfinished, its earlier lines are taken into account.
   Completions complete_line(const std::string& before) {
     Completions found = complete(L_, functions_.complete, pending_ + before);
     if (found.start < pending_.size()) return {before.size(), {}};
@@ -134,7 +135,7 @@ class Session {
     return found;
   }
 
-  /// Runs the chunk of code that begins with this line; reads more lines until it is complete.
+  /// Runs the chunk of code that begins with the line `text`. If the chunk is incomplete, more lines are read first.
   void one(std::string text) {
     int status = load_chunk(L_, functions_.chunk, text);
     while (is_incomplete(L_, status)) {
@@ -149,7 +150,7 @@ class Session {
       status = load_chunk(L_, functions_.chunk, text);
     }
     reader_->remember(text);
-    // Memory ran out while the text was compiled; the error is already printed.
+    // The text could not be compiled, for example because memory ran out. The error has been printed already.
     if (status == LUA_ERRRUN) return note(1);
     lua::watch_interrupts(L_, third_press);
     const int ended = call_loaded(L_, status, LUA_MULTRET);

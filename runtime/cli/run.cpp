@@ -15,7 +15,8 @@ namespace {
 // limit of a traceback: the first and last frames suffice, because an endless recursion has thousands
 constexpr int most_frames = 20;
 
-/// Appends one line about the frame to a traceback; does nothing for C functions and the program's startup code.
+/// Appends a line about a stack frame to a traceback and returns true. Returns false for the frame of a C function,
+/// which is left out.
 bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   lua_getinfo(L, "Slnt", frame);
   if (*frame->what == 'C') return false;
@@ -33,8 +34,8 @@ bool add_frame(lua_State* L, luaL_Buffer* out, lua_Debug* frame) {
   return true;
 }
 
-/// Counts the frames by doubling and bisection: a lookup takes time proportional to the depth, and an endless recursion
-/// is 200,000 deep.
+/// Returns the number of stack frames, found by doubling and bisection. Looking up one frame takes time proportional to
+/// its depth, and an endless recursion is 200,000 frames deep.
 int count_frames(lua_State* L) {
   lua_Debug frame;
   int there = 0, not_there = 1;
@@ -58,7 +59,7 @@ bool has_script_frame(lua_State* L) {
   return false;
 }
 
-/// A C function that returns require(module)[name] to Lua, for its arguments module and name.
+/// A C function for Lua with arguments `module` and `name`. It returns require(module)[name].
 int find_function(lua_State* L) {
   lua_getglobal(L, "require");
   lua_pushvalue(L, 1);
@@ -68,7 +69,7 @@ int find_function(lua_State* L) {
   return 1;
 }
 
-/// Lua: require("moonrank.prompt.advice").add(message)
+/// A C function for Lua that returns require("moonrank.prompt.advice").add(message), the message with advice added.
 int advised(lua_State* L) {
   lua_pushcfunction(L, &find_function);
   lua_pushliteral(L, "moonrank.prompt.advice");
@@ -79,8 +80,8 @@ int advised(lua_State* L) {
   return 1;
 }
 
-/// Adds advice to the error on top of the stack if it is one of Lua's own errors. If that fails, for example after a
-/// stack overflow, the error stays unchanged.
+/// Adds advice to the error on top of the stack if it is one that Lua itself raised. If the advice cannot be computed,
+/// for example after a stack overflow, the error stays unchanged.
 void add_advice(lua_State* L) {
   if (lua_type(L, -1) != LUA_TSTRING || lua_checkstack(L, 4) == 0) return;
   lua_pushcfunction(L, &advised);
@@ -92,15 +93,16 @@ void add_advice(lua_State* L) {
   }
 }
 
-/// Message handler: turns an error into text with a traceback; does not change an Exit object.
+/// Message handler of protected calls: turns an error into text with a traceback. An Exit object, by which a script
+/// ends the program, stays unchanged.
 int explain(lua_State* L) {
   if (lua::box_at<lua::Exit>(L, 1) != nullptr) return 1;
   lua::push_error_text(L, 1);
   add_advice(L);
   const char* const message = lua_tostring(L, -1);
   if (std::strcmp(message, "interrupted") == 0) return 1;
-  // An error without a position that is raised while no script runs is about typed input. It is shown without a
-  // traceback.
+  // No script is on the stack and the error has no position in a file. It is then about the command line or typed
+  // input, and a traceback would not help.
   if (!has_script_frame(L) && std::strncmp(message, "stdlib/", 7) != 0) {
     return 1;
   }
@@ -123,7 +125,7 @@ int explain(lua_State* L) {
   return 1;
 }
 
-/// Prints the error on top of the stack, pops it, and returns the exit status.
+/// Prints the error on top of the Lua stack, removes it, and returns the exit status.
 int report(lua_State* L) {
   int status = lua::interrupted() ? 130 : 1;
   std::fflush(stdout);

@@ -10,11 +10,12 @@
 
 namespace mr::cli {
 
-/// Calls the function below its arguments on the stack and returns 0, with the results on the stack. On an error,
-/// prints it and returns its exit status with nothing on the stack: 1; 130 after Ctrl-C; or the status of an Exit
-/// object.
+/// Calls a Lua function, which lies below its arguments on the stack. Returns 0 and leaves the results on the stack. On
+/// an error, prints it, leaves nothing, and returns the exit status: 130 after Ctrl-C, the status of an Exit object (by
+/// which a script ends the program), otherwise 1.
 int call(lua_State* L, int arguments, int results);
-/// Like `call`, for a chunk of code that luaL_load* just pushed with this status. A syntax error is printed.
+/// Like `call`, for a chunk of code on top of the stack. `load_status` is what luaL_load* returned for it; if that is
+/// an error, the error is printed.
 int call_loaded(lua_State* L, int load_status, int results);
 /// Pushes the function `name` of a Lua module of Moonrank, such as "moonrank.test". Returns 0, or prints an error and
 /// returns its exit status, as `call` does.
@@ -23,15 +24,16 @@ int push_function(lua_State* L, const char* module, const char* name);
 /// Leaves `results` results on the stack, or prints an error and returns its exit status, as `call` does.
 int call_module(lua_State* L, const char* module, const char* name, const char* argument, int results);
 
-/// Prints "moonrank: " and the text on standard error, with control characters escaped.
+/// Prints "moonrank: " and the text to standard error, with control characters escaped.
 void print_error(std::string_view text) noexcept;
-/// Returns the text of an error on top of the stack that no message handler has processed. Valid while it is on the
-/// stack.
+/// Returns the text of the error on top of the stack, or a placeholder if it is not a text. The result is valid while
+/// the error is on the stack.
 std::string_view error_at_top(lua_State* L) noexcept;
 
-/// Sets the global `arg` as the lua command does: the script is 0, and the words after it are 1, 2, ...
+/// Sets the global table `arg` as the `lua` command does: arg[0] is the script, and arg[1], arg[2], ... are the words
+/// after it.
 void set_arguments(lua_State* L, const std::vector<std::string>& words, int script_at);
-/// Makes uses of undeclared global variables errors, or allows them.
+/// If `on` is true, the use of an undeclared global variable becomes an error; if it is false, it is allowed.
 int set_strict(lua_State* L, bool on);
 
 }  // namespace mr::cli

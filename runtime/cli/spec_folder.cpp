@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 
 void remove_folder(const std::string& path) {
   std::error_code ignored;
-  // Makes read-only folders writable, because a test may have ended before it did so.
+  // Makes folders writable before they are removed: a test that made one read-only may have failed before it could undo
+  // that.
   for (fs::recursive_directory_iterator at(path, ignored), end; !ignored && at != end; at.increment(ignored)) {
     std::error_code unchanged;
     if (at->is_directory(unchanged) && !at->is_symlink(unchanged))

@@ -9,8 +9,8 @@
 
 namespace mr::cli {
 
-/// Makes a new folder and sets TMPDIR to it until the end of the scope. The folder is then removed with its content,
-/// also after os.exit.
+/// Creates a temporary folder and sets the variable TMPDIR to it, until the end of the scope. The folder is then
+/// removed with its content, also if a script calls os.exit.
 class SpecFolder {
  public:
   SpecFolder();

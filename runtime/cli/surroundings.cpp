@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Checks at the very end of the program whether its output was written, also if a script calls os.exit.
+/// Runs at the very end of the program, also if a script calls os.exit. If the program's output could not be written,
+/// the exit status becomes 1.
 void check_output() {
   const bool failed = std::ferror(stdout) != 0;
   errno = 0;
@@ -63,7 +64,7 @@ void check_device(bool computes) {
 }  // namespace
 
 bool check_default_output(lua_State* L) {
-  // the key under which Lua's io library stores its default output file
+  // the key in Lua's registry under which the io library stores its default output file
   lua_getfield(L, LUA_REGISTRYINDEX, "_IO_output");
   const auto* const stream = static_cast<luaL_Stream*>(luaL_testudata(L, -1, LUA_FILEHANDLE));
   lua_pop(L, 1);
@@ -79,15 +80,16 @@ bool check_default_output(lua_State* L) {
 void watch_standard_streams() {
   for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // Opens a closed standard stream in the opposite mode, so that reading or writing it still fails.
+    // A standard stream is closed, so its descriptor is opened in the opposite mode. Reading standard input or writing
+    // an output then still fails, and no other file can get the descriptor.
     open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
   std::atexit(&check_output);
 }
 
 void check_variables(bool computes) {
-  cpu::simd();          // throws if MOONRANK_SIMD has a wrong value
-  most_sample_bytes();  // throws if MOONRANK_SAMPLES_GIB has a wrong value
+  cpu::simd();          // throws if the variable MOONRANK_SIMD has a wrong value
+  most_sample_bytes();  // throws if the variable MOONRANK_SAMPLES_GIB has a wrong value
   check_device(computes);
   check_folder("MOONRANK_DATA", "expected a folder of data sets", "");
   check_folder("MOONRANK_STDLIB", "expected a folder with moonrank/ in it, as stdlib/ of the sources", "moonrank");

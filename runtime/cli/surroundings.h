@@ -5,15 +5,15 @@ struct lua_State;
 
 namespace mr::cli {
 
-/// Opens standard streams that are closed, so that a script's file does not get their descriptor. Makes the exit status
-/// 1 if the program's output could not be written.
+/// Opens standard streams that are closed, so that a file that a script opens does not get their descriptor. Also makes
+/// the exit status 1 if the program's output cannot be written.
 void watch_standard_streams();
 
 /// Prints an error and returns false if the script's default output (io.output) cannot be written.
 bool check_default_output(lua_State* L);
 
-/// Checks the variables MOONRANK_*. Throws std::runtime_error that names the wrong one. `computes`: also throws if the
-/// requested device is not available.
+/// Checks the environment variables MOONRANK_*. Throws std::runtime_error that names the wrong one. If `computes` is
+/// true, it also throws if the device that MOONRANK_DEVICE names is not available.
 void check_variables(bool computes);
 
 }  // namespace mr::cli

@@ -1,4 +1,4 @@
-// Lua functions for the processes that one mpirun or srun started.
+// Lua functions for several processes of this program that mpirun or srun started together.
 #include "runtime/cluster/cluster.h"
 
 #include "runtime/lua/bind.h"

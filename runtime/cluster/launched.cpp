@@ -18,8 +18,8 @@ std::optional<int> number(const char* variable) {
 struct Names {
   const char *rank, *size;
 };
-// The environment variables with the rank and the number of processes: of mpirun (Open MPI); of srun, with or without
-// PMI; of MPICH's launcher.
+// Environment variables with the rank and the number of processes, one pair per launcher: mpirun of Open MPI, srun, and
+// launchers that use PMI, such as that of MPICH.
 constexpr std::array<Names, 3> launchers{{{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                           {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
                                           {"PMI_RANK", "PMI_SIZE"}}};

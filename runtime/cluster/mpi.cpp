@@ -71,7 +71,7 @@ State& state() {
   return state;
 }
 
-/// Returns the state of a connected process. Throws if the process is not connected.
+/// Returns the state of this process's connection. Throws if the process is not connected to others.
 State& connected() {
   if (!state().joined)
     throw std::runtime_error("this process is not connected to others: start it with mpirun or srun");
@@ -94,7 +94,7 @@ int size_of(std::string_view bytes) {
   return static_cast<int>(bytes.size());
 }
 
-/// Frees messages that MPI has finished sending.
+/// Frees sent messages whose delivery MPI has finished.
 void clear_outbox() {
   std::erase_if(state().outbox, [](Outgoing& each) {
     int done = 0;
@@ -105,8 +105,8 @@ void clear_outbox() {
 
 void wait_a_moment() { usleep(1000); }
 
-/// Rank 0 announces its end, and other ranks wait for this message, because a process that leaves earlier would end the
-/// job.
+/// Waits at the end of this process. Rank 0 announces its end to all other ranks, and they wait for this message,
+/// because a process that leaves earlier would end the job.
 void part() {
   const int size = state().joined->size;
   if (state().joined->rank == 0) {
@@ -120,8 +120,8 @@ void part() {
 
 constexpr int interrupted = 130;  // exit status of a process that Ctrl-C ended
 
-/// A process that fails during training must end the other processes, which would otherwise wait for it forever. The
-/// same holds for a process that has lost another one.
+/// Runs at the exit of this process. If it failed during training, it aborts the whole job, because other processes
+/// would wait for it forever. It also aborts if this process has lost another one.
 void leave(int status, void*) {
   const bool agreed = status == 0 || (status == interrupted && state().agreed_to_end);
   if (!agreed && state().purpose == Purpose::training) mpi().MPI_Abort(MPI_COMM_WORLD, status);
@@ -153,8 +153,8 @@ Joined connect() {
   return joined;
 }
 
-/// Sets how signals act. A launcher ends a job with SIGTERM, which then acts like Ctrl-C. Ranks that run trials for
-/// rank 0 ignore it, because rank 0 decides for them.
+/// Sets the handlers of signals. SIGTERM, by which a launcher ends a job, acts like Ctrl-C. Ranks that run trials for
+/// rank 0 ignore both, because rank 0 decides for them.
 void take_signals(const Joined& joined) {
   struct sigaction action {};
   sigaction(SIGINT, nullptr, &action);
@@ -165,7 +165,8 @@ void take_signals(const Joined& joined) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-/// Returns prefix sums of the sizes without the own size: where each rank's part begins.
+/// Returns where the bytes of each rank begin, from the number of bytes of each rank. Throws if all together exceed the
+/// limit of MPI.
 std::vector<int> starts_of(const std::vector<int>& sizes) {
   if (std::accumulate(sizes.begin(), sizes.end(), int64_t{0}) > INT_MAX) {
     throw std::runtime_error("the processes exchange more than 2 GiB at once, which MPI cannot send");

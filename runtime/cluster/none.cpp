@@ -1,4 +1,4 @@
-// Compiled instead of mpi.cpp if MPI was not found.
+// Replaces mpi.cpp in builds without MPI.
 #include <stdexcept>
 
 #include "runtime/cluster/cluster.h"

@@ -24,10 +24,11 @@ extern char** environ;
 namespace mr::cluster {
 namespace {
 
-// number of the channel's file descriptor in a worker: the first one after the standard streams
+// file descriptor of the channel to the parent in a worker: the first one after the standard streams
 constexpr int channel_descriptor = 3;
 
-int to_parent = -1;  // file descriptor of the channel in a worker; negative in other processes and after `worker_end`
+// file descriptor of the channel to the parent; -1 if this process is not a worker, or after `worker_end`
+int to_parent = -1;
 
 struct Spawn {
   Spawn() {
@@ -44,7 +45,8 @@ struct Spawn {
   posix_spawnattr_t attributes;
 };
 
-/// The worker gets default signal handlers and its own process group, so that Ctrl-C reaches only the parent.
+/// Prepares the start of a worker process. It gets default signal handlers and its own process group, so that Ctrl-C
+/// reaches only the parent.
 void set_up(Spawn& spawn, int theirs, const std::string& log) {
   posix_spawnattr_setflags(&spawn.attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setpgroup(&spawn.attributes, 0);
@@ -71,7 +73,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Returns true if the list sets this environment variable.
+/// Returns true if `added` also sets this environment variable ("NAME=VALUE").
 bool is_set(std::string_view variable, const std::vector<std::string>& added) {
   const std::string_view name = variable.substr(0, variable.find('=') + 1);
   return std::any_of(added.begin(), added.end(),
@@ -97,7 +99,7 @@ Started start_worker(const std::vector<std::string>& words, const std::string& l
   Spawn spawn;
   set_up(spawn, theirs.descriptor(), log);
   pid_t id = 0;
-  // Runs this process's own executable, even if the program's file was replaced.
+  // Starts the executable that this process runs, even if the program's file has been replaced since.
   const int error = posix_spawn(&id, "/proc/self/exe", &spawn.actions, &spawn.attributes, pointers(words).data(),
                                 pointers(variables).data());
   if (error != 0) throw std::runtime_error(std::string("cannot start a worker: ") + std::strerror(error));
@@ -119,7 +121,7 @@ void become_worker() {
   }
   unsetenv("MOONRANK_WORKER");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // the parent ended before prctl asked for a signal at its end
+  if (getppid() != parent) _exit(1);  // the parent ended before prctl could ask for a signal at the parent's end
   to_parent = descriptor;
 }
 

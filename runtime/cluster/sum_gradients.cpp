@@ -1,5 +1,5 @@
-// Data-parallel training: gradients are summed in the order of ranks, so that every process has the same bits.
-// Gradients on a GPU are copied to the host and back.
+// Data-parallel training on several processes. Gradients are summed in the order of ranks, so that every process gets
+// the same bits. Gradients on a GPU are copied to the host and back.
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +28,7 @@ std::vector<T> values_of(std::string_view bytes) {
   return values;
 }
 
-/// Gathers the values of all ranks, in order of rank.
+/// Returns the values of all ranks, joined in the order of ranks.
 template <class T>
 std::vector<T> gathered(const std::vector<T>& mine) {
   std::string all;
@@ -36,7 +36,8 @@ std::vector<T> gathered(const std::vector<T>& mine) {
   return values_of<T>(all);
 }
 
-/// Returns the sum over ranks times a factor. Each rank sums one part of the tensor, in double.
+/// Returns the sum of a tensor over all ranks, times `factor`. Each rank adds up one part of the tensor in double
+/// precision, and the parts are then gathered.
 template <class Real>
 std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ranks) {
   std::vector<std::string> pieces;
@@ -54,12 +55,12 @@ std::vector<Real> summed(const std::vector<Real>& mine, double factor, size_t ra
   return gathered(share);
 }
 
-/// The form of a parameter's gradient: none, sparse by rows, or dense. The sum over ranks has the form of the rank with
-/// the largest of these values.
+/// The form of a parameter's gradient: none, sparse (some rows only), or dense. If forms differ between ranks, the sum
+/// has the largest of these values.
 enum Form : int64_t { none, rows, dense };
 Form form_of(const Gradient& gradient) { return !gradient.defined() ? none : gradient.sparse() ? rows : dense; }
 
-/// Replaces a parameter's gradient by the sum over ranks times a factor.
+/// Replaces a parameter's gradient by the sum of this gradient over all ranks, times `factor`.
 template <class Real>
 void add_up(const Tensor& parameter, Form form, double factor, size_t ranks) {
   Gradient& gradient = parameter.node()->grad;
@@ -89,8 +90,8 @@ void check_parameters(const std::vector<Tensor>& parameters) {
   }
 }
 
-/// Runs `work`. An out-of-memory error becomes a std::runtime_error, which is not retried: the
-/// other ranks would not retry either.
+/// Runs `work`, in which all ranks take part. An out-of-memory error becomes a std::runtime_error, which is not
+/// retried: the other ranks would not retry either.
 template <class Work>
 auto with_all(const std::vector<Tensor>& parameters, Work work) {
   check_parameters(parameters);
@@ -101,7 +102,7 @@ auto with_all(const std::vector<Tensor>& parameters, Work work) {
   }
 }
 
-/// Sums the loss, the number of lists and the requests to stop over all ranks, then the gradients.
+/// Sums over all ranks the loss, the number of counted lists, the requests to stop, and then the gradients.
 std::tuple<double, double, bool> sum_gradients_once(const std::vector<Tensor>& parameters, double loss, double counted,
                                                     bool stop, bool mean) {
   std::vector<double> mine{loss, counted, stop ? 1.0 : 0.0};

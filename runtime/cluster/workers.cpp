@@ -25,13 +25,14 @@ std::optional<std::string> how_it_ended_of(int64_t id, bool wait) {
 }
 
 void signal_process(int64_t id, const std::string& name) {
-  // To `kill`, 0 and negative numbers mean process groups, and 1 is the system's first process.
+  // Refuses ids of 1 and below. The function `kill` reads 0 and negative ids as process groups, and 1 is the system's
+  // first process.
   if (id <= 1) throw ArgumentError("id", std::to_string(id) + " is not the number of a started process");
   if (name != "interrupt" && name != "kill") {
     throw ArgumentError("name", "'" + name + "', expected 'interrupt' or 'kill'");
   }
   kill(static_cast<pid_t>(id), name == "kill" ? SIGKILL : SIGINT);
-  // A stopped process must run again to receive the signal.
+  // A process that is stopped must be continued before it can receive the signal.
   kill(static_cast<pid_t>(id), SIGCONT);
 }
 

@@ -1,4 +1,5 @@
-// Large columns of numbers without copies: tensors that take over a vector's memory, and the numbers of a tensor.
+// Large columns of numbers without copies: makes a tensor from a vector's memory, and reads the numbers of a tensor in
+// place.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace mr {
 
-/// Returns a one-dimensional tensor on the CPU that takes over the vector's numbers.
+/// Returns a one-dimensional tensor on the CPU that takes over the memory of `values`.
 template <class T>
 Tensor adopted(std::vector<T>&& values) {
   if (values.empty()) return Tensor::from(values);
@@ -20,7 +21,7 @@ Tensor adopted(std::vector<T>&& values) {
                     dtype_of<T>);
 }
 
-/// The numbers of a tensor, on the CPU. They are copied only if the tensor is on the GPU.
+/// Reads the numbers of a tensor on the CPU. They are copied only if the tensor is on the GPU.
 template <class T>
 class Column {
  public:

@@ -17,7 +17,7 @@ struct CsvRecord {
 
 class CsvReader {
  public:
-  /// Reads the whole file, plain or gzipped, into memory.
+  /// Reads the whole CSV file, plain or gzipped, into memory.
   explicit CsvReader(std::string path, char delimiter = ',');
 
   /// Reads the next record into `record`, whose memory is reused. Returns false at the end. Empty lines are skipped.
@@ -39,16 +39,18 @@ class CsvReader {
 
 constexpr size_t no_column = static_cast<size_t>(-1);
 
-/// Returns the index of the column with this name in the header, or, without `header`, with this number, counted from
-/// 1. Returns no_column if there is none. Throws ParseError if the name occurs twice.
+/// Returns the index of a column of a CSV file. With `header`, `name` is a name in the first line; otherwise it is the
+/// column's number, counted from 1. Returns no_column if there is no such column. Throws ParseError if the name occurs
+/// twice.
 size_t find_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// Like `find_column`, but throws ParseError with the existing columns if there is none.
+/// Like `find_column`, but throws ParseError, which lists the columns, if there is no such column.
 size_t column_of(const CsvReader& file, const CsvRecord& first, const std::string& name, bool header);
-/// Returns the column names of the first line and the delimiter as text, for messages.
+/// Returns the column names in the first line, and the delimiter, as text for an error message.
 std::string columns_text(const CsvReader& file, const CsvRecord& first);
 /// Throws ParseError unless the record has as many fields as the first line.
 void check_width(const CsvReader& file, const CsvRecord& record, size_t width);
-/// Returns the id in a field. Throws ParseError that names `what` if the field is empty.
+/// Returns the field of a record that holds an id. If the field is empty, throws ParseError that says what the id is of
+/// (`what`).
 const std::string& id_in(const CsvReader& file, const CsvRecord& record, size_t column, const char* what);
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// Lua functions for data sets: readers, generators, folds.
+// Lua functions for data sets: readers of files, generators of synthetic data, and folds.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -70,7 +70,8 @@ RatingTensors read_ratings_of(const std::vector<std::string>& paths, const std::
                                            .duplicates = to_duplicates(duplicates),
                                            .placed = std::move(placed).value_or(std::vector<std::string>{}),
                                            .width = width.value_or(0)});
-  // With two files, the second file is the test part: its number 1 (validation) becomes 2 (test).
+  // Files are numbered by part: 0 train, 1 validation, 2 test. If there are only two files, the second one is the test
+  // part, so its number 1 becomes 2.
   if (paths.size() == 2) std::replace(read.file.begin(), read.file.end(), int64_t{1}, int64_t{2});
   return as_tensors(std::move(read));
 }
@@ -145,8 +146,8 @@ std::tuple<Lists, Tensor> make_queries_of(int64_t queries, int64_t features, int
                               .seed = static_cast<uint64_t>(seed)}));
 }
 
-/// Returns the weights of all parts (train, validation, test); parts without weights have weight 1. Empty if no part
-/// has weights.
+/// Returns the weights of the lists or rows of all parts (train, validation, test), joined. A part without weights gets
+/// weights of 1. If no part has weights, the result is empty.
 std::vector<double> joined_weights(const std::vector<Lists>& parts,
                                    const std::vector<double>& (Lists::*weights)() const,
                                    int64_t (Lists::*count)() const) {
@@ -197,7 +198,7 @@ std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
-/// Throws unless the parts of files are 0 (train), 1 (validation) or 2 (test).
+/// Throws unless every entry of `file` is the number of a part: 0 (train), 1 (validation) or 2 (test).
 void check_files(const Tensor& file) {
   check::type("file", file, Dtype::int64);
   for (const int64_t part : Column<int64_t>(file)) {
@@ -279,7 +280,8 @@ struct RatedTables {
       lua::fields("train", &RatedTables::train, "valid", &RatedTables::valid, "test", &RatedTables::test);
 };
 
-/// Throws if the ratings do not match the positives, or lack what the protocol needs.
+/// Throws if the table of ratings has another length than the table from which the positives (relevant interactions)
+/// were made. Also throws if it lacks the times or files that the split `by` needs.
 void check_details(const KeptUsers& kept, const Tensor& user, const Tensor& item, const RatingDetails& details,
                    SplitBy by) {
   const auto rows = static_cast<size_t>(user.entries());
@@ -335,7 +337,8 @@ RatedTables rated_by_part(const KeptUsers& kept, const Tensor& user, const Tenso
   return {table(0), table(1), table(2)};
 }
 
-/// Returns the fold `kept` with negatives restricted to items that the user has not rated at all.
+/// Returns a copy of the users' relevant items. Negatives of a user will be drawn only from items that the user has not
+/// rated at all.
 KeptUsers unrated_negatives(const KeptUsers& kept, const Tensor& user, const Tensor& item, int64_t users) {
   check_users(users);
   check::index("user", user, users);
@@ -385,8 +388,8 @@ Tensor permutation(int64_t n, int64_t seed, const std::string& stream, int64_t l
   int64_t* const order = numbers.span<int64_t>().data;
   std::iota(order, order + n, 1);
   const RandomKey key = random_key(static_cast<uint64_t>(seed), stream.c_str());
-  // The places to swap with are drawn in blocks, on all threads. So it is known early which entry to request from
-  // memory.
+  // Shuffles by swapping each entry with a random one. The positions of the random entries are drawn in blocks, on all
+  // threads, so that they can be prefetched from memory.
   constexpr int64_t block = 65536, ahead = 16;
   std::vector<int64_t> places(static_cast<size_t>(std::min(n, block)));
   for (int64_t end = n; end > 0; end -= block) {

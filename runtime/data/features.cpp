@@ -1,5 +1,5 @@
-// Scales features within each list and by columns. NaN marks a missing value. It is ignored in all statistics and stays
-// missing.
+// Scales the features of documents, within each list or by column. NaN marks a missing value: statistics ignore it, and
+// it stays NaN.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ struct Column {
   Real& operator[](int64_t i) const { return first[i * stride]; }
 };
 
-/// Scales numbers to the range 0 to 1; constant values become 0.
+/// Scales the numbers of a column to the range 0 to 1. If all are equal, they become 0.
 template <class Real>
 void to_range(const Column<Real>& x) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -34,7 +34,7 @@ void to_range(const Column<Real>& x) {
   }
 }
 
-/// Scales numbers to mean 0 and standard deviation 1; constant values become 0.
+/// Scales the numbers of a column to mean 0 and standard deviation 1. If all are equal, they become 0.
 template <class Real>
 void to_standard(const Column<Real>& x) {
   double sum = 0, squares = 0;
@@ -53,7 +53,8 @@ void to_standard(const Column<Real>& x) {
   }
   const double deviation = std::sqrt(squares / static_cast<double>(count));
   for (int64_t i = 0; i < x.rows; ++i) {
-    // Tests the column's range, because rounding may give a constant column a small nonzero deviation.
+    // Compares lowest and highest value instead of testing the deviation. Rounding may give a constant column a small
+    // deviation that is not 0.
     if (!std::isnan(x[i])) x[i] = high > low ? static_cast<Real>((x[i] - mean) / deviation) : 0;
   }
 }
@@ -92,7 +93,7 @@ Tensor scale_lists(const Tensor& x, const Lists& lists, const Tensor& columns, c
   });
 }
 
-/// Returns the mean or median of each of the given columns; 0 if all values are missing.
+/// Returns the mean or median of each of the given columns, without missing values. It is 0 if all values are missing.
 Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string& what) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   if (what != "mean" && what != "median") throw ArgumentError("what", "'" + what + "', expected mean or median");
@@ -119,7 +120,7 @@ Tensor typical_values(const Tensor& x, const Tensor& columns, const std::string&
   return Tensor::from(typical);
 }
 
-/// Replaces the missing values of the given columns, each column by its own number.
+/// Replaces the missing values (NaN) of the given columns. `with` has one number for each column.
 Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) {
   const std::vector<int64_t> numbers = column_numbers(x, columns);
   const std::vector<double> fill = with.to(Dtype::float64).to_vector<double>();
@@ -139,8 +140,8 @@ Tensor fill_missing(const Tensor& x, const Tensor& columns, const Tensor& with) 
   });
 }
 
-/// Returns row and column, counted from 1, and value of the first entry that is infinite, or that is NaN unless NaN is
-/// allowed.
+/// Finds the first entry of x that is infinite, or that is NaN unless `may_miss` is true. Returns its row and column,
+/// counted from 1, and its value.
 std::tuple<std::optional<int64_t>, std::optional<int64_t>, std::optional<double>> first_not_finite(const Tensor& x,
                                                                                                    bool may_miss) {
   if (x.dims() == 0 || x.entries() == 0 || x.dtype() == Dtype::int64) return {};
@@ -170,7 +171,7 @@ Tensor take_columns(const Tensor& x, const Tensor& columns) {
   });
 }
 
-/// Returns the distinct values of a column, ascending, without NaN.
+/// Returns the distinct values (levels) of a column in ascending order, without NaN.
 Tensor levels_of(const Tensor& x, int64_t column) {
   const Tensor taken = take_columns(x, Tensor::from(std::vector<int64_t>{column}));
   return with_real(x.dtype(), [&]<class Real>() {
@@ -182,8 +183,8 @@ Tensor levels_of(const Tensor& x, int64_t column) {
   });
 }
 
-/// Returns for each of the given columns the number of every value among the column's levels, counted from 1. Unknown
-/// values get the number of levels plus 1.
+/// Returns for each value of the given columns its number among the known values of its column (`levels`), counted from
+/// 1. An unknown value gets the number of levels plus 1.
 Tensor level_numbers(const Tensor& x, const Tensor& columns, const std::vector<Tensor>& levels) {
   const Tensor taken = take_columns(x, columns);
   if (static_cast<int64_t>(levels.size()) != taken.size(1))

@@ -1,4 +1,5 @@
-// Data fingerprints: SHA-256 over the content of tensors and lists, independent of device and number of threads.
+// Data fingerprints: SHA-256 checksums of the content of tensors and lists. They do not depend on the device or the
+// number of threads.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int64_t piece = 1 << 20;
 
-/// Returns the concatenated digests of parts of 1 MiB, which are computed in parallel.
+/// Returns the SHA-256 digests of consecutive parts of 1 MiB, joined as text. The parts are hashed in parallel.
 std::string digests(const void* bytes, int64_t count) {
   constexpr size_t digits = 64;
   const int64_t pieces = (count + piece - 1) / piece;
@@ -40,7 +41,7 @@ std::string of_vector(const std::vector<T>& values) {
   return std::to_string(values.size()) + " " + digests(values.data(), static_cast<int64_t>(values.size() * sizeof(T)));
 }
 
-/// Hashes each text with its length before it, so that no two lists of texts give the same input.
+/// Hashes each text together with its length, so that different lists of texts give different inputs.
 std::string of_texts(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& each : texts) all += std::to_string(each.size()) + ":" + each;
@@ -52,7 +53,8 @@ std::string of_names(const std::vector<std::string>& texts) { return io::sha256(
 std::string of_lists(const Lists& lists) {
   std::string all = of_vector(lists.sizes()) + "\n" + of_vector(lists.relevance()) + "\n" + of_texts(lists.ids()) +
                     "\n" + of_texts(lists.documents());
-  // Lists without weights keep the fingerprint that they had before lists could have weights.
+  // Weights are hashed only if there are some. So lists without weights keep the fingerprint that older versions of the
+  // program gave them.
   if (!lists.row_weights().empty()) all += "\nweights " + of_vector(lists.row_weights());
   if (!lists.list_weights().empty()) all += "\nlist weights " + of_vector(lists.list_weights());
   return io::sha256(all);

@@ -1,4 +1,4 @@
-// Pictures as tensors: files scaled to one size by area averaging, and tensors as PNG files.
+// Pictures as tensors: reads picture files, scaled to one size by averaging areas, and writes tensors as PNG files.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t largest_side = 4096;
 
-/// The overlap of a picture's pixels and of boxes (pixels of the scaled picture) along one axis, in integer units: the
-/// axis has pixels * boxes units, a pixel has `boxes` units and a box has `pixels` units.
+/// Scaling of a picture along one axis. A box is a pixel of the scaled picture. The axis is divided into pixels * boxes
+/// units, so that a pixel has `boxes` units, a box has `pixels` units, and overlaps are integers.
 struct Boxes {
   int64_t pixels, boxes;
 
@@ -29,7 +29,7 @@ struct Boxes {
   }
 };
 
-/// Returns the area averages of a picture scaled to [height, width, 3].
+/// Scales a picture to [height, width, 3] by averaging the pixels that each new pixel covers.
 std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t width) {
   const Boxes across{picture.width(), width}, down{picture.height(), height}, up{height, picture.height()};
   std::vector<float> row(static_cast<size_t>(3 * picture.width()));
@@ -54,7 +54,8 @@ std::vector<double> area_means(io::Picture& picture, int64_t height, int64_t wid
   return means;
 }
 
-/// Stores red, green and blue as planes. If `grey`, stores their luma instead (Rec. 601).
+/// Stores the red, green and blue of a picture as three planes. If `grey` is true, stores one plane with their
+/// brightness (luma of Rec. 601).
 void store(const std::vector<double>& means, int64_t area, bool grey, float* out) {
   for (int64_t i = 0; i < area; ++i) {
     const double* const rgb = means.data() + 3 * i;
@@ -66,10 +67,10 @@ void store(const std::vector<double>& means, int64_t area, bool grey, float* out
   }
 }
 
-/// Keeps the error of the task with the lowest number, whichever thread fails first.
+/// Keeps the error of the first file that cannot be read, in the order of files, whichever thread fails first.
 class FirstError {
  public:
-  /// Returns true if the task need not run, because an earlier one has failed.
+  /// Returns true if a file before this one has already failed, so that this one need not be read.
   bool behind(int64_t task) const { return task > first_; }
   void keep(int64_t task, std::exception_ptr error) {
     const std::lock_guard<std::mutex> lock(mutex_);

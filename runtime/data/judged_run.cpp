@@ -1,4 +1,4 @@
-// Joins runs with judgments, and writes run files: the Lua functions for TREC files.
+// Joins runs (a system's ranked documents) with judgments, and writes run files: Lua functions for TREC files.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 using Numbers = std::unordered_map<std::string_view, int64_t>;
 
-/// Maps names to positions, counted from 0. Throws if a name occurs twice.
+/// Maps the id of each query to the position of its list, counted from 0. Throws if an id occurs twice.
 Numbers numbers_of(const char* argument, const Lists& lists) {
   const std::vector<std::string>& ids = lists.ids();
   if (static_cast<int64_t>(ids.size()) != lists.count())
@@ -38,7 +38,7 @@ void check_documents(const char* argument, const Lists& lists) {
     throw ArgumentError(argument, "has rows without document names, expected a name for each");
 }
 
-/// Throws if a document occurs twice in a list. `order` is the order of the list's documents.
+/// Throws if a document occurs twice in a list. `order` has the list's documents sorted by name.
 void check_once(const char* argument, const Lists& lists, int64_t list, const std::vector<int64_t>& order) {
   const std::span<const std::string> documents = documents_of(lists, list);
   if (const std::optional<RepeatedName> found = first_repeated(documents, order)) {
@@ -47,13 +47,15 @@ void check_once(const char* argument, const Lists& lists, int64_t list, const st
   }
 }
 
-/// A query's list in the run and in the qrels, and where to write its rows and judgments.
+/// A query that is joined: its list in the run (nothing if it is not there) and in the qrels, and where its first row
+/// and its first judgment are written.
 struct JudgedQuery {
   std::optional<int64_t> in_run;
   int64_t in_qrels, first_row, first_judgment;
 };
 
-/// Joins the documents of a query in the run with its judgments, by going through both in the order of names.
+/// Joins the documents that the run has for a query with the query's judgments. It goes through both in the order of
+/// document names.
 void join(const Lists& run, const Lists& qrels, const JudgedQuery& query, int64_t* place, float* grades) {
   const std::span<const std::string> judged = documents_of(qrels, query.in_qrels);
   const std::vector<int64_t> of_judged = name_order(judged);
@@ -107,7 +109,8 @@ JudgedRun judge(const Lists& run, const Lists& qrels, const std::vector<std::str
 
 namespace {
 
-/// Returns a name as written in a run file. Throws if it needs an escape and `escape` is false.
+/// Returns the form of a name in a run file. Throws if the name must be escaped, for example because of a blank, and
+/// `escape` is false.
 std::string written_word(const char* argument, const std::string& word, bool escape) {
   if (word.empty()) throw ArgumentError(argument, "is '', expected a word without blanks, which run files require");
   if (!needs_escape(word)) return word;
@@ -207,7 +210,8 @@ JudgedTensors judge_of(const Lists& run, const Tensor& scores, const Lists& qrel
   std::vector<double> retrieved;
   for (int64_t& place : judged.place) {
     retrieved.push_back(place > 0 ? 1 : 0);
-    place = std::max<int64_t>(place, 1);  // 0 means that the document is not in the run; 1 keeps the index valid
+    // place 0 means that the document is not in the run; 1 is put there, so that it is a valid index
+    place = std::max<int64_t>(place, 1);
   }
   return {std::move(judged.lists), Tensor::from(chosen), std::move(judged.judgments), Tensor::from(judged.place),
           Tensor::from(retrieved)};

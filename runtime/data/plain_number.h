@@ -1,4 +1,4 @@
-// Fast parser for short decimal numbers (0, 17, -0.25, 14.340359), eight characters at a time.
+// Fast parser for short decimal numbers such as 0, 17, -0.25 or 14.340359. It treats eight characters at a time.
 #pragma once
 
 #include <bit>
@@ -7,36 +7,37 @@
 
 namespace mr {
 
-/// The leading digits of a text, at most eight, and their value.
+/// Digits at the start of a text, at most eight: their number, and their value as an integer.
 struct Digits {
   uint64_t value;
   int count;
 };
 
-/// Counts and evaluates the digits at `at`. Reads 8 bytes, even if there are fewer digits.
+/// Returns number and value of the digits at the start of the text `at`. Reads 8 bytes, even if there are fewer digits.
 inline Digits leading_digits(const char* at) {
   uint64_t word = 0;
   std::memcpy(&word, at, sizeof word);
   word ^= 0x3030303030303030;  // now a digit is a byte of 0 to 9, and any other character is 10 or more
   const uint64_t others = ((word + 0x7676767676767676) | word) & 0x8080808080808080;
-  // number of digits before the first other character; 8 if all are digits
+  // number of digits before the first character that is not a digit; 8 if all are digits
   const int count = std::countr_zero(others) >> 3;
   if (count == 0) return {0, 0};
-  word <<= 64 - 8 * count;  // moves the digits as if zeros preceded them, so that there are always 8 digits
+  // shifts the digits to the end of the word, so that zeros precede them and there are always 8 digits
+  word <<= 64 - 8 * count;
   word = word * 10 + (word >> 8);
   const uint64_t low = (word & 0x000000FF000000FF) * 0x000F424000000064,
                  high = ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001;
   return {(low + high) >> 32, count};
 }
 
-/// number of bytes that plain_number may read
+/// largest number of bytes that plain_number reads
 constexpr int plain_number_reach = 32;
 
-/// Parses digits, optionally with a point and more digits, and with or without '-'. The result is the decimal number
-/// correctly rounded to float32. Returns the end of the number. Returns nullptr if another parser is needed: there is
-/// no digit, there are eight or more digits before the point or more than 15 in all, or the number is too close to the
-/// middle of two floats for double precision. The text at the end may continue the number (an exponent, more digits),
-/// so the caller must check it.
+/// Parses a decimal number: digits, perhaps a "-" before them, and perhaps a point and digits after them. `value`
+/// becomes the number, correctly rounded to float32; the result is the position after the number. Returns nullptr if
+/// another parser is needed: if there is no digit, if there are eight or more digits before the point or more than 15
+/// in all, or if double precision cannot tell to which of two floats to round. The caller must check that the number
+/// really ends there: an exponent or more digits may follow.
 inline const char* plain_number(const char* at, float& value) {
   static constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
   static constexpr uint64_t whole_powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -62,8 +63,8 @@ inline const char* plain_number(const char* at, float& value) {
     if (whole.count + behind > 15) return nullptr;
     digits = digits * whole_powers[part.count] + part.value;
   }
-  // Both operands are exact in double, so the quotient is rounded once. Rounding the quotient again to float32 is
-  // correct, unless the quotient is exactly the middle of two floats: then the exact value may be on either side.
+  // Numerator and denominator are exact in double precision, so the quotient is rounded once. Rounding it again to
+  // float32 is right, unless it is exactly the middle of two floats: the exact value may then lie on either side.
   const double rounded = static_cast<double>(static_cast<int64_t>(digits)) / powers[behind];
   if ((std::bit_cast<uint64_t>(rounded) & 0x1FFFFFFF) == 0x10000000) return nullptr;
   value = static_cast<float>(negative ? -rounded : rounded);

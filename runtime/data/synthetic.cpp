@@ -31,8 +31,8 @@ void at_least_one(std::initializer_list<Size> sizes) {
   }
 }
 
-/// Throws for sizes that exceed this machine's memory, before memory is allocated. Sizes near 2^63 would also overflow
-/// below.
+/// Throws if the data would need more memory than this machine has. This is checked first, because sizes near 2^63
+/// would overflow in later computations.
 void fits(std::initializer_list<Size> sizes, double bytes) {
   const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= memory) return;
@@ -45,7 +45,8 @@ void fits(std::initializer_list<Size> sizes, double bytes) {
   throw std::invalid_argument(name + std::string(text));
 }
 
-/// Draws a popular number of 1 .. n with weight 1 / rank^0.8 (Zipf-like), by inversion of the continuous form.
+/// Turns a uniform random number u into a number from 1 to n, where k has a weight of about 1 / k^0.8 (Zipf-like). Low
+/// numbers are drawn most often.
 int64_t popular(double u, int64_t n) {
   const double top = portable::pow(static_cast<double>(n) + 1, 0.2);
   return std::clamp<int64_t>(static_cast<int64_t>(portable::pow(1 + u * (top - 1), 5)), 1, n);
@@ -62,8 +63,8 @@ Ratings make_ratings(const SyntheticRatings& o) {
                                 std::to_string(most_factors));
   }
   const auto users = static_cast<double>(o.users), items = static_cast<double>(o.items);
-  // Throws if memory does not suffice: 20 bytes for two integers and a value per rating, 32 bytes for each user's and
-  // item's name.
+  // Throws if the ratings need more memory than there is: 20 bytes per rating for two integers and a value, and 32
+  // bytes for the name of each user and item.
   fits(sizes, users * std::min(1.0 + static_cast<double>(o.mean_activity), items / 2) * 20 + (users + items) * 32);
   const RandomKey activity = random_key(o.seed, "activity"), choice = random_key(o.seed, "choice"),
                   noise = random_key(o.seed, "noise");

@@ -1,4 +1,4 @@
-// Synthetic data with the shape of real data, for tests and for machines without data sets.
+// Synthetic data that resembles real data, for tests and for machines without data sets.
 #pragma once
 
 #include "runtime/data/interactions/ratings.h"
@@ -6,7 +6,8 @@
 
 namespace mr {
 
-/// Ratings 0.5, 1, ... 5 from latent factors and noise. Activity of users and popularity of items follow power laws.
+/// Synthetic ratings 0.5, 1, ... 5, which follow from random latent factors of users and items, and noise. The number
+/// of ratings per user is log-normal. The popularity of items follows a power law.
 struct SyntheticRatings {
   int64_t users = 400, items = 4000, factors = 8, mean_activity = 120;
   double noise = 0.7;
@@ -14,7 +15,8 @@ struct SyntheticRatings {
 };
 Ratings make_ratings(const SyntheticRatings& options);
 
-/// Queries with features in [0, 1]. Grades 0 to 2 depend on a linear function of the features and on noise.
+/// Synthetic queries with features in [0, 1]. The grade of a document, 0 to 2, depends on a linear function of its
+/// features and on noise.
 struct SyntheticQueries {
   int64_t queries = 200, features = 20, mean_size = 20;
   double noise = 0.5;

@@ -9,7 +9,7 @@
 namespace mr {
 namespace {
 
-// number of bytes that are read beyond a piece of the text at first, to find the end of its last line
+// number of bytes that are read beyond a piece of a file at first, because its last line may end there
 constexpr int64_t longest_tail = 4096;
 
 }  // namespace
@@ -34,7 +34,8 @@ void TextPieces::read(int64_t at, char* target, int64_t bytes) const {
 }
 
 TextPieces::Piece TextPieces::piece(int64_t i) const {
-  // Starts one byte early: if that byte is a newline, a line begins exactly where the piece begins.
+  // Reads from one byte before the piece (a range of bytes of the file). If that byte is a newline, a line begins
+  // exactly where the piece begins.
   const int64_t from = std::max<int64_t>(i * piece_bytes_ - 1, 0), border = std::min((i + 1) * piece_bytes_, size());
   Piece out;
   int64_t end = from;

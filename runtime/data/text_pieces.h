@@ -1,4 +1,5 @@
-// The text of a file in pieces of whole lines, each read by the thread that parses it, for cache locality.
+// Divides the text of a file into pieces of whole lines. Each piece is read by the thread that parses it, so that it
+// stays in this thread's cache.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,21 @@ namespace mr {
 
 class TextPieces {
  public:
-  /// Opens the file; throws like TextFile. A gzipped file is unpacked as a whole.
+  /// Opens a text file, plain or gzipped. A gzipped file is unpacked as a whole. Throws with the path if it cannot be
+  /// read.
   TextPieces(const std::string& path, int64_t piece_bytes);
 
   const io::RegularFile& file() const { return file_; }
   int64_t pieces() const { return (size() + piece_bytes_ - 1) / piece_bytes_; }
 
-  /// Memory with a piece of the text, followed by zeros that may be read.
+  /// A piece of the text in memory, followed by zeros, which a fast parser may read too.
   struct Piece {
     std::unique_ptr<char[]> bytes;
     std::string_view lines;
-    std::string_view readable;  // the lines and the zeros after them, into which the number parser may read ahead
+    std::string_view readable;  // the lines and the zeros after them, into which the fast number parser may read
   };
-  /// Reads the lines that begin in the i-th `piece_bytes` of the text; the last line is always whole. Several threads
-  /// may read pieces at the same time.
+  /// Reads the lines that begin in the i-th range of `piece_bytes` bytes of the text. The last line is read to its end.
+  /// Several threads may read pieces at the same time.
   Piece piece(int64_t i) const;
 
  private:
@@ -35,7 +37,7 @@ class TextPieces {
 
   io::RegularFile file_;
   int64_t piece_bytes_;
-  int64_t start_ = 0;  // where the text begins in the file, after a byte order mark
+  int64_t start_ = 0;  // offset of the text in the file: after the byte order mark if there is one
   std::optional<std::string> unpacked_;
 };
 

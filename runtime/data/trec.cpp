@@ -19,7 +19,8 @@
 namespace mr {
 namespace {
 
-/// Collects rows in the order of a file, or of a piece of a file, each with the number of its query.
+/// Collects rows (documents with a score or grade) in the order of a file, or of a piece of a file. Each row has the
+/// number of its query.
 class DocumentTable {
  public:
   int64_t query(std::string_view id) {
@@ -36,7 +37,7 @@ class DocumentTable {
     lines_.push_back(line);
   }
 
-  /// Makes room for this number of rows.
+  /// Reserves memory for this number of rows.
   void reserve(int64_t rows) {
     const auto count = static_cast<size_t>(rows);
     out_.documents.reserve(count);
@@ -47,7 +48,7 @@ class DocumentTable {
 
   int64_t row_count() const { return static_cast<int64_t>(lines_.size()); }
 
-  /// Appends the rows of the next piece of the file, which comes after `lines_before` lines.
+  /// Appends the rows of the next piece of the file. `lines_before` is the number of lines before this piece.
   void append(DocumentTable&& next, int64_t lines_before) {
     std::vector<int64_t> numbers;
     for (const std::string& id : next.out_.ids) numbers.push_back(query(id));
@@ -68,7 +69,7 @@ class DocumentTable {
   }
 
  private:
-  /// Brings the rows of each query together.
+  /// Reorders the rows, so that the rows of each query are adjacent.
   void group() {
     if (std::is_sorted(queries_.begin(), queries_.end())) return;
     std::vector<size_t> order(queries_.size());
@@ -106,13 +107,14 @@ class DocumentTable {
     }
   }
 
-  DocumentRows out_;  // its sizes are counted at the end
+  DocumentRows out_;  // `sizes` is filled at the end, when all rows are there
   std::unordered_map<std::string, int64_t> numbers_;
   int64_t last_ = -1;
   std::vector<int64_t> queries_, lines_;
 };
 
-/// Splits a line at blanks and tabs into at most `Most` words; `count` is `Most` + 1 if there are more.
+/// The words of a line, which blanks and tabs separate. At most `Most` words are stored; `count` is `Most` + 1 if there
+/// are more.
 template <size_t Most>
 struct Words {
   std::array<std::string_view, Most> words;
@@ -138,7 +140,8 @@ struct Words {
   }
 };
 
-/// Calls f(words, line number) for every line of a text that is not blank. Line numbers begin after `lines_before`.
+/// Calls f(words, line number) for every line of a text that is not blank. The first line has the number lines_before +
+/// 1.
 template <size_t Expected, class F>
 void each_line(const std::string& path, std::string_view text, int64_t lines_before, const char* fields, F f) {
   int64_t number = lines_before;
@@ -158,15 +161,16 @@ void each_line(const std::string& path, std::string_view text, int64_t lines_bef
   }
 }
 
-/// Rows of a piece of a file, whose line numbers begin with the piece; and the piece's text if it has a bad line.
+/// The rows of a piece of a file, with line numbers that count from the start of the piece. If the piece has a bad
+/// line, `bad` keeps its text.
 struct ReadPiece {
   DocumentTable table;
   int64_t lines = 0;
   std::optional<TextPieces::Piece> bad;
 };
 
-/// Reads the pieces of a file on all threads: f(table, words, line number) adds a line to the table of its piece. The
-/// error is that of the first bad line of the file.
+/// Reads a file on all threads, in pieces. f(table, words, line number) adds a line to the table of its piece. If there
+/// are bad lines, the error is that of the first one in the file.
 template <size_t Expected, class F>
 DocumentRows read_lines(const std::string& path, const char* fields, F f) {
   const TextPieces text(path, int64_t{1} << 18);
@@ -190,7 +194,8 @@ DocumentRows read_lines(const std::string& path, const char* fields, F f) {
   for (const ReadPiece& piece : pieces) rows += piece.table.row_count();
   all.reserve(rows);
   for (ReadPiece& piece : pieces) {
-    if (piece.bad) read(piece.bad->lines, lines, all);  // throws with the line's number in the file
+    // parses the part of the file with a bad line again, and throws its error, now with the right line number
+    if (piece.bad) read(piece.bad->lines, lines, all);
     all.append(std::move(piece.table), lines);
     lines += piece.lines;
   }
@@ -210,7 +215,8 @@ int64_t grade_of(std::string_view word, const std::string& path, int64_t line, i
   return grade;
 }
 
-/// Decodes an escaped name after its mark. Returns nothing if a "%" is not followed by two hexadecimal digits.
+/// Decodes percent encoding in an escaped name, without its mark "%%". Returns nothing if a "%" is not followed by two
+/// hexadecimal digits.
 std::optional<std::string> decoded(std::string_view text) {
   std::string name;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -30,21 +30,21 @@ Dtype dtype_of_array(const moonrank_array& array) {
   }
 }
 
-/// `waiting`: callers' arrays that no tensor uses any more. They are released when the outermost call of the C
-/// interface on a thread ends. `running_calls`: the number of nested calls of the C interface on this thread.
+/// `waiting` holds arrays of callers that no tensor uses any more. They are released when the outermost call of the C
+/// interface on a thread ends. `running_calls` is the number of nested calls of the C interface on this thread.
 std::mutex waiting_mutex;
 std::vector<std::pair<void (*)(void*), void*>> waiting;
 thread_local int running_calls = 0;
 
-/// Releases an array; if a call of the C interface runs, at its end, because the caller's function may call the
-/// interface again.
+/// Releases the array of a caller by its function `release`. While a call of the C interface runs, the release waits
+/// for the end of the call, because `release` may call the interface again.
 void release_later(void (*release)(void*), void* owner) noexcept {
   if (running_calls > 0) {
     try {
       const std::lock_guard lock(waiting_mutex);
       waiting.emplace_back(release, owner);
       return;
-    } catch (const std::bad_alloc&) {  // then at once
+    } catch (const std::bad_alloc&) {  // no memory to remember the array, so it is released now
     }
   }
   release(owner);
@@ -68,7 +68,8 @@ Call::~Call() {
 }
 
 Tensor tensor_on(const moonrank_array& array) {
-  // The owner is made before anything can fail, so that the array is released in any case.
+  // `owner` releases the array when it is destroyed. It is made before anything can fail, so that the array is released
+  // in any case.
   const std::shared_ptr<void> owner(array.data, [release = array.release, owner = array.owner](void*) {
     if (release != nullptr) release_later(release, owner);
   });

@@ -6,8 +6,8 @@
 
 namespace mr::embed {
 
-/// One call of the C interface. Arrays that become free while it lives are released at its end. It must be made before
-/// the lock of calls is taken.
+/// Marks one call of the C interface. Callers' arrays that become unused during its life are released at its end. It
+/// must be made before the calls' lock is taken, so that the lock is free by then.
 class Call {
  public:
   Call();
@@ -16,10 +16,11 @@ class Call {
   Call& operator=(const Call&) = delete;
 };
 
-/// Returns a tensor that reads the array in place. Calls the array's `release` when the last tensor on its memory is
-/// gone, also if this function throws.
+/// Returns a tensor that uses the memory of a caller's array. When no tensor uses this memory any more, the array's
+/// function `release` is called, also if this function throws.
 Tensor tensor_on(const moonrank_array& array);
-/// Returns an array on a tensor's memory, which the caller releases; a tensor of the GPU is copied first.
+/// Returns an array that uses the memory of a tensor; a tensor on the GPU is copied to the CPU first. The caller must
+/// release the array.
 moonrank_array array_on(const Tensor& tensor);
 
 }  // namespace mr::embed

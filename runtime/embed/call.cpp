@@ -1,4 +1,4 @@
-// The C interface: the lock of all calls, Ctrl-C during a call, and errors of Lua.
+// The C interface of Moonrank: the lock that every call takes, Ctrl-C during a call, and errors of Lua.
 #include "runtime/embed/call.h"
 
 #include <csignal>
@@ -11,8 +11,8 @@
 namespace mr::embed {
 namespace {
 
-/// Installs the handler of Ctrl-C during a call, and afterwards restores the caller's handler. If a Ctrl-C stopped
-/// nothing, because the call ended first, it is passed to the caller's handler.
+/// Handles Ctrl-C during a call of the C interface. The destructor restores the handler of the calling program. If a
+/// Ctrl-C came too late to stop anything, it is passed on to that handler.
 class InterruptWatch {
  public:
   explicit InterruptWatch(const moonrank_state& state) : on_(state.watches_interrupts) {

@@ -1,5 +1,5 @@
-// The state of the C interface, and protected calls of Lua. A call is prepared and its results are read in C++; in
-// between, one protected call runs Lua, so that no error of Lua passes a C++ object.
+// The state of the C interface, and protected calls of Lua. C++ code prepares a call and reads its results. Lua runs
+// only in between, in one protected call, so that an error of Lua never jumps over a C++ object.
 #pragma once
 
 #include <atomic>
@@ -19,27 +19,28 @@ struct moonrank_state {
 
 namespace mr::embed {
 
-/// Locked during every call, because Lua's states share the memory pool, the GPU and the handling of Ctrl-C.
+/// Returns the lock that every call of the C interface holds: all Lua states share the memory pool, the GPU and the
+/// handling of Ctrl-C.
 std::mutex& calls();
 
-/// true in a process that was forked while another thread was in a call: states and caches may be half changed, so
-/// every later call is refused
+/// True in a process that was forked while another thread of its parent was in a call of the C interface. Its states
+/// and caches may be half changed, so every later call is refused.
 extern std::atomic<bool> forked_in_call;
 extern const char* const forked_text;
-/// Called in a forked child: sets `forked_in_call`.
+/// Runs in every forked child process: sets `forked_in_call` if another thread of the parent was in a call.
 void in_child();
 
-/// Stores the text of a failure, and returns MOONRANK_FAILED.
+/// Stores the text of an error in the state, and returns MOONRANK_FAILED.
 int fail(moonrank_state* state, const char* text) noexcept;
 
-/// Pushes a function of stdlib/moonrank/system/bridge.lua. May raise an error of Lua.
+/// Pushes the function `name` of the Lua module moonrank.system.bridge. May raise an error of Lua.
 void push_bridge_function(lua_State* L, const char* name);
 
-/// Calls the Lua function below the arguments on top of the stack, which has nothing else. Afterwards the results are
-/// on top.
+/// Calls a Lua function in protected mode. The stack has only the function and its arguments; afterwards it has the
+/// results. On an error, stores its text in the state.
 int protected_call(moonrank_state* state, int arguments, int results);
 
-/// Runs `work` with the calls' lock, and turns exceptions into the state's error.
+/// Runs `work`, the body of a function of the C interface, with the calls' lock. Exceptions become the state's error.
 template <class Work>
 int guarded(moonrank_state* state, const Work& work) noexcept {
   if (state == nullptr) return MOONRANK_FAILED;

@@ -1,4 +1,5 @@
-// The C interface: states, scripts, metrics and losses, and calls of bindings.
+// The functions of the C interface: states, scripts, metrics and losses, and calls by which other languages use
+// Moonrank.
 #include "runtime/embed/moonrank.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace mr::embed {
 namespace {
 
-/// The results of a call. Each call has results of its own, because a program may call again before it has read them.
+/// The results of a call of the C interface. Each call has its own results, because a program may call again before it
+/// has read them.
 struct Reply {
   std::string values;
   std::vector<moonrank_array> arrays;
@@ -24,14 +26,15 @@ constexpr int most_threads = 4096;
 
 thread_local std::string error_of_open;
 
-/// A call of a function of stdlib/moonrank/system/bridge.lua.
+/// A call of a function of the Lua module moonrank.system.bridge: its name and its arguments.
 struct Request {
   const char* function;
   std::string_view values;
   const std::vector<Tensor>* arrays;
 };
 
-/// Lua: require("moonrank.system.bridge").call(function, values, {array, ...})
+/// A C function for Lua that returns the results of require("moonrank.system.bridge").call(function, values, {array,
+/// ...}).
 int call_bridge(lua_State* L) {
   const Request& request = *static_cast<const Request*>(lua_touserdata(L, 1));
   push_bridge_function(L, "call");
@@ -53,7 +56,7 @@ void release_all(std::vector<moonrank_array>& arrays) {
   arrays.clear();
 }
 
-/// Reads the two results of call_bridge: bytes and a table of tensors.
+/// Reads the two results of call_bridge from the stack: a string of bytes and a table of tensors.
 void read_reply(lua_State* L, Reply& reply) {
   size_t bytes = 0;
   const char* const values = lua_tolstring(L, -2, &bytes);
@@ -66,7 +69,8 @@ void read_reply(lua_State* L, Reply& reply) {
   }
 }
 
-/// Makes tensors on the caller's arrays. All arrays are read, because each must be released, also after an error.
+/// Makes tensors that use the memory of the caller's arrays. After a bad array the others are read too, because every
+/// array must be released in the end.
 std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
   std::vector<Tensor> tensors;
   std::string problem;
@@ -81,7 +85,7 @@ std::vector<Tensor> tensors_on(const moonrank_array* arrays, int count) {
   return tensors;
 }
 
-/// Calls a function of stdlib/moonrank/system/bridge.lua.
+/// Calls a function of the Lua module moonrank.system.bridge and reads its results into `reply`.
 int call(moonrank_state* state, const char* function, std::string_view values, const std::vector<Tensor>& tensors,
          Reply& reply) {
   Request request{function, values, &tensors};
@@ -95,7 +99,8 @@ int call(moonrank_state* state, const char* function, std::string_view values, c
   return status;
 }
 
-/// Like `guarded`, for work that writes a reply. The reply's arrays are released after an exception.
+/// Like `guarded`, which runs the body of a function of the C interface, but for a body that fills a reply. After an
+/// exception, the arrays of the reply are released.
 template <class Work>
 int with_reply(moonrank_state* state, const Work& work) noexcept {
   return guarded(state, [&] {
@@ -136,7 +141,8 @@ moonrank_array lent(const void* data, int32_t dtype, int64_t entries) {
   return array;
 }
 
-/// Calls a bridge function that returns a mean and another array, which is copied to `out` unless it is null.
+/// Calls a bridge function that computes a metric or loss and returns its mean and an array. The array is copied to
+/// `out`, unless that is null.
 int measure(moonrank_state* state, const char* function, const char* name, const void* scores, int dtype,
             const moonrank_lists* lists, double* mean, void* out) {
   return with_reply(state, [&](Reply& reply) {
@@ -180,7 +186,7 @@ int moonrank_threads(int n) {
   try {
     if (n > 0) mr::cpu::set_threads(std::min(n, most_threads));
   } catch (const std::exception&) {
-    return mr::cpu::threads();  // called from inside a computation: the number stays
+    return mr::cpu::threads();  // the number of threads cannot change during a computation, from which this was called
   }
   return mr::cpu::threads();
 }
@@ -249,7 +255,8 @@ int moonrank_call(moonrank_state* state, const char* function, const void* value
   }
   return with_reply(state, [&](Reply& found) {
     const std::vector<mr::Tensor> tensors =
-        tensors_on(arrays, count);  // first, because they are released after any error
+        // must come first: the tensors release the caller's arrays, also after an error below
+        tensors_on(arrays, count);
     if (function == nullptr) return fail(state, "function is NULL, expected a name");
     if (reply == nullptr) return fail(state, "reply is NULL, expected the address of a reply");
     const int status = call(state, function, {static_cast<const char*>(values), bytes}, tensors, found);
@@ -257,7 +264,7 @@ int moonrank_call(moonrank_state* state, const char* function, const void* value
     auto kept = std::make_unique<Reply>(std::move(found));
     *reply = {kept->values.data(), kept->values.size(), kept->arrays.data(), static_cast<int32_t>(kept->arrays.size()),
               kept.get()};
-    static_cast<void>(kept.release());  // the caller's, until moonrank_release
+    static_cast<void>(kept.release());  // the caller owns it until moonrank_release
     return status;
   });
 }

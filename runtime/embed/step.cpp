@@ -1,5 +1,5 @@
-// One call of a loss in a training loop. Its arguments go to Lua one by one, because packing them would take longer
-// than the loss of a small batch.
+// One evaluation of a loss for a training loop in another language. Its arguments go to Lua one by one, because packing
+// them into bytes would take longer than the loss of a small batch.
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -13,7 +13,7 @@ namespace {
 constexpr const char* reductions[] = {"mean", "sum", "none"};
 constexpr int results = 5;
 
-/// The arguments of the call as objects of the library. Absent ones are empty.
+/// The arguments of a loss evaluation as lists and tensors. Those that the caller did not pass are empty.
 struct Arguments {
   std::optional<Lists> lists;
   Tensor scores, row_weights, list_weights, upstream, parameters;
@@ -38,8 +38,8 @@ void push_tensor(lua_State* L, const Tensor& tensor) {
   }
 }
 
-/// Lua: require("moonrank.system.bridge").step(...), which returns five tensors: values, their gradient, what a sampled
-/// loss drew, parameters, and the parameters' gradient.
+/// A C function for Lua that returns the five results of require("moonrank.system.bridge").step(...): the values, their
+/// gradient, an integer that names the random numbers of a sampled loss, the parameters, and the parameters' gradient.
 int call_step(lua_State* L) {
   const Request& request = *static_cast<const Request*>(lua_touserdata(L, 1));
   const moonrank_step& step = *request.step;
@@ -123,7 +123,8 @@ Arguments arguments_of(const moonrank_step& step, const Tensor& scores) {
   return found;
 }
 
-/// Copies a tensor on the stack to the caller's array, and frees it. Without a tensor, the array is set to 0.
+/// Copies a result, a tensor on the Lua stack, to the caller's array and frees the tensor. If there is no tensor, the
+/// array is filled with 0.
 void copy_result(lua_State* L, int index, void* to, int64_t entries, Dtype dtype) {
   lua::Box<Tensor>* const box = lua::box_at<Tensor>(L, index);
   const auto bytes = static_cast<size_t>(entries * size_of(dtype));
@@ -166,7 +167,8 @@ int moonrank_loss_step(moonrank_state* state, moonrank_step* step) {
                              .owner = step->owner};
   if (state == nullptr && step->release != nullptr) step->release(step->owner);
   return guarded(state, [&] {
-    const mr::Tensor scores = tensor_on(array);  // first, because it is released after any error
+    // must come first: the tensor releases the caller's array, also after an error below
+    const mr::Tensor scores = tensor_on(array);
     const Arguments arguments = arguments_of(*step, scores);
     const Request request{step, &arguments};
     lua_State* const L = state->L;

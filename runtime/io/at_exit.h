@@ -1,12 +1,12 @@
-// An AtExit object runs a function when the program exits, if the object still exists then.
+// Runs a function when the program exits, unless the object that registered it was destroyed before.
 #pragma once
 
 #include <functional>
 
 namespace mr::io {
 
-/// Calls `work` when the program ends by exit(), unless this object was destroyed before: a script that calls os.exit
-/// ends the program without collecting its objects. The newest objects are called first.
+/// While this object exists, the end of the program by exit() calls `work`. A script that calls os.exit, for example,
+/// ends the program without destroying objects. If there are several objects, the newest is called first.
 class AtExit {
  public:
   explicit AtExit(std::function<void()> work);

@@ -6,8 +6,8 @@
 
 namespace mr::io {
 
-/// Sets the character encoding to a locale's ("" is the user's) until the end of the scope. Does nothing if the system
-/// does not have that locale.
+/// Sets the character encoding of this thread to that of a locale, until the end of the scope. "" is the user's locale.
+/// Does nothing if the system does not have the locale.
 class CharacterSet {
  public:
   explicit CharacterSet(const char* locale) : made_(newlocale(LC_CTYPE_MASK, locale, nullptr)) {

@@ -19,7 +19,7 @@ constexpr char magic[8] = {'m', 'r', 's', 'a', 'm', 'p', 'l', '1'};
 constexpr uint32_t byte_order = 0x01020304;
 constexpr size_t key_digits = 64;
 
-/// A value that occurs several times, with its count.
+/// A value that was sampled several times: its index among the distinct values, and how often it occurs.
 struct Repeated {
   uint32_t index, count;
 };
@@ -30,8 +30,8 @@ struct Header {
   char key[key_digits];
   int64_t distinct, total;
   double mean, sd;
-  uint64_t payload_checksum;  // checksum of all bytes after the header
-  uint64_t header_checksum;   // checksum of the header's other bytes
+  uint64_t payload_checksum;  // checksum of all bytes of the file after the header
+  uint64_t header_checksum;   // checksum of all bytes of the file's header before this one
 };
 static_assert(std::is_trivially_copyable_v<Header> && sizeof(Header) == 128);
 constexpr int64_t header_bytes = sizeof(Header);
@@ -58,7 +58,8 @@ std::vector<Repeated> repeated_in(const std::vector<uint32_t>& before) {
   return out;
 }
 
-/// Returns true if the header has this key and its sizes match the file. Memory is allocated only after this check.
+/// Returns true if the header of a sample file is intact, has this key, and states sizes that match the file. Memory
+/// for the values is allocated only after this check.
 bool fits(const Header& h, int64_t size, const std::string& key) {
   if (std::memcmp(h.magic, magic, sizeof magic) != 0 || h.byte_order != byte_order) return false;
   if (h.header_checksum != checksum_of(h) || key.compare(0, key.npos, h.key, key_digits) != 0) return false;
@@ -73,7 +74,8 @@ bool ascending(const std::vector<double>& values) {
   return true;
 }
 
-/// Turns counts into prefix sums. Returns false if they disagree with the header.
+/// Turns the counts of repeated samples into `before`: for each distinct value, how many samples are smaller. Returns
+/// false if the counts disagree with the header.
 bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& repeated, const Header& h) {
   if (repeated.empty()) return h.total == h.distinct;
   before.assign(static_cast<size_t>(h.distinct) + 1, 1);
@@ -87,7 +89,8 @@ bool counts_into(std::vector<uint32_t>& before, const std::vector<Repeated>& rep
     count = static_cast<uint32_t>(sum);
     sum += own;
   }
-  // Returns one less than the sum, because `before` has an extra last entry, which counted as 1.
+  // The sum is one too large: `before` has one entry more than there are distinct values, and this entry was counted as
+  // 1.
   return sum - 1 == static_cast<uint64_t>(h.total);
 }
 
@@ -121,7 +124,7 @@ std::optional<Distribution> read_sample_file(const std::string& path, const std:
   } catch (const cpu::Interrupted&) {
     throw;
   } catch (const std::runtime_error&) {
-    return std::nullopt;  // the file is unreadable, truncated, or was deleted meanwhile
+    return std::nullopt;  // the sample file is unreadable, truncated, or was deleted meanwhile
   }
 }
 
@@ -150,7 +153,8 @@ bool is_sample_file(const std::string& path) {
   const io::RegularFile file(path);
   char found[sizeof magic] = {};
   file.read(0, found, std::min<int64_t>(sizeof found, file.size()));
-  return std::memcmp(found, magic, sizeof magic - 1) == 0;  // compares all but the last byte, which is the version
+  // compares the magic bytes without the last one, which is the version
+  return std::memcmp(found, magic, sizeof magic - 1) == 0;
 }
 
 }  // namespace mr

@@ -1,4 +1,4 @@
-// A file with a distribution from samples: a header of fixed size, the distinct values, and the counts of repeated
+// A file with sampled values of a metric: a header of fixed size, the distinct values, and the counts of repeated
 // values. Numbers have the machine's byte order; a file with another byte order is ignored.
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace mr {
 
-/// Reads a distribution. Returns nothing if the file is missing, damaged, of another version, or of another key; the
-/// samples must then be drawn again.
+/// Reads a distribution from a file of sampled values. Returns nothing if the file is missing or damaged, or has
+/// another version or another key. The samples must then be drawn again.
 std::optional<Distribution> read_sample_file(const std::string& path, const std::string& key);
 
-/// Writes a file through io::NewFile. It replaces only files of sampled distributions. Throws std::runtime_error with
-/// the path.
+/// Writes a distribution to a file of sampled values. It replaces no other kind of file. An error is a
+/// std::runtime_error with the path.
 void write_sample_file(const std::string& path, const std::string& key, const Distribution& distribution);
 
-/// Returns an upper bound of the file size of a distribution.
+/// Returns an upper bound of the number of bytes that a distribution takes in a file of sampled values.
 int64_t sample_file_bytes(const Distribution& distribution);
 
-/// Returns true if the file begins with the magic bytes that `write_sample_file` writes.
+/// Returns true if the file begins with the magic bytes of a file of sampled values.
 bool is_sample_file(const std::string& path);
 
 }  // namespace mr

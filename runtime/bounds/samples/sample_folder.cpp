@@ -18,15 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* limit_variable = "MOONRANK_SAMPLES_GIB";
-/// Default limit in GiB. The MovieLens half of scripts/thesis/table_5_1.lua needs 2.9 (594 shapes, three metrics).
+/// Default size limit of the folder of samples, in GiB. The MovieLens half of scripts/thesis/table_5_1.lua needs 2.9
+/// (594 list shapes, three metrics).
 constexpr double usual_gib = 8;
 constexpr const char* ending = ".samples";
-/// The size of the samples' folder is measured again whenever this fraction of its limit has been written.
+/// The size of the folder of samples is measured again when 1 / parts_of_limit of the size limit has been written.
 constexpr int64_t parts_of_limit = 32;
-/// Temporary files that are older than this belong to writers that were killed.
+/// Temporary files older than this are removed: the process that wrote them was killed.
 constexpr std::chrono::hours oldest_temporary{1};
 
-/// Returns the folder of sample files, or an empty path if there is no home folder: then no samples are kept.
+/// Returns the folder in the user's cache in which files of sampled metrics are kept. Without a home folder the path is
+/// empty, and no samples are kept.
 fs::path folder_of_user() {
   try {
     return io::user_cache_folder() / "samples";
@@ -81,7 +83,8 @@ std::shared_ptr<const Distribution> SampleFolder::find(const std::string& key) c
   const fs::path path = path_of(key);
   std::optional<Distribution> found = read_sample_file(path.string(), key);
   if (!found) return nullptr;
-  std::error_code unchanged;  // receives the error if the file belongs to another user; its time then stays as it was
+  // receives an error, for example if the file belongs to another user; the file's time is then not updated
+  std::error_code unchanged;
   fs::last_write_time(path, fs::file_time_type::clock::now(), unchanged);
   return std::make_shared<const Distribution>(std::move(*found));
 }
@@ -91,7 +94,7 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
   if (bytes > most_bytes_) return;
   make_room(bytes);
   try {
-    // receives an error, which is ignored: if the folder cannot be made, the write below fails, too
+    // receives an error, which is ignored: if the folder cannot be made, writing the file fails too
     std::error_code unmade;
     fs::create_directories(folder_, unmade);
     write_sample_file(path_of(key).string(), key, distribution);
@@ -99,12 +102,14 @@ void SampleFolder::keep(const std::string& key, const Distribution& distribution
     end_write(bytes);
     throw;
   } catch (const std::runtime_error&) {
-    // The file cannot be written, for example on a full disk or in a read-only folder. Then the samples are not kept.
+    // The file of samples cannot be written, for example on a full disk or in a read-only folder. The samples are then
+    // not kept.
   }
   end_write(bytes);
 }
 
-/// Makes room for `bytes` in the folder, which also counts files of other threads that are not in the folder yet.
+/// Removes old files if a new file of `bytes` bytes would exceed the folder's size limit. Files that other threads are
+/// writing now count too.
 void SampleFolder::make_room(int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const int64_t room = std::max(bytes, most_bytes_ / parts_of_limit);
@@ -121,7 +126,8 @@ void SampleFolder::end_write(int64_t bytes) {
   unfinished_ -= bytes;
 }
 
-/// Removes the least recently used files until at most `most` bytes remain, and temporary files of killed writers.
+/// Removes the least recently used files of samples until at most `most` bytes remain. Also removes temporary files of
+/// killed processes.
 void SampleFolder::remove_oldest(int64_t most) const {
   std::vector<OldFile> files;
   int64_t sum = 0;
@@ -145,7 +151,8 @@ void SampleFolder::remove_oldest(int64_t most) const {
 
 SampleFolder::Turn SampleFolder::take_turn(const std::string& rankings_key) const {
   try {
-    // There are only a few lock files. Two list shapes with the same lock file are drawn one after the other.
+    // There are at most 256 lock files. If two list shapes share a lock file, their samples are drawn one after the
+    // other.
     const fs::path locks = folder_ / "locks";
     std::error_code unmade;
     fs::create_directories(locks, unmade);

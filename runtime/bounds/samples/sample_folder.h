@@ -1,5 +1,6 @@
-// The folder of sample files in the user's cache, an LRU cache with a size limit. Reading and keeping samples does not
-// throw, except on Ctrl-C: if a file cannot be read or written, its samples are not kept.
+// The folder in the user's cache with files of sampled metrics. The least recently used files are removed at a size
+// limit. Reading and writing do not throw, except on Ctrl-C: if a file cannot be read or written, its samples are not
+// kept.
 #pragma once
 
 #include <filesystem>
@@ -13,24 +14,26 @@
 
 namespace mr {
 
-/// Returns the size limit from MOONRANK_SAMPLES_GIB in bytes; 8 GiB if it is not set. Throws if it is not a number, 0
-/// or more.
+/// Returns the size limit of the folder of samples in bytes. The environment variable MOONRANK_SAMPLES_GIB sets it; the
+/// default is 8 GiB. Throws if the variable is not a number or is negative.
 int64_t most_sample_bytes();
 
 class SampleFolder {
  public:
   SampleFolder(std::filesystem::path folder, int64_t most_bytes);
-  /// Returns the folder $XDG_CACHE_HOME/moonrank/samples with the limit of MOONRANK_SAMPLES_GIB, read on first use.
+  /// Returns the folder $XDG_CACHE_HOME/moonrank/samples. Its size limit is read from MOONRANK_SAMPLES_GIB at the first
+  /// call.
   static SampleFolder& of_user();
 
   bool is_open() const { return most_bytes_ > 0; }
   bool has(const std::string& key) const;
-  /// Returns the distribution, or null if its file is missing or damaged. The file becomes the most recently used one.
+  /// Returns the distribution with this key, or null if its file is missing or damaged. The file's time is set to now,
+  /// so that it is the last one to be removed.
   std::shared_ptr<const Distribution> find(const std::string& key) const;
   void keep(const std::string& key, const Distribution& distribution);
 
-  /// The right to draw the samples of some rankings. `mine`: true if no other process or thread holds it, or if file
-  /// locks are not available.
+  /// The right to draw the samples of some rankings, so that two processes do not draw the same samples. `mine` is true
+  /// if this thread has the right, or if file locks are not available.
   struct Turn {
     bool mine = true;
     std::optional<io::FileLock> lock = {};
@@ -46,7 +49,7 @@ class SampleFolder {
   std::filesystem::path folder_;
   int64_t most_bytes_;
   std::mutex mutex_;
-  std::optional<int64_t> written_;  // bytes written since old files were last removed; nothing before the first removal
+  std::optional<int64_t> written_;  // bytes written since files were last removed; no value before the first removal
   int64_t unfinished_ = 0;          // bytes of files that threads are writing now
 };
 

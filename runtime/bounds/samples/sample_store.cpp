@@ -12,9 +12,11 @@
 namespace mr {
 namespace {
 
-/// Drawing fewer rows than this takes no longer than reading a file of samples.
+/// If the number of samples times the list length is below this, drawing them again takes no longer than reading a
+/// file.
 constexpr int64_t least_rows = int64_t{1} << 22;
-/// After this time, samples that another process draws are drawn here as well: that process may be stopped.
+/// If another process still draws the wanted samples after this time, they are drawn here too: that process may be
+/// stopped.
 constexpr std::chrono::seconds patience{30};
 constexpr std::chrono::milliseconds between_looks{5};
 
@@ -24,8 +26,9 @@ Shared drawn(const MetricSampling& sampling, Device device) {
   return std::make_shared<const Distribution>(sampling.draw(device));
 }
 
-/// Draws the samples of `sampling` and those of `also` that no file has, and keeps all of them in files. The GPU draws
-/// each of them separately, because there drawing is faster than adding up on the host.
+/// Draws the samples of `sampling`, and those of the metrics `also` that have no file yet, and writes all of them to
+/// files. On the CPU all metrics are computed from the same drawn rankings. The GPU draws separately for each metric,
+/// which is faster there.
 Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, const std::vector<MetricSampling>& also,
                       Device device) {
   std::vector<MetricSampling> all{sampling};
@@ -44,7 +47,8 @@ Shared drawn_and_kept(SampleFolder& folder, const MetricSampling& sampling, cons
   return out[0];
 }
 
-/// Returns the samples in the folder for the key, or null if `sampling` cannot have drawn them.
+/// Returns the distribution that the folder has for the key. Returns null if there is none, or if `sampling` cannot
+/// have drawn it.
 Shared kept(const SampleFolder& folder, const std::string& key, const MetricSampling& sampling) {
   Shared found = folder.find(key);
   return found && sampling.drew(*found) ? found : nullptr;
@@ -62,7 +66,7 @@ Shared sampled_distribution(const MetricSampling& sampling, const std::vector<Me
     if (Shared found = kept(folder, key, sampling)) return found;
     const SampleFolder::Turn turn = folder.take_turn(sampling.rankings_key());
     if (turn.mine || std::chrono::steady_clock::now() > until) {
-      // Looks into the folder again: another process may have kept the distribution since the first lookup.
+      // Looks into the folder again: another process may have written the samples since the first lookup.
       if (Shared found = kept(folder, key, sampling)) return found;
       return drawn_and_kept(folder, sampling, also, device);
     }

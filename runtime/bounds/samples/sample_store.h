@@ -1,5 +1,5 @@
-// Distributions from samples, one file each, in samples/ of the user's cache folder, for other processes and later
-// runs. MOONRANK_SAMPLES_GIB limits the folder's size; 0 keeps nothing.
+// Distributions of sampled metrics, one file each in the user's cache folder, for other processes and later runs.
+// MOONRANK_SAMPLES_GIB limits the size of the folder; 0 keeps nothing.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,12 @@
 
 namespace mr {
 
-/// Whether to wait for a distribution that another process is drawing, or to do without it.
+/// What to do if another process is drawing the wanted samples: wait for them, or return without them (`leave`).
 enum class Busy : int8_t { wait, leave };
 
-/// Reads the distribution if a file has it. Otherwise draws and keeps it, together with those of `also` that use the
-/// same rankings and are not kept. Returns null if another process is drawing it and `busy` is `leave`.
+/// Returns the distribution of a sampled metric. It is read from its file if there is one. Otherwise samples are drawn
+/// and written to a file, together with those of the metrics `also` that use the same rankings and have no file.
+/// Returns null if another process is drawing the samples and `busy` is `leave`.
 std::shared_ptr<const Distribution> sampled_distribution(const MetricSampling& sampling,
                                                          const std::vector<MetricSampling>& also, Device device,
                                                          Busy busy);

@@ -1,4 +1,6 @@
-// Random rankings of a list shape. Kernels draw them; for many distinct gains, whole orders of rows are drawn instead.
+// Draws random rankings of a list shape (numbers of rows and of relevant rows, or grades) and computes metrics of them.
+// Kernels draw only the ranks that count. For metrics of pairs, and for lists with many distinct gains, whole orders of
+// rows are drawn instead.
 #include "runtime/bounds/samples/sampling.h"
 
 #include <algorithm>
@@ -15,8 +17,8 @@
 namespace mr {
 namespace {
 
-/// Part of the cache key: the version of the way in which values are drawn and summed. Raise it with every change that
-/// can change values for the same increments.
+/// The version of the way in which samples are drawn and summed, as part of the cache key. Change it with every change
+/// that can give other values for the same increments (the terms of a metric).
 constexpr const char* version = "moonrank samples 1";
 
 RandomKey key_of(const ListShape& shape, int64_t seed) {
@@ -24,14 +26,15 @@ RandomKey key_of(const ListShape& shape, int64_t seed) {
   return random_key(static_cast<uint64_t>(seed), stream.c_str());
 }
 
-/// Calls f(first, last) over ranges of the samples on all threads. Ranges are short, so that Ctrl-C is noticed.
+/// Calls f(first, last) for ranges of the samples' numbers, on all threads. Ranges are short, so that Ctrl-C is noticed
+/// soon.
 template <class F>
 void for_samples(int64_t samples, int64_t n, const F& f) {
   constexpr int64_t rows = int64_t{1} << 20;
   cpu::parallel(samples, std::clamp<int64_t>(rows / std::max<int64_t>(n, 1), 1, 64) * cpu::sample_lanes, f);
 }
 
-/// Sets the sampling weights of relevant rows, or of each level's rows (rows with the same gain); rows without gain
+/// Sets the sampling weight of relevant rows, or of the rows of each level (rows with the same gain). Rows without gain
 /// have weight 1.
 void set_weights(const ListShape& shape, RankingSampler& sampler) {
   const Level nothing{0, 0, 0};
@@ -42,7 +45,8 @@ void set_weights(const ListShape& shape, RankingSampler& sampler) {
   }
 }
 
-/// Returns a sampler that draws rows of every level of gain. Its `levels` is 0 if there are too many levels.
+/// Returns a sampler for metrics with graded gains. It draws the rows with gain, level by level (rows with the same
+/// gain). If there are too many levels, the result is empty, and whole orders of rows are drawn instead.
 RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& d, RandomKey key) {
   RankingSampler sampler{.n = shape.n, .increment = Increment::graded, .d = d.data(), .key = key};
   const std::vector<Level> levels = levels_of(shape);
@@ -56,7 +60,8 @@ RankingSampler level_sampler(const ListShape& shape, const std::vector<double>& 
   return sampler;
 }
 
-/// Writes the sampled values into `values` on the GPU, with the same bits that `sampler` draws on the CPU.
+/// Draws samples on the GPU and copies them to `values`. They have the same bits as those that `sampler` draws on the
+/// CPU.
 void fill_there(RankingSampler sampler, std::vector<double>& values, Device device) {
   const Tensor d = Tensor::from(std::vector<double>(sampler.d, sampler.d + sampler.n), device);
   const Tensor out = Tensor::empty({static_cast<int64_t>(values.size())}, Dtype::float64, device);
@@ -65,13 +70,13 @@ void fill_there(RankingSampler sampler, std::vector<double>& values, Device devi
   out.copy_to_host(values.data());
 }
 
-/// Rounds the number of samples up to whole vectors of lanes.
+/// Rounds the number of samples up to a multiple of the vector length.
 size_t whole_lanes(int64_t samples) {
   constexpr auto lanes = static_cast<size_t>(cpu::sample_lanes);
   return (static_cast<size_t>(samples) + lanes - 1) / lanes * lanes;
 }
 
-/// Sets values[s] to what `sampler` draws, for all samples.
+/// Draws all samples with `sampler`: values[s] is the value of sample s.
 void fill_samples(const RankingSampler& sampler, std::vector<double>& values, Device device) {
   if (device == Device::cuda) return fill_there(sampler, values, device);
   const auto samples = static_cast<int64_t>(values.size());
@@ -82,15 +87,15 @@ void fill_samples(const RankingSampler& sampler, std::vector<double>& values, De
   values.resize(static_cast<size_t>(samples));
 }
 
-/// Returns the sum of the rows' gains times the discounts of their ranks.
+/// Returns the sum over ranks of the row's gain times the discount of its rank.
 double linear_sum(const std::vector<int64_t>& rows, const std::vector<double>& gains, const std::vector<double>& d) {
   double sum = 0;
   for (size_t r = 0; r < rows.size(); ++r) sum += gains[static_cast<size_t>(rows[r])] * d[r];
   return sum;
 }
 
-/// Returns the number of wrongly ordered pairs. `level`: the level of each row, from the highest grade down. `placed`:
-/// scratch with one entry per level.
+/// Returns the number of wrongly ordered pairs in a ranking. level[row] numbers the grade of a row, with 0 for the
+/// highest grade. `placed` is temporary memory with one entry per grade.
 double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& level, std::vector<double>& placed) {
   std::fill(placed.begin(), placed.end(), 0.0);
   double sum = 0;
@@ -102,7 +107,8 @@ double wrong_pairs(const std::vector<int64_t>& rows, const std::vector<size_t>& 
   return sum;
 }
 
-/// Draws whole orders of rows, one per sample: for metrics of pairs, and for gains that are nearly all distinct.
+/// Draws a whole random order of rows for each sample. This is for metrics of pairs, and for lists with too many
+/// distinct gains for a sampler.
 void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, std::vector<double>& values) {
   const std::vector<double> gains = gains_of(shape);
   const std::vector<int64_t> rows_of = rows_of_grades(shape);
@@ -120,7 +126,7 @@ void fill_ordered(const ListShape& shape, const Increments& add, RandomKey key, 
   });
 }
 
-/// Returns true if the mean and standard deviation in the file match its values.
+/// Returns true if mean and standard deviation of a distribution, which a file stores, match its values.
 bool has_own_moments(const Distribution& d) {
   double mean = 0, square = 0;
   for (size_t i = 0; i < d.values().size(); ++i) mean += d.probability(i) * d.values()[i];
@@ -130,7 +136,7 @@ bool has_own_moments(const Distribution& d) {
   return std::fabs(d.mean() - mean) <= size && std::fabs(d.sd() - std::sqrt(square)) <= size;
 }
 
-/// Appends numbers as text, bit for bit.
+/// Appends the bytes of numbers to a text from which a cache key is computed.
 template <class T>
 void add_bits(std::string& text, const T* numbers, size_t count) {
   text.append(reinterpret_cast<const char*>(numbers), count * sizeof(T));
@@ -166,8 +172,8 @@ std::string MetricSampling::rankings_key() const {
 }
 
 std::string MetricSampling::key() const {
-  // The key has the values of discounts, gains and weights instead of the metric's name. So code that computes these
-  // values differently gets another key.
+  // The key of samples contains the values of discounts, gains and weights, not the metric's name. So if code that
+  // computes these values changes, the key changes too.
   std::string text = rankings_key() + " " + std::to_string(static_cast<int>(increments_.kind)) + " ";
   const std::vector<double> gains = gains_of(shape_);
   add_bits(text, increments_.d.data(), increments_.d.size());
@@ -200,8 +206,8 @@ std::vector<double> MetricSampling::draw(Device device) const {
 }
 
 bool MetricSampling::drew(const Distribution& found) const {
-  // largest accepted distance of the file's distribution function from that of 512 new draws; a right file exceeds it
-  // with probability 1e-8
+  // Largest accepted distance between the file's distribution function and that of 512 samples that are drawn again. It
+  // is exceeded with probability 1e-8 if the file is right.
   constexpr double farthest = 0.15;
   MetricSampling few = *this;
   few.samples_ = std::min<int64_t>(samples_, 512);
@@ -211,7 +217,7 @@ bool MetricSampling::drew(const Distribution& found) const {
   const std::vector<double>& values = found.values();
   const auto count = static_cast<double>(drawn.size());
   for (size_t i = 0; i < drawn.size(); ++i) {
-    // tolerance, because nearly equal values were merged
+    // `near` is the tolerance of a comparison, because nearly equal values were merged.
     const double x = drawn[i], near = 2e-12 * std::max(1.0, std::fabs(x));
     const auto at = std::lower_bound(values.begin(), values.end(), x - near);
     if (at == values.end() || *at > x + near) return false;

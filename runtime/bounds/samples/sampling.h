@@ -1,5 +1,6 @@
-// Values of metrics for random rankings of one list shape. The rankings depend on (seed, n, p, sample) only, so metrics
-// with the same seed see the same rankings, whether they are drawn together or separately.
+// Values of metrics for random rankings of one list shape. The random numbers depend only on the seed, the list's
+// number of rows and of relevant rows, and the number of the sample. So metrics with the same seed see the same
+// rankings, whether they are drawn together or separately.
 #pragma once
 
 #include <string>
@@ -10,26 +11,28 @@
 
 namespace mr {
 
-/// The inputs from which the values of one metric are computed.
+/// What the sampled values of one metric depend on: the list shape, the number of samples, the random seed and the
+/// terms of the metric.
 class MetricSampling {
  public:
-  /// Throws unless `samples` is 1 to 100 million.
+  /// Throws if `samples` is not from 1 to 100 million.
   MetricSampling(const Metric& metric, const ListShape& shape, int64_t samples, int64_t seed);
 
-  /// Returns a key that is equal if the values are equal: SHA-256 of all inputs, in hexadecimal digits.
+  /// Returns a key of the sampled values: the SHA-256, in hexadecimal digits, of everything that they depend on.
   std::string key() const;
-  /// Returns a key that is equal if the drawn rankings are equal.
+  /// Returns a key of the random rankings. Metrics with the same key can be computed from the same rankings.
   std::string rankings_key() const;
-  /// Returns true if both metrics can be computed from the same drawn rankings.
+  /// Returns true if both metrics can be computed from the same drawn rankings by `draw_together`.
   bool goes_with(const MetricSampling& other) const;
   int64_t rows() const { return samples_ * shape_.n; }
   std::vector<double> draw(Device device) const;
-  /// Returns true if `found`, read from a file, can be a result of `draw`: it has the right number of values with their
-  /// mean and standard deviation, and the first few hundred values, drawn again, are in it with the same distribution.
+  /// Returns true if the distribution `found`, which was read from a file, can be a result of `draw`. Its number of
+  /// values, mean and standard deviation must be right. The first 512 values are drawn again; they must be among its
+  /// values and have nearly the same distribution.
   bool drew(const Distribution& found) const;
 
-  /// Returns the values of each metric from rankings that are drawn once, with the bits of `draw`. All metrics must be
-  /// computable from the rankings of the first.
+  /// Returns the sampled values of several metrics from rankings that are drawn once. They have the same bits as those
+  /// of `draw`. goes_with must be true for the first metric and each other one.
   static std::vector<std::vector<double>> draw_together(const std::vector<MetricSampling>& samplings);
 
  private:

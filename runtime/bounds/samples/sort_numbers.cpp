@@ -8,7 +8,7 @@
 namespace mr {
 namespace {
 
-/// For fewer numbers std::sort is as fast.
+/// Fewer numbers than this are sorted by std::sort, which is as fast for them.
 constexpr size_t least = 256;
 /// average number of values per bucket of the sort
 constexpr size_t expected = 4;
@@ -22,7 +22,7 @@ void sort_numbers(std::vector<double>& numbers) {
   if (range == 0) return;
   const size_t buckets = numbers.size() / expected;
   const double per_unit = static_cast<double>(buckets - 1) / range;
-  // Buckets cannot be used if the range or its inverse overflows.
+  // Numbers cannot be put into buckets if their range overflows, or if buckets per unit of the range overflow.
   if (!std::isfinite(range) || !std::isfinite(per_unit)) return std::sort(numbers.begin(), numbers.end());
   const auto bucket_of = [&](double x) { return static_cast<uint32_t>((x - first) * per_unit); };
   std::vector<uint32_t> ends(buckets + 1, 0);

@@ -1,4 +1,5 @@
-// Candidate lists: the items that a model ranks for each user, created for one block of users after another.
+// Candidate lists: for each user, the list of items that a model ranks. They are created for one block of users after
+// another.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace {
 struct Candidates {
   Lists lists;
   Tensor users, items;
-  Tensor unseen;  // for sampled lists: for each list, the number of items from which its samples were drawn
+  Tensor unseen;  // only for lists with sampled items: for each list, the number of items from which they were drawn
   static constexpr auto fields = lua::fields("lists", &Candidates::lists, "users", &Candidates::users, "items",
                                              &Candidates::items, "unseen", &Candidates::unseen);
 };
@@ -30,13 +31,13 @@ void check_tables(const Tensor& users, const UserItems& targets, const UserItems
                                         std::to_string(targets->all_items) + " items, expected equal numbers");
 }
 
-/// Iterates over the items of one user, ascending.
+/// Iterates over the items of one user in ascending order.
 struct Items {
   const UserItemTable& table;
   int64_t at, end;
   Items(const UserItemTable& table, int64_t user)
       : table(table), at(table.offsets[user - 1]), end(table.offsets[user]) {}
-  /// Returns true if the user has `item`. Successive calls must ask for ascending items.
+  /// Returns true if `item` is one of the user's items. From call to call, `item` must ascend.
   bool has(int64_t item) {
     while (at < end && table.items[at] < item) ++at;
     return at < end && table.items[at] == item;
@@ -54,8 +55,8 @@ std::vector<int64_t> left_out(const UserItemTable& targets, const UserItemTable&
   return out;
 }
 
-/// Returns for each user all items but the excluded ones, ascending, computed on `device`. A relevant item (target) is
-/// never excluded.
+/// Returns for each user a list of all items except the excluded ones, ascending. Relevant items (targets) are never
+/// excluded. The item numbers are written on `device`.
 Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded,
                            const std::string& device) {
   check_tables(users, targets, excluded);
@@ -92,7 +93,7 @@ Candidates catalogue_lists(const Tensor& users, const UserItems& targets, const 
   return {std::move(lists), users, items, Tensor::empty({0}, Dtype::int64)};
 }
 
-/// Draws items that are neither relevant (targets) nor excluded, without replacement.
+/// Draws negatives for candidate lists: items that are neither relevant (targets) nor excluded, without replacement.
 class Negatives {
  public:
   Negatives(const UserItems& targets, const UserItems& excluded, const UserItems& counted, int64_t count, bool popular,
@@ -119,7 +120,8 @@ class Negatives {
     return known;
   }
 
-  /// Draws candidates for the user's `draw`-th list; fewer than `count_` if there are not enough items.
+  /// Draws `count_` negatives for a user, or fewer if there are not enough items. `draw` numbers the lists of this
+  /// user, so that each one gets other items.
   std::vector<int64_t> draw(int64_t user, const std::vector<int64_t>& known, int64_t draw) const {
     const Dice dice(key_, static_cast<uint64_t>(user) | static_cast<uint64_t>(draw) << 40);
     if (!cumulative_.empty()) return by_popularity(known, dice);
@@ -130,7 +132,8 @@ class Negatives {
   }
 
  private:
-  /// Draws items one by one with probability proportional to their number of users; rejects known and drawn items.
+  /// Draws items one by one with probability proportional to their popularity, the number of users who have the item.
+  /// Items in `known` or drawn before are rejected.
   std::vector<int64_t> by_popularity(std::vector<int64_t> known, Dice dice) const {
     int64_t there = with_users_;
     for (const int64_t item : known) there -= cumulative_[item] > cumulative_[item - 1] ? 1 : 0;
@@ -157,13 +160,14 @@ class Negatives {
   const UserItemTable &targets_, &excluded_;
   int64_t count_;
   RandomKey key_;
-  // prefix sums of each item's number of users, for draws by popularity; empty: uniform draws
+  // prefix sums of the items' numbers of users, for draws by popularity; empty if draws are uniform
   std::vector<int64_t> cumulative_;
   int64_t with_users_ = 0;
 };
 
-/// Returns each user's relevant items (targets) with `count` sampled items. `each`: one list per relevant item, with
-/// its own samples. The popularity of an item is its number of users in `counted`, by default in `excluded`.
+/// Returns for each user a list of the relevant items (targets) and `count` sampled items. If `each` is true, every
+/// relevant item gets a list and samples of its own. If `popular` is true, items are sampled by popularity: the number
+/// of users who have the item in `counted`, by default in `excluded`.
 Candidates sampled_lists(const Tensor& users, const UserItems& targets, const UserItems& excluded, int64_t count,
                          bool popular, bool each, int64_t seed, const std::optional<UserItems>& counted) {
   check_tables(users, targets, excluded);

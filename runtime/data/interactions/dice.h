@@ -1,4 +1,5 @@
-// Random choices that depend only on the user (or list) and the purpose, not on other random choices.
+// Random numbers that depend only on the seed, the purpose and the user (or list), not on random numbers that were
+// drawn before for others.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace mr {
 
-/// A sequence of random integers that belongs to one user and one purpose.
+/// A sequence of random integers for one user (`lane`) and one purpose (`key`).
 class Dice {
  public:
   Dice(RandomKey key, uint64_t lane) : key_(key), lane_(lane) {}
@@ -45,9 +46,11 @@ inline std::vector<int64_t> draw_distinct(int64_t n, int64_t count, Dice dice) {
   return drawn;
 }
 
-/// Returns the item that has exactly `rank` smaller items outside of `known` (ascending items, counted from 1).
+/// Returns an item that is not in `known`, which is ascending and counts items from 1. It is the item with exactly
+/// `rank` smaller items that are not in `known` either.
 inline int64_t unseen_item(const std::vector<int64_t>& known, int64_t rank) {
-  // Bisection, because known[i] - 1 - i unseen items are smaller than known[i].
+  // A bisection finds the item, because exactly known[i] - 1 - i items that are not in `known` are smaller than
+  // known[i].
   int64_t low = 0, high = static_cast<int64_t>(known.size());
   while (low < high) {
     const int64_t middle = (low + high) / 2;

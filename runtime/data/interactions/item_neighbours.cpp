@@ -1,5 +1,6 @@
-// Item neighbours: cosines of the columns of a binary matrix of users and items, computed from counts of common users,
-// and scores from them. Only each item's nearest neighbours are stored, not a matrix of items by items.
+// A model of item neighbours. Two items are near if many users have both: their similarity is the cosine of their
+// columns in the binary matrix of users and items. Only the nearest neighbours of each item are stored, not a matrix of
+// items by items.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -26,12 +27,14 @@ struct Neighbour {
   int64_t item;
 };
 
-/// Counts the users that an item shares with every other item: one row of X'X at a time.
+/// Counts the users that an item shares with every other item: one row of X'X at a time, where X is the binary matrix
+/// of users and items.
 class SharedUsers {
  public:
   SharedUsers(const Sparse& users, const Sparse& items) : users_(users), items_(items), counts_(items.rows(), 0) {}
 
-  /// Calls f(other item, number of common users) for all items with a common user, in the order of first occurrence.
+  /// Calls f(other item, number of common users) for every item that has users in common with `item`, in the order in
+  /// which they are found.
   template <class F>
   void each(int64_t item, const F& f) {
     met_.clear();
@@ -63,8 +66,8 @@ Sparse matrix_of(const UserItemTable& table) {
   return matrix;
 }
 
-/// For every item j: the items that have j among their nearest neighbours, ascending, with cosines. Also the items of
-/// each user.
+/// Item neighbours, stored by neighbour: for every item j, the items that have j among their nearest neighbours,
+/// ascending, and their cosines with j. `known` has the items of each user.
 struct NeighbourTable {
   UserItems known;
   std::vector<int64_t> offsets, items;
@@ -101,9 +104,9 @@ inline constexpr const char* lua::class_name<ItemNeighbours> = "mr.ItemNeighbour
 
 namespace {
 
-/// Returns for every item the k other items with the largest c / (sqrt(n m) + shrink), where c users have both items,
-/// and n and m users have each one. Of equal values the lower item is first. Items without a common user are never
-/// neighbours.
+/// Returns for every item its k nearest neighbours: the other items with the largest c / (sqrt(n m) + shrink), where n
+/// and m are the numbers of users of the two items and c is the number of users who have both. If values are equal, the
+/// lower item number is first. Items without a common user are never neighbours.
 Nearest nearest_of(const UserItemTable& table, int64_t k, double shrink) {
   const Sparse users = matrix_of(table), items = users.transpose();
   const std::vector<int64_t> counts = users_of_items(table);
@@ -134,7 +137,7 @@ ItemNeighbours item_neighbours(const UserItems& known, int64_t k, double shrink)
   return std::make_shared<const NeighbourTable>(turned(known, nearest_of(*known, k, shrink)));
 }
 
-/// Computes the scores of all items for one user. The user's items are added in order.
+/// Computes the scores of all items for one user: for each item of the user, in order, its cosines are added.
 class Sums {
  public:
   explicit Sums(const NeighbourTable& table)
@@ -155,8 +158,8 @@ class Sums {
   std::vector<float> sums_;
 };
 
-/// Returns the score of every row: the sum of the cosines of its item with those items of the user that are among its
-/// nearest.
+/// Returns the score of every row of the lists. It is the sum of the cosines between the row's item and those items of
+/// the user that are among its nearest neighbours.
 Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const Tensor& items, const Lists& lists) {
   check_users_and_items(users, items, lists, table->known->all_users(), table->known->all_items);
   const Tensor user_of = users.to(Device::cpu), item_of = items.to(Device::cpu);
@@ -173,8 +176,9 @@ Tensor neighbour_scores(const ItemNeighbours& table, const Tensor& users, const 
   return out;
 }
 
-/// The parts of the table that a file stores: per user the number of items, and the items; per item the number of items
-/// whose neighbours include it, these items, and the cosines.
+/// The tensors of an item-neighbour model that a file stores. `known_counts` and `known_items` are the number of items
+/// of each user, and these items. For each item, `counts` is the number of items that have it as a neighbour, and
+/// `items` and `cosines` are these items and their cosines.
 struct NeighbourState {
   Tensor known_counts, known_items, counts, items, cosines;
   static constexpr auto fields =
@@ -197,7 +201,7 @@ NeighbourState state_of(const ItemNeighbours& table) {
   throw std::invalid_argument("tensor '" + std::string(name) + "' " + why);
 }
 
-/// Returns prefix sums of `counts`, whose sum must be `entries`.
+/// Returns prefix sums of `counts`, beginning with 0. Throws unless their total is `entries`.
 std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t entries) {
   std::vector<int64_t> offsets{0};
   for (const int64_t n : counts.to_vector<int64_t>()) {
@@ -210,7 +214,8 @@ std::vector<int64_t> offsets_of(const char* name, const Tensor& counts, int64_t 
   return offsets;
 }
 
-/// Reads items from 1 to `all`, which must ascend within each user's (or item's) part.
+/// Reads item numbers and throws unless they are from 1 to `all` and ascend within each part of the tensor, from
+/// offsets[i] to offsets[i + 1] - 1.
 std::vector<int64_t> ascending(const char* name, const Tensor& items, const std::vector<int64_t>& offsets,
                                int64_t all) {
   std::vector<int64_t> out = items.to_vector<int64_t>();
@@ -226,7 +231,8 @@ std::vector<int64_t> ascending(const char* name, const Tensor& items, const std:
   return out;
 }
 
-/// Builds the table from what a file stores. The file may be damaged, so everything is checked.
+/// Builds the item-neighbour model from the tensors that a file stores. All of them are checked, because the file may
+/// be damaged.
 ItemNeighbours neighbours_of(const Tensor& known_counts, const Tensor& known_items, const Tensor& counts,
                              const Tensor& items, const Tensor& cosines) {
   for (const auto& [name, x] : {std::pair("known_counts", &known_counts), std::pair("known_items", &known_items),

@@ -20,7 +20,7 @@ class Words {
     return line_.substr(begin_, end_ - begin_);
   }
 
-  /// Returns the column where the word begins, counted from 1.
+  /// Returns the column of the line where the current word begins, counted from 1.
   int64_t column() const { return static_cast<int64_t>(begin_) + 1; }
 
  private:
@@ -30,7 +30,7 @@ class Words {
   size_t begin_ = 0, end_ = 0;
 };
 
-/// Reads one line at a time; items still have the numbers of the file.
+/// Reads one line after another of a file with the items of one user per line. Items keep the numbers of the file.
 class LibraryReader {
  public:
   LibraryReader(const std::string& path, Ratings& out) : path_(path), out_(out) {}

@@ -1,5 +1,5 @@
-// Sampled negatives of interactions: for each pair of a user and a relevant item, items drawn uniformly with
-// replacement. A draw depends only on the seed, the training step and the row of the interaction in its batch.
+// Sampled negatives for training: for each pair of a user and a relevant item, items that the user does not have, drawn
+// uniformly with replacement. A draw depends only on the seed, the training step and the row of the pair in its batch.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -17,15 +17,18 @@ namespace mr {
 namespace {
 
 constexpr int64_t most_negatives = 1'000'000, most_items = (int64_t{1} << 31) - 1;
-constexpr int64_t most_of_few = 32;  // up to so many negatives, each draw looks for its own item
+// largest number of negatives per pair for which each negative is searched on its own
+constexpr int64_t most_of_few = 32;
 static_assert(most_negatives < int64_t{1} << UniformDraws::draw_bits);
 
-/// number of draws in a block, which fits the L1 cache; a loop over all of its entries is compiled to vectors
+/// Number of draws that are computed together. A block of them fits the L1 cache, and a loop over a whole block is
+/// vectorized.
 constexpr int64_t block = 256;
 using Block = std::array<int32_t, block>;
 
-/// Adds to each rank the number of gaps that are not larger than the rank. If there are few gaps, each is compared with
-/// all ranks; else a bisection is used, which has no branch that depends on the ranks.
+/// Turns ranks among unknown items (which the user does not have), counted from 0, into item numbers, counted from 0.
+/// gaps[m] is the number of unknown items below the user's m-th item, so each rank grows by the number of gaps that are
+/// not larger. A few gaps are all compared; more are searched by bisection without branches.
 void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
   constexpr size_t few = 64;
   Block before{};
@@ -48,7 +51,8 @@ void add_smaller(const std::vector<int32_t>& gaps, Block& ranks) {
   for (size_t k = 0; k < block; ++k) ranks[k] += before[k];
 }
 
-/// Writes `count` items that a user does not have. `gaps[m]` is the number of such items below the user's m-th item.
+/// Draws `count` items that a user does not have and writes them to `out`. gaps[m] is the number of such items below
+/// the user's m-th item.
 void write_items(const UniformDraws& draws, const std::vector<int32_t>& gaps, int64_t count, int64_t* out) {
   Block ranks{};
   for (int64_t d = 0; d < count; d += block) {
@@ -83,8 +87,8 @@ void check_unseen(const UserItemTable& table, const std::vector<int64_t>& users)
   }
 }
 
-/// Writes rows with few negatives each. First it draws the rank, among unknown items, of every negative, so that the
-/// user's items that are compared with it are in the cache when its turn comes.
+/// Writes rows of an item and a few negatives each. All negatives are first drawn as ranks among the items that the
+/// user does not have, and the user's items near each rank are prefetched. A second pass turns the ranks into items.
 void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
   std::array<int32_t, most_of_few> ranks{};
   for (int64_t r = first; r < last; ++r) {
@@ -106,7 +110,7 @@ void write_few_negatives(const InteractionRows& pairs, int64_t first, int64_t la
   }
 }
 
-/// Writes rows with many negatives each.
+/// Writes rows of an item and many negatives each, which are drawn block by block.
 void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t last) {
   std::vector<int32_t> gaps;
   for (int64_t r = first; r < last; ++r) {
@@ -118,7 +122,8 @@ void write_many_negatives(const InteractionRows& pairs, int64_t first, int64_t l
   }
 }
 
-/// Writes rows whose negatives all pairs of a batch share; they are drawn from all items.
+/// Writes rows of an item and its negatives for pairs that share their negatives: all pairs of a batch have the same
+/// ones, drawn from all items.
 void write_shared_negatives(const InteractionRows& pairs) {
   const int64_t all = pairs.users.size;
   std::vector<int64_t> same(static_cast<size_t>(pairs.count));
@@ -140,10 +145,10 @@ void write_here(const InteractionRows& pairs) {
   });
 }
 
-/// Returns for each pair of a user and an item the item and `count` negatives: items that the user does not have. The
-/// pairs are those of batches of `batch` pairs, of steps `step` and after. `before` is the number of rows of a batch
-/// before its first one. `shared`: all pairs of a batch have the same negatives, drawn from all items. The result is
-/// the same on each device.
+/// Returns for each pair of a user and an item a row: the item and `count` negatives, which are items that the user
+/// does not have. The pairs are consecutive batches of `batch` pairs, for training step `step` and the steps after it.
+/// If each batch is only a part of a larger one, `before` is the number of pairs that precede this part. If `shared` is
+/// true, all pairs of a batch have the same negatives, drawn from all items. The result is the same on each device.
 Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& items, int64_t count, bool shared,
                       int64_t seed, int64_t step, int64_t before, int64_t batch, const std::string& where) {
   const Device device = to_device(where);
@@ -174,12 +179,13 @@ Tensor with_negatives(const UserItems& self, const Tensor& users, const Tensor& 
 
 struct Interactions {
   Tensor users, items;
-  Tensor counts;  // number of items of each user of the table
+  Tensor counts;  // for each user of the table, the number of items
   static constexpr auto fields =
       lua::fields("users", &Interactions::users, "items", &Interactions::items, "counts", &Interactions::counts);
 };
 
-/// Returns the pairs of users and items. Users who have every item are left out, because there is no negative for them.
+/// Returns all pairs of a user and an item of the user. Users who have every item are left out, because no negative can
+/// be drawn for them.
 Interactions interactions(const UserItems& self) {
   const UserItemTable& table = *self;
   std::vector<int64_t> users, items, counts;

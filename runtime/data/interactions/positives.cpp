@@ -12,9 +12,10 @@
 namespace mr {
 namespace {
 
-constexpr int64_t most_users = (int64_t{1} << 40) - 1;  // keys of random numbers have 40 bits for the user
+// random numbers of a user have a key with 40 bits for the user's number
+constexpr int64_t most_users = (int64_t{1} << 40) - 1;
 
-/// Sorts the rows of a user's ratings by item. Throws if an item occurs twice.
+/// Sorts the ratings of a user by item; `own` holds their row numbers. Throws if an item occurs twice.
 template <class Row>
 void sort_items(int64_t user, std::span<const int64_t> item, std::span<Row> own) {
   std::sort(own.begin(), own.end(), [&](Row a, Row b) { return item[a] < item[b]; });
@@ -36,8 +37,8 @@ void check_sizes(size_t users, size_t items, size_t ratings, int64_t all_users) 
   }
 }
 
-/// Returns the row numbers of the table sorted by user; `starts` gets the position where each user begins. Throws for
-/// users and items out of range.
+/// Returns the row numbers of all ratings, sorted by user. starts[u] gets the position in the result where user u (from
+/// 0) begins. Throws if a user or item number is out of range.
 template <class Row>
 std::vector<Row> by_user(const RatingRows& ratings, int64_t all_items, std::vector<size_t>& starts) {
   const auto& [user, item, value, time, file] = ratings;
@@ -58,7 +59,7 @@ std::vector<Row> by_user(const RatingRows& ratings, int64_t all_items, std::vect
   return rows;
 }
 
-/// Appends to `into` the entries of x (one per row of the table) that belong to the rows `of`. Does nothing if x is
+/// Appends x[row] to `into` for each row number in `of`. Does nothing if x, an optional column of the ratings, is
 /// empty.
 template <class T, class Row>
 void gather(std::span<const T> x, std::span<const Row> of, std::vector<T>& into) {
@@ -98,7 +99,8 @@ class Collecting {
   bool is_kept(Row row) const { return ratings_.value[row] >= threshold_; }
   std::span<Row> rows_of(size_t u) { return {rows_.data() + starts_[u], starts_[u + 1] - starts_[u]}; }
 
-  /// Reserves exactly the memory that is needed: vectors that grow would need up to three times as much.
+  /// Reserves exactly the memory that the result needs. Vectors that grow step by step would need up to three times as
+  /// much.
   void reserve() {
     size_t users = 0, count = 0;
     for (size_t u = 0; u + 1 < starts_.size(); ++u) {

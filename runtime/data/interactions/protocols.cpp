@@ -43,7 +43,7 @@ void by_time(const Positives& p, const FoldOptions& o, Parts& part_of) {
     part_of[i] = p.times[i] >= cut ? test_part : p.times[i] >= valid_cut ? valid_part : train_part;
 }
 
-/// Calls f(user, indices of the user's interactions) for every user.
+/// Calls f(user, indices of the user's interactions in `p`) for every user.
 template <class F>
 void each_user(const Positives& p, const F& f) {
   for (size_t u = 0; u < p.users.size(); ++u) {
@@ -54,18 +54,19 @@ void each_user(const Positives& p, const F& f) {
   }
 }
 
-/// Returns the lane that makes the random numbers of a user in a fold differ from those of others.
+/// Returns the number that makes the random numbers of this user in this fold differ from those of other users and
+/// folds.
 uint64_t lane_of(int64_t user, const FoldOptions& o) {
   return static_cast<uint64_t>(user) | static_cast<uint64_t>(o.fold) << 40;
 }
 
-/// Assigns the first `test` items to the test part and the next `valid` items to validation.
+/// Marks the first `test` interactions of `order` as test and the next `valid` interactions as validation.
 void mark(Parts& part_of, const std::vector<int64_t>& order, int64_t test, int64_t valid) {
   for (int64_t i = 0; i < test + valid; ++i) part_of[order[i]] = i < test ? test_part : valid_part;
 }
 
-/// Divides each user's items after `sort` has ordered them: the first n are test, the next n validation if a validation
-/// part is wanted.
+/// Divides each user's interactions after `sort` has ordered them. The first n are test; the next n are validation if a
+/// validation part is wanted.
 template <class Sort>
 void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sort& sort) {
   const int64_t valid = o.valid > 0 ? o.n : 0;
@@ -73,7 +74,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
   each_user(p, [&](int64_t user, std::vector<int64_t>& own) {
     const auto count = static_cast<int64_t>(own.size());
     most = std::max(most, count);
-    if (o.n >= count - valid) {  // subtracts, because the sum o.n + valid may overflow
+    if (o.n >= count - valid) {  // compares by subtraction, because the sum o.n + valid could overflow
       ++out.whole_users;
       return;
     }
@@ -86,7 +87,7 @@ void by_count(const Positives& p, const FoldOptions& o, Division& out, const Sor
                               ", but no user has more items: the largest number is " + std::to_string(most));
 }
 
-/// Sorts items by time, latest first; of equal times the later row is first.
+/// Sorts a user's interactions by time, latest first. If times are equal, the later row is first.
 void latest_first(const Positives& p, std::vector<int64_t>& own) {
   std::sort(own.begin(), own.end(), [&](int64_t a, int64_t b) {
     return p.times[a] != p.times[b] ? p.times[a] > p.times[b] : p.rows[a] > p.rows[b];
@@ -98,8 +99,8 @@ void by_last(const Positives& p, const FoldOptions& o, Division& out) {
   by_count(p, o, out, [&](int64_t, std::vector<int64_t>& own) { latest_first(p, own); });
 }
 
-/// Divides each user's items by time: the latest share, at least n items, is test, and the latest
-/// share of the rest is validation.
+/// Divides each user's interactions by time. The latest share, at least n of them, is test; of the rest, the latest
+/// share is validation.
 void by_user_time(const Positives& p, const FoldOptions& o, Division& out) {
   need_times(p);
   each_user(p, [&](int64_t, std::vector<int64_t>& own) {
@@ -126,7 +127,8 @@ void by_share(const Positives& p, const FoldOptions& o, Parts& part_of) {
   });
 }
 
-/// Shuffles 1 .. n and assigns them to the folds in rotation; returns the part of each.
+/// Shuffles n users or items and assigns them to the folds in rotation. Those of this fold are test, a share of the
+/// others is validation, and the rest is train. Returns the part of each one.
 Parts dealt_parts(int64_t n, const FoldOptions& o, const char* stream) {
   std::vector<int64_t> order(static_cast<size_t>(n)), others;
   std::iota(order.begin(), order.end(), int64_t{0});

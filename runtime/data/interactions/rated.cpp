@@ -1,5 +1,5 @@
-// Finds the part (train, validation, test) of every rating, including ratings below the threshold, which are in no
-// list.
+// Finds the part (train, validation, test) of every rating. This includes ratings below the threshold of relevance,
+// which are in no list.
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
@@ -12,11 +12,12 @@
 namespace mr {
 namespace {
 
-/// Time and row; of equal times the later row counts as later.
+/// When a rating was given: its timestamp, and its row in the table, which orders ratings with equal timestamps.
 using Moment = std::pair<int64_t, int64_t>;
 constexpr Moment never{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};
 
-/// The first moment (time and row) of the validation part, and that of the test part.
+/// The earliest moments (timestamp and row) of the relevant interactions in validation and in test. They tell to which
+/// part another rating of that time belongs.
 struct Cuts {
   Moment valid = never, test = never;
 
@@ -27,7 +28,8 @@ struct Cuts {
   int8_t part(Moment at) const { return at >= test ? test_part : at >= valid ? valid_part : train_part; }
 };
 
-/// Finds, for each row, the part (train, validation, test) of ratings that are not positives.
+/// Finds the part (train, validation, test) of ratings that are not positives, that is, are not relevant or belong to
+/// users who were left out.
 class Others {
  public:
   Others(const Positives& p, const FoldOptions& o, const std::vector<int8_t>& part_of) : by_(o.by) {

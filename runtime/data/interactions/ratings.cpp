@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-/// Numbers ids in the order of appearance. `sort` renumbers them by value if all are integers.
+/// Numbers the ids of users or items in the order of appearance. `sorted` renumbers them by value if all are integers.
 class Ids {
  public:
   int64_t number_of(const std::string& id) {
@@ -33,7 +33,7 @@ class Ids {
       const auto parsed = std::from_chars(names_[i].data(), end, value[i]);
       if (parsed.ec != std::errc() || parsed.ptr != end) return names_;
     }
-    // A stable sort, because 7 and 07 are two different ids with one value.
+    // The sort must be stable, because 7 and 07 are two different ids with the same value.
     const auto less = [&](int64_t a, int64_t b) { return value[a] < value[b]; };
     std::stable_sort(order.begin(), order.end(), cpu::patient(less));
     std::vector<int64_t> renumbered(names_.size());
@@ -76,7 +76,8 @@ std::vector<uint64_t> packed_pairs(const Ratings& ratings) {
   return pairs;
 }
 
-/// Reads files one after the other. Ids are numbered in the order of appearance until the last file is read.
+/// Reads files of ratings one after the other. Ids of users and items are numbered in the order of appearance; after
+/// the last file they may be sorted.
 class RatingsReader {
  public:
   RatingsReader(const std::vector<std::string>& paths, const RatingColumns& columns)
@@ -100,14 +101,15 @@ class RatingsReader {
   }
 
  private:
-  /// Returns the index of the column with this name, or no_column if it is optional and missing.
+  /// Returns the index of the column with this name. If there is none, throws if the column is required, else returns
+  /// no_column.
   static size_t optional_column(const CsvReader& file, const CsvRecord& first, const std::string& name, bool required,
                                 bool header) {
     if (name.empty()) return no_column;
     return required ? column_of(file, first, name, header) : find_column(file, first, name, header);
   }
 
-  /// Throws unless the file has as many columns as the caller named.
+  /// Throws unless the file has the number of columns that the caller named in the option `columns`.
   void check_count(const CsvReader& file, const CsvRecord& first) const {
     const size_t width = first.fields.size();
     if (columns_.width == 0 || static_cast<int64_t>(width) == columns_.width) return;
@@ -116,7 +118,7 @@ class RatingsReader {
                          ", as in the option columns (write false for a column that is not read)");
   }
 
-  /// If no rating column is read and the caller did not ask for that, throws if an unread column may be the rating.
+  /// Throws if no rating column was found by default, but the file has a column that is not read and may be the rating.
   void check_unread(const CsvReader& file, const CsvRecord& first, const std::vector<size_t>& read) const {
     if (columns_.rating_required) return;
     size_t left = 0;
@@ -142,7 +144,7 @@ class RatingsReader {
     CsvRecord record;
     if (!file.next(record)) throw ParseError(file.path(), 1, 1, "the file is empty, expected ratings");
     const size_t width = record.fields.size();
-    // true if this column is given by its name in the header, not by its number
+    // returns true if the caller gives this column by its name in the header, false if by its number
     const auto named = [&c](const char* what) {
       return c.header && c.width == 0 && std::find(c.placed.begin(), c.placed.end(), what) == c.placed.end();
     };
@@ -183,8 +185,9 @@ class RatingsReader {
         "found ratings in some of the files, expected a column " + quoted(columns_.rating) + " in all or none");
   }
 
-  /// Throws if a pair of user and item occurs twice, or, if duplicates are merged, if it occurs in two files. Sorting
-  /// packed numbers takes a tenth of the time of a hash set. The line of a repeated pair is looked up only on error.
+  /// Throws if a pair of user and item occurs twice. If duplicates are merged, throws only if a pair occurs in two
+  /// files. Repeats are found by sorting packed numbers, which takes a tenth of the time of a hash set. The line of a
+  /// repeated pair is looked up only for the error.
   void check_pairs() const {
     const bool within = columns_.duplicates == Duplicates::error;
     if (!within && paths_.size() == 1) return;
@@ -211,8 +214,8 @@ class RatingsReader {
             "), expected each pair once (duplicates = \"last\", \"first\", \"max\" or \"sum\" merges them)");
   }
 
-  /// Merges the rows of one pair of user and item (`rows` ascending): writes the resulting value
-  /// and time into the first row.
+  /// Merges all ratings of one pair of user and item; `rows` has their row numbers, ascending. The resulting value and
+  /// time are written to the first of these rows.
   void merge(const size_t* rows, size_t count) {
     const auto later = [&](size_t a, size_t b) { return out_.time.empty() || out_.time[b] >= out_.time[a]; };
     size_t chosen = rows[0];

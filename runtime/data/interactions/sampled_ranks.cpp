@@ -1,7 +1,7 @@
 // Metrics among all items, estimated from the rank among sampled items (Krichene & Rendle 2020, Section 5). N items are
 // not relevant, and m of them are sampled without replacement. If K of the N items are above the relevant item, then k
-// of the m are with probability p(k|K) = C(K,k) C(N-K,m-k) / C(N,m). The estimates g(k) minimize, for K uniform on
-// 0..N,
+// of the m are with probability p(k|K) = C(K,k) C(N-K,m-k) / C(N,m). f(K) is the metric. Its estimates g(k) minimize,
+// for K uniform on 0..N,
 //   sum over K of (E[g|K] - f(K))^2 + gamma Var[g|K],
 // so [(1 - gamma) A'A + gamma diag(c)] g = A'f with A = (p(k|K)). For uniform K both matrices have the same
 // eigenvectors: the discrete Chebyshev polynomials v_d on 0..m, because p(k|K) and Bayes' rule map polynomials in k to
@@ -20,13 +20,15 @@
 namespace mr {
 namespace {
 
-/// With more sampled items, the largest binomial coefficient would overflow a double.
+/// largest number of sampled items; with more, the largest binomial coefficient would overflow a double
 constexpr int64_t most_sampled = 1000;
 
-/// If gamma is 0, degrees with a smaller q are left out, because their coefficients would be rounding errors.
+/// If gamma is 0, Chebyshev polynomials whose q_d is smaller than this are left out, because their coefficients would
+/// only be rounding errors.
 constexpr double least_q = 1e-10;
 
-/// Returns the mean of f(K) given k, with weights relative to the weight of the most likely K.
+/// Returns E[f(K)|k]: the mean of the metric f over the possible ranks K among all items, given rank k among the
+/// sampled ones. Weights of K are computed relative to the most likely K.
 double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   const int64_t first = k, last = n - m + k;
   const auto ratio = [&](int64_t at) {  // weight of K = at + 1 divided by the weight of K = at
@@ -52,8 +54,8 @@ double mean_given(const double* f, int64_t n, int64_t m, int64_t k) {
   return sum / total;
 }
 
-/// Returns the normalized discrete Chebyshev polynomial of degree d on 0..m. Its difference equation is evaluated from
-/// the ends, where it is smallest, to the middle.
+/// Returns the normalized discrete Chebyshev polynomial of degree d on 0..m. It is computed by its difference equation
+/// from both ends, where it is smallest, to the middle.
 std::vector<double> chebyshev(int64_t d, int64_t m) {
   std::vector<double> v(static_cast<size_t>(m) + 1, 1);
   const auto lambda = static_cast<double>(d * (d + 1));
@@ -75,7 +77,8 @@ std::vector<double> chebyshev(int64_t d, int64_t m) {
   return v;
 }
 
-/// Returns the estimates for k = 0..m from `values`, which are f for K = 0..N.
+/// Returns the estimated metric for each rank k = 0..m of the relevant item among m sampled items. `values` has the
+/// metric for each rank K = 0..N among all items.
 Tensor sampled_estimates(const Tensor& values, int64_t sampled, double gamma) {
   const int64_t n = values.entries() - 1, m = sampled;
   if (values.dtype() != Dtype::float64 || n < 0) throw ArgumentError("values", "expected float64, one for each rank");

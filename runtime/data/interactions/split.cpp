@@ -14,7 +14,7 @@
 namespace mr {
 namespace {
 
-using Rows = std::vector<std::pair<int64_t, float>>;  // rows of a list as pairs of item and grade
+using Rows = std::vector<std::pair<int64_t, float>>;  // rows of a list: pairs of an item and its grade
 
 void append(Part& part, int64_t user, Rows rows, const int64_t* negatives, int64_t negative_count, Dice dice) {
   if (rows.empty() && negative_count == 0) return;
@@ -41,8 +41,8 @@ void check_options(const FoldOptions& o) {
   if (!(o.valid >= 0 && o.valid < 1)) fail("valid is " + std::to_string(o.valid) + ", expected a share from 0 to 1");
 }
 
-/// Returns the number of negatives of each part. If there are too few unseen items, each part gets its proportional
-/// share by largest remainders (ties: train before valid before test), never more than it asked for.
+/// Returns how many negatives the train, validation and test part of a user get. If fewer unseen items are `there` than
+/// wanted, they are shared in proportion, by largest remainders (if equal, train is before validation before test).
 std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t there) {
   const int64_t total = wanted[0] + wanted[1] + wanted[2];
   if (total <= there) return wanted;
@@ -64,13 +64,13 @@ std::array<int64_t, 3> shares(const std::array<int64_t, 3>& wanted, int64_t ther
 struct Known {
   int64_t user;
   std::vector<int64_t> items;         // items of the user, ascending
-  size_t at;                          // index of the user's first item in the positives (the relevant interactions)
-  std::vector<int64_t> no_negatives;  // items that must not be drawn as negatives of the user, ascending
+  size_t at;                          // index of the user's first item in the array of all users' relevant items
+  std::vector<int64_t> no_negatives;  // items that are never drawn as negatives of the user, ascending
 };
 
-using Three = std::array<Rows, 3>;  // rows of the train, validation and test part
+using Three = std::array<Rows, 3>;  // a user's pairs of item and grade in the train, validation and test part
 
-/// Returns the numbers of train, validation and test items of a user with `count` items, assigned to the folds in
+/// Returns how many of a user's `count` items are in train, validation and test, if they are assigned to the folds in
 /// rotation.
 std::array<int64_t, 3> dealt_counts(const FoldOptions& o, int64_t count) {
   const int64_t test = (count - o.fold + o.folds) / o.folds;
@@ -78,7 +78,8 @@ std::array<int64_t, 3> dealt_counts(const FoldOptions& o, int64_t count) {
   return {count - valid - test, valid, test};
 }
 
-/// Shuffles 0 .. count - 1, assigns them to the folds in rotation, and returns the train, validation and test part.
+/// Shuffles the positions 0 .. count - 1 of a user's items and assigns them to the folds in rotation. Returns the
+/// positions in the train, validation and test part.
 std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t user, size_t count) {
   std::vector<size_t> rows(count);
   std::iota(rows.begin(), rows.end(), size_t{0});
@@ -93,8 +94,8 @@ std::array<std::vector<size_t>, 3> dealt_places(const FoldOptions& o, int64_t us
   return parts;
 }
 
-/// Returns the user's items and grades by part. Shuffled items are dealt to the folds in rotation: one fold is test, a
-/// share of the other items is validation, and the rest is train.
+/// Divides a user's items, with grades, into train, validation and test. Shuffled items are assigned to the folds in
+/// rotation: one fold is test, a share of the other items is validation, and the rest is train.
 Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   const auto places = dealt_places(o, known.user, known.items.size());
   Three parts;
@@ -105,7 +106,8 @@ Three dealt(const FoldOptions& o, const Positives& p, const Known& known) {
   return parts;
 }
 
-/// Returns the user's items and grades by the parts into which a protocol (protocols.h) divided them.
+/// Returns a user's items, with grades, in train, validation and test. `part_of` says to which part a split method of
+/// protocols.h has assigned each item.
 Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Known& known) {
   Three parts;
   for (size_t i = 0; i < known.items.size(); ++i) {
@@ -115,17 +117,19 @@ Three by_parts(const std::vector<int8_t>& part_of, const Positives& p, const Kno
   return parts;
 }
 
-/// The input of a fold: positives, options, and the part (train, validation, test) of each item.
+/// What a fold is made from: the relevant interactions, the options, and the part (train, validation, test) of each
+/// interaction.
 struct Making {
   const Positives& positives;
   const FoldOptions& options;
-  // for each user's items: train, validation or test part; empty: folds in rotation
+  // for each interaction its part: train, validation or test; empty if items are assigned to folds in rotation
   const std::vector<int8_t> part_of;
-  // for each part: items from which its negatives are drawn; empty: all items
+  // for each part, the items from which its negatives are drawn; empty if they are drawn from all items
   const std::array<std::vector<int64_t>, 3> pools = {};
 };
 
-/// The negatives of the train part, then those of validation, then of test, and the number of each.
+/// The negatives of a user: `items` has first those of train, then of validation, then of test, and `counts` their
+/// numbers.
 struct NegativesOfParts {
   std::vector<int64_t> items;
   std::array<int64_t, 3> counts;
@@ -145,7 +149,7 @@ NegativesOfParts from_pools(const Making& m, const Known& known, const std::arra
   NegativesOfParts out{{}, wanted};
   for (size_t i = 0; i < 3; ++i) {
     const std::vector<int64_t>& pool = m.pools[i];
-    std::vector<int64_t> places;  // positions, counted from 1, of those items in the pool that must not be drawn
+    std::vector<int64_t> places;  // positions in the pool, counted from 1, of items that must not be drawn
     for (const int64_t item : known.no_negatives) {
       const auto at = std::lower_bound(pool.begin(), pool.end(), item);
       if (at != pool.end() && *at == item) places.push_back(at - pool.begin() + 1);
@@ -158,7 +162,8 @@ NegativesOfParts from_pools(const Making& m, const Known& known, const std::arra
   return out;
 }
 
-/// Reserves the memory of the parts, at least what they need: vectors that grow would need up to three times as much.
+/// Reserves the memory of the train, validation and test part: what they need or a little more. Vectors that grow step
+/// by step would need up to three times as much.
 void reserve(Fold& fold, const Making& m) {
   const FoldOptions& o = m.options;
   std::array<int64_t, 3> lists{}, rows{};
@@ -186,8 +191,8 @@ void reserve(Fold& fold, const Making& m) {
 
 void add_user(Fold& fold, const Making& m, const Known& known) {
   const FoldOptions& o = m.options;
-  // The user (40 bits), nsr (negatives per relevant item) and fold (12 bits each) together are the key of the user's
-  // random numbers.
+  // `lane` selects the sequence of random numbers: 40 bits for the user, 12 bits for nsr (negatives per relevant item)
+  // and 12 bits for the fold.
   const uint64_t lane =
       static_cast<uint64_t>(known.user) | static_cast<uint64_t>(o.nsr) << 40 | static_cast<uint64_t>(o.fold) << 52;
   const Three relevant = m.part_of.empty() ? dealt(o, m.positives, known) : by_parts(m.part_of, m.positives, known);

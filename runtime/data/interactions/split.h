@@ -1,4 +1,5 @@
-// Folds of ratings for experiments: users' items divided into train, validation and test, with negatives drawn once.
+// Folds of ratings for experiments: each fold divides the users' items into train, validation and test, with negatives
+// that are drawn once.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace mr {
 
-/// Row numbers of a table, from 0. Each takes 4 bytes if the table has at most 2^32 rows, else 8.
+/// Stores row numbers of a table, counted from 0. Each takes 4 bytes if the table has at most 2^32 rows, else 8.
 class RowNumbers {
  public:
   RowNumbers() = default;
@@ -30,62 +31,71 @@ class RowNumbers {
   std::vector<int64_t> long_;
 };
 
-/// The relevant items of the selected users, ascending per user. Users and items count from 1.
+/// The relevant items of those users who have enough of them. Each user's items are ascending. Users and items count
+/// from 1.
 struct Positives {
   std::vector<int64_t> users, offsets, items;
   int64_t all_items = 0;
-  RowNumbers rows;  // one for each item, or empty
-  /// Each has one entry per item, or is empty: grades (empty: all 1), times, and numbers of the ratings' files (from
-  /// 0).
+  RowNumbers rows;  // for each entry of `items`, the row of its rating in the table; may be empty
+  /// Details of the interactions, with one entry for each entry of `items`: grades (if empty, all are 1), timestamps,
+  /// and numbers of the files from which ratings were read (from 0). Each may be empty.
   std::vector<float> grades;
   std::vector<int64_t> times, files;
-  /// For each user, ascending, the items that are never drawn as negatives. Empty: the relevant items.
+  /// For each user, the items that are never drawn as negatives, ascending. If empty, these are the user's relevant
+  /// items.
   std::vector<std::vector<int64_t>> no_negatives;
 };
 
-/// Optional details of ratings: `time` and `file` have one entry per row, or none.
+/// Optional columns of a table of ratings: timestamps, and numbers of files. Each has one entry per rating or is empty.
 struct RatingDetails {
   std::span<const int64_t> time, file;
 };
 
-/// The columns of a table of ratings; `time` and `file` may be empty.
+/// The columns of a table of ratings, one entry per rating. `time` and `file` may be empty.
 struct RatingRows {
   std::span<const int64_t> user, item;
   std::span<const float> value;
   std::span<const int64_t> time = {}, file = {};
 };
 
-/// Collects ratings of at least `threshold`, from users with at least `min_relevant` of them. `graded`: keeps every
-/// rating, with its grade. Needs 4 bytes for each rating (8 from 2^32 ratings on) besides the result.
+/// Collects the relevant interactions: ratings of at least `threshold`, from users who have at least `min_relevant` of
+/// them. If `graded` is true, every rating is kept, with its grade. Besides the result, this needs 4 bytes of memory
+/// for each rating (8 from 2^32 ratings on).
 Positives positives_of(const RatingRows& ratings, int64_t all_users, int64_t all_items, double threshold,
                        int64_t min_relevant, bool graded);
 
-/// How interactions are divided (runtime/data/interactions/protocols.h).
+/// How interactions are divided into train, validation and test. runtime/data/interactions/protocols.h describes the
+/// methods.
 enum class SplitBy : int8_t { user, time, user_time, last, one, share, cold_user, cold_item, given };
 
 struct FoldOptions {
-  int64_t folds = 5, fold = 1;  // number of folds; number of the fold to make (or of the repetition), from 1
-  int64_t nsr = 1;              // negatives per relevant item, 0 to 4095
-  double valid = 0.1;           // share of each user's training items that becomes the validation part
+  // `folds` is the number of folds. `fold`, from 1, is the fold to make, or the repetition if test items are drawn at
+  // random.
+  int64_t folds = 5, fold = 1;
+  int64_t nsr = 1;     // number of negatives per relevant item, from 0 to 4095
+  double valid = 0.1;  // share of the items outside the test part that becomes the validation part
   uint64_t seed = 1;
   SplitBy by = SplitBy::user;
-  // splits `last`, `one`: number of test items (and of validation items) per user; `user_time`: least number of test
-  // items
+  // For the splits `last` and `one`: number of test items per user, and as many for validation. For the split
+  // `user_time`: least number of test items per user.
   int64_t n = 1;
-  double test = 0.2;  // splits `time`, `user_time`, `share`: share of the items that becomes the test part
-  std::optional<int64_t> at = std::nullopt;  // split `time`: interactions from this time on are the test part
+  // for the splits `time`, `user_time` and `share`: share of the interactions that becomes the test part
+  double test = 0.2;
+  std::optional<int64_t> at = std::nullopt;  // for the split `time`: interactions from this time on are test
 };
 
-/// Returns the part of each item of each user: 0 train, 1 validation, 2 test.
+/// Returns for each relevant interaction its part: 0 train, 1 validation, 2 test.
 std::vector<int8_t> parts_of(const Positives& positives, const FoldOptions& options);
 
-/// Returns the part of each rating: 0 train, 1 validation, 2 test. Ratings that are not positives get the part that
-/// time, files, cold users or cold items determine. If parts are drawn at random, such ratings are in train.
+/// Returns for each rating its part: 0 train, 1 validation, 2 test. Ratings that are not among the positives (relevant
+/// interactions) get the part that their time, file, user or item belongs to. If the split is random, they are in
+/// train.
 std::vector<int8_t> parts_of_ratings(const Positives& positives, const FoldOptions& options,
                                      std::span<const int64_t> user, std::span<const int64_t> item,
                                      const RatingDetails& details);
 
-/// One list per user: its relevant items and its negatives, shuffled.
+/// The lists of a train, validation or test part: one list per user, with the user's relevant items and negatives,
+/// shuffled.
 struct Part {
   std::vector<int64_t> users, sizes, items;
   std::vector<float> relevance;
@@ -93,18 +103,20 @@ struct Part {
 
 struct Fold {
   Part train, valid, test;
-  // number of users with too few unseen items for all negatives; their three parts share the unseen items
+  // number of users who have too few unseen items for all negatives; their train, validation and test lists share the
+  // items
   int64_t short_users = 0;
-  // splits `last`, `user_time`, `one`: number of users with too few items; all their items are in train
+  // for the splits `last`, `user_time` and `one`: number of users with too few items for a test part; all are in train
   int64_t whole_users = 0;
-  // number of users, and of items, that have relevant rows in test but none in train
+  // number of users, and number of items, with relevant rows in test but none in train
   int64_t new_users = 0, new_items = 0;
 };
 
-/// Makes a fold. By user: each user's relevant items are shuffled and assigned to the folds in rotation; of the items
-/// that are not in test, round(valid x n) (at least 1 of 2 or more, if valid > 0) are validation. Each part gets nsr
-/// distinct negatives per relevant item, never a relevant item of the user. The same seed gives the same folds for any
-/// nsr, and the same negatives for the same (seed, nsr, fold). Cold items are negatives of their own part only.
+/// Makes a fold: train, validation and test lists of the users. With the split `user`, each user's relevant items are
+/// shuffled and assigned to the folds in rotation. Of the n items that are not in test, round(valid * n) are
+/// validation, but at least 1 if valid > 0 and n >= 2. Each part gets nsr distinct negatives per relevant item, which
+/// are never relevant items of the user. The same seed gives the same folds for any nsr, and the same negatives for the
+/// same (seed, nsr, fold). With the split `cold_item`, negatives are drawn from the items of their own part only.
 Fold make_fold(const Positives& positives, const FoldOptions& options);
 
 }  // namespace mr

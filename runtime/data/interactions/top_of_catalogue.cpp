@@ -1,4 +1,5 @@
-// The first items of a factor model for each user, among all items of the catalogue.
+// Finds the first items of each user, among all items of the catalogue, for models that score a pair by the inner
+// product of a user vector and an item vector.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -21,7 +22,8 @@ struct TopOfCatalogue {
       lua::fields("items", &TopOfCatalogue::items, "scores", &TopOfCatalogue::scores, "sizes", &TopOfCatalogue::sizes);
 };
 
-/// least number of users, and of items per ranked one, for which packing the items is worthwhile
+/// Packing the item vectors is worthwhile if there are at least this many users, and this many items per item that is
+/// returned.
 constexpr int64_t least_users = 8, least_items_of_each = 8;
 
 void check_arguments(const Tensor& users, const Tensor& items, const Tensor& chosen, const UserItems& excluded,
@@ -36,7 +38,7 @@ void check_arguments(const Tensor& users, const Tensor& items, const Tensor& cho
   if (k < 1) throw ArgumentError("k", std::to_string(k) + ", expected at least 1");
 }
 
-/// For each chosen user, the items that are not ranked, counted from 0 and ascending.
+/// For each chosen user, the items that must not be returned, counted from 0 and ascending.
 struct LeftOut {
   std::vector<int64_t> offsets{0}, items;
   void add(const int64_t* first, const int64_t* last) {
@@ -46,9 +48,9 @@ struct LeftOut {
   int64_t count(int64_t user) const { return offsets[user + 1] - offsets[user]; }
 };
 
-/// Returns the k items of 1 .. all with the largest inner products for each chosen user, without those that are left
-/// out. Returns nothing if scoring rows one by one is as fast, or the only way: on a GPU, in double precision, for few
-/// users, for many of the items, and for factors that are not finite.
+/// Returns for each chosen user the k items with the largest inner products, except those that are left out. Only items
+/// 1 .. all take part. Returns nothing where scoring pairs one by one is as fast or the only way: on a GPU, in double
+/// precision, for few users, if k is a large part of the items, and if vectors are not finite.
 std::optional<TopOfCatalogue> first_items(const Tensor& users, const Tensor& items, const Tensor& chosen,
                                           const LeftOut& left_out, int64_t all, int64_t k) {
   const int64_t count = chosen.entries(), width = items.size(1);
@@ -91,7 +93,7 @@ std::optional<TopOfCatalogue> top_of_catalogue(const Tensor& users, const Tensor
   return first_items(users, items, chosen, left_out, excluded->all_items, k);
 }
 
-/// Lists of a few candidates per user, and the number of all candidates of each user.
+/// Lists with the first candidates of each user. `sizes` has the number of all candidates of each user.
 struct FirstCandidates {
   Lists lists;
   Tensor users, items, sizes;
@@ -99,8 +101,8 @@ struct FirstCandidates {
                                              "items", &FirstCandidates::items, "sizes", &FirstCandidates::sizes);
 };
 
-/// Returns how many of the n best items score at least as high as the k-th. Returns nothing if all n do although there
-/// are more items (n < `all`), because items beyond the n may tie as well.
+/// Returns how many of the n best items score at least as high as the k-th: k, plus those tied with it. Returns nothing
+/// if all n do and there are more items (n < `all`), because these may be tied too.
 std::optional<int64_t> with_ties(const float* scores, int64_t n, int64_t k, int64_t all) {
   if (n <= k) return n;
   int64_t last = k;
@@ -108,9 +110,9 @@ std::optional<int64_t> with_ties(const float* scores, int64_t n, int64_t k, int6
   return last == n && n < all ? std::nullopt : std::optional(last);
 }
 
-/// Returns for each user the first k items and those tied with the k-th one, together with the user's relevant items
-/// (targets), ascending. Metrics with a cutoff of at most k have the values of the full catalogue on these lists. A
-/// target is never excluded.
+/// Returns for each user the first k items, those tied with the k-th one, and the user's relevant items (targets),
+/// ascending by item. Metrics with a cutoff of at most k have the same values on these lists as on lists of the whole
+/// catalogue. Relevant items are never excluded.
 std::optional<FirstCandidates> first_candidates(const Tensor& users, const Tensor& items, const Tensor& chosen,
                                                 const UserItems& targets, const UserItems& excluded, int64_t k) {
   constexpr int64_t spare = 8;

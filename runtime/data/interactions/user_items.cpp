@@ -48,12 +48,12 @@ UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<ItemGr
 
 namespace {
 
-/// Calls `take` with each pair of a user (numbered from 1) and an item.
+/// Calls take(user, item, grade) for each item of one user. Users count from 1.
 void pairs_of(const UserItemTable& table, int64_t user, auto&& take) {
   for (int64_t i = table.offsets[user - 1]; i < table.offsets[user]; ++i) take(user, table.items[i], table.grades[i]);
 }
 
-/// Calls `take` with all pairs of a user and an item.
+/// Calls take(user, item, grade) for each item of every user.
 void pairs_of(const UserItemTable& table, auto&& take) {
   for (int64_t user = 1; user <= table.all_users(); ++user) pairs_of(table, user, take);
 }
@@ -79,7 +79,8 @@ UserItems user_items(const Lists& lists, const Tensor& users, const Tensor& item
   });
 }
 
-/// Returns the items of ratings: all of them, or only those rated above 0.
+/// Returns the items of each user from a table of ratings: all rated items if `all` is true, else those with a rating
+/// above 0.
 UserItems items_of_ratings(const Tensor& user, const Tensor& item, const Tensor& value, bool all, int64_t all_users,
                            int64_t all_items) {
   check_totals(all_users, all_items);
@@ -110,7 +111,7 @@ UserItems together(const UserItems& a, const UserItems& b) {
   });
 }
 
-/// Returns a table with the items of the given users only.
+/// Returns a table with the items of the given users; all other users have no items.
 UserItems only(const UserItems& table, const Tensor& users) {
   check::index("users", users, table->all_users());
   const Column<int64_t> chosen(users);
@@ -119,7 +120,7 @@ UserItems only(const UserItems& table, const Tensor& users) {
   });
 }
 
-/// Returns a table with the same pairs, for another total of users and items.
+/// Returns a table with the same pairs of users and items, but with another number of users and of items in all.
 UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   check_totals(all_users, all_items);
   pairs_of(*table, [&](int64_t user, int64_t item, float) {
@@ -131,7 +132,7 @@ UserItems sized(const UserItems& table, int64_t all_users, int64_t all_items) {
   return user_item_table(all_users, all_items, [&](auto&& take) { pairs_of(*table, take); });
 }
 
-/// Returns the number of pairs of the given users that are in `table` but not in `other`.
+/// Returns how many pairs of a user and an item are in `table` but not in `other`, for the given users.
 int64_t count_without(const UserItems& table, const UserItems& other, const Tensor& users) {
   if (table->all_users() != other->all_users())
     throw ArgumentError("other", "has " + std::to_string(other->all_users()) + " users, expected " +

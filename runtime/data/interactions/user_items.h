@@ -1,4 +1,4 @@
-// The items of each user, with grades: for example relevant items, or known items.
+// A table of the items of each user, with grades. It holds, for example, the relevant items or the known items.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@
 
 namespace mr {
 
-/// The tensors of a UserItemTable on the GPU.
+/// A copy of a UserItemTable on the GPU.
 struct UserItemTensors {
   Tensor offsets, items;
 };
 
-/// The items of user u (from 0) are items[offsets[u]] .. items[offsets[u + 1] - 1], ascending, counted from 1.
+/// The items of each user: user u (from 0) has items[offsets[u]] .. items[offsets[u + 1] - 1], which are ascending and
+/// count from 1.
 struct UserItemTable {
   std::vector<int64_t> offsets, items;
   std::vector<float> grades;
@@ -26,7 +27,7 @@ struct UserItemTable {
 
   int64_t all_users() const { return static_cast<int64_t>(offsets.size()) - 1; }
   int64_t count(int64_t user) const { return offsets[user + 1] - offsets[user]; }
-  /// Returns a copy on the GPU, made by the first call.
+  /// Returns a copy of this table on the GPU. The copy is made by the first call.
   const UserItemTensors& on_gpu() const;
 
  private:
@@ -36,13 +37,13 @@ struct UserItemTable {
 
 using UserItems = std::shared_ptr<const UserItemTable>;
 
-/// Makes a table from the items and grades of all users, where those of user u (from 0) are by_user[starts[u]] to
-/// by_user[starts[u + 1] - 1], in any order. Duplicates are merged and keep the larger grade.
+/// Makes a table of the items of each user. User u (from 0) has the pairs of item and grade by_user[starts[u]] to
+/// by_user[starts[u + 1] - 1], in any order. An item that occurs twice keeps the larger grade.
 UserItems user_item_table(const std::vector<int64_t>& starts, std::vector<std::pair<int64_t, float>> by_user,
                           int64_t all_items);
 
-/// Makes a table from the pairs that `each` passes to its argument, a function of user and item (from 1) and grade.
-/// `each` is called twice, so that no list of pairs takes memory.
+/// Makes a table of the items of each user. `each` calls its argument, a function of user, item (both from 1) and
+/// grade, for every pair. It is called twice, so that no list of all pairs takes memory.
 template <class Each>
 UserItems user_item_table(int64_t all_users, int64_t all_items, const Each& each) {
   std::vector<int64_t> starts(static_cast<size_t>(all_users) + 1, 0);
@@ -54,7 +55,8 @@ UserItems user_item_table(int64_t all_users, int64_t all_items, const Each& each
   return user_item_table(starts, std::move(by_user), all_items);
 }
 
-/// Throws unless there is a user for each list and an item for each row, with numbers up to these.
+/// Throws unless there is one user for each list and one item for each row, with numbers from 1 to all_users and to
+/// all_items.
 void check_users_and_items(const Tensor& users, const Tensor& items, const Lists& lists, int64_t all_users,
                            int64_t all_items);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Pieces = std::vector<LetorRows>;
 
-/// Reads the text in pieces, each by one thread. Pieces after a bad line may be skipped.
+/// Reads a LETOR file in pieces, each by one thread. Pieces after the first bad line may be skipped.
 Pieces read_pieces(const TextPieces& text, const std::string& path, const LetorOptions& options) {
   Pieces pieces(static_cast<size_t>(text.pieces()));
   std::atomic<size_t> first_bad{pieces.size()};

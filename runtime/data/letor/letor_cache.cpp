@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that was modified this shortly before it was read may have changed again within the resolution of file times.
+/// Resolution of file times, at worst, in nanoseconds. If a file was modified less than this before it was read, it may
+/// have been changed again without a new time.
 constexpr int64_t coarsest_clock = 2'000'000'000;
 
 int64_t now() {
@@ -58,8 +59,8 @@ class Reader {
   }
 
  private:
-  /// Reads the cache; returns nothing if the text file has changed. The text is read only if its times do not decide
-  /// that.
+  /// Reads the cache of a LETOR file. Returns nothing if there is none or the text file has changed since. If the file
+  /// times are equal and old enough, the file is unchanged; otherwise its checksum is computed.
   std::optional<LetorFile> from_cache() const {
     const std::optional<LetorCacheFile> cache = LetorCacheFile::open(cache_, key_);
     if (!cache) return std::nullopt;
@@ -73,8 +74,8 @@ class Reader {
       return std::nullopt;
     }
     LetorFile file = cache->load();
-    // The content is the same but the file's times are new. The cache gets the new times, so that next time no checksum
-    // is needed.
+    // The text file has new times but the same content. The new times are written to the cache, so that next time no
+    // checksum is needed.
     if (text.unchanged()) write({key_, text.stamp(), made_from.checksum, read_at}, file);
     return file;
   }

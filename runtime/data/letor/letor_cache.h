@@ -1,4 +1,4 @@
-// Caches the data of a LETOR file in a binary file that loads at the speed of the disk.
+// Caches the data of a LETOR text file in a binary file, which loads at the speed of the disk.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace mr {
 
-/// Like read_letor, but reads a cache in `folder` for this path and these options. The cache is written if it is
-/// missing or stale. It is stale if the text file has another size, or if both its times (or times too recent to
-/// decide) and its checksum differ. A cache that is damaged, or of another file or version, is never used: `problem`
-/// then says why it was written again, or why it cannot be written. Otherwise `problem` is empty.
+/// Like read_letor, but uses a cache file in `folder`, which belongs to this path and these options. The cache is used
+/// if the text file has the same size and times as when the cache was made. If the times differ or are too recent to be
+/// sure, the checksum decides. A missing or outdated cache is written anew. `problem` is empty, unless an existing
+/// cache was unusable (damaged, or of another file or version) or the new one cannot be written; then it says why.
 LetorFile read_letor_cached(const std::string& path, const LetorOptions& options, const std::string& folder,
                             std::string& problem);
 

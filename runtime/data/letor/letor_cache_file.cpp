@@ -95,7 +95,7 @@ void LetorCacheFile::read_header() {
   source_ = {{}, {h.size, h.modified, h.changed}, h.source_checksum, h.read_at};
 }
 
-/// The sizes in the header are compared with the file's size before memory is allocated by them.
+/// Compares the sizes in the header with the size of the file. Memory is allocated by these sizes only afterwards.
 void LetorCacheFile::need_sizes() const {
   const Header& h = header_;
   const int64_t size = file_.size();

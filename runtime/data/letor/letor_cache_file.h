@@ -1,5 +1,5 @@
-// The binary file of letor_cache.h: a header of fixed size, the key, features, labels, sizes of lists, lengths of ids
-// and of document names, then their texts. Numbers are little-endian.
+// The binary cache file of a LETOR file: a header of fixed size, the key, features, labels, sizes of lists, and lengths
+// of query ids and of document names, then the text of these names. Numbers are little-endian.
 #pragma once
 
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace mr {
 
-/// Identifies the text file and the options that a cache was made from.
+/// Identifies the LETOR text file, and the options for reading it, from which a cache was made.
 struct LetorSource {
-  std::string key;  // path of the LETOR file and options for reading it, as text
+  std::string key;  // path of the text file and options for reading it, as one text
   io::FileStamp stamp;
   uint64_t checksum = 0;
   int64_t read_at = 0;  // time when the text file was read, in nanoseconds since 1970
@@ -25,24 +25,26 @@ struct LetorCacheHeader {
   int64_t size, modified, changed;  // size and times of the LETOR text file
   uint64_t source_checksum;
   int64_t read_at;
-  int64_t rows, width, queries, documents;  // documents: number of rows, or 0 if no row has a document name
+  // `documents` is the number of rows, or 0 if the rows have no document names
+  int64_t rows, width, queries, documents;
   int64_t key_bytes, text_bytes;
-  uint64_t payload_checksum;  // checksum of all bytes after the header
-  uint64_t header_checksum;   // checksum of the header's other bytes
+  uint64_t payload_checksum;  // checksum of all bytes of the file after the header
+  uint64_t header_checksum;   // checksum of all bytes of the file's header before this one
 };
 
-/// Thrown for a cache that exists but cannot be used. The message begins with its path.
+/// The error of a cache file that exists but cannot be used. The message begins with the file's path.
 struct BadCache : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class LetorCacheFile {
  public:
-  /// Opens a cache; returns nothing if there is no file. Throws BadCache unless version, key and sizes match.
+  /// Opens a cache file and reads its header. Returns nothing if there is no file. Throws BadCache if its version or
+  /// key is another one, or if its sizes are wrong.
   static std::optional<LetorCacheFile> open(const std::string& path, const std::string& key);
 
   const LetorSource& source() const { return source_; }
-  /// Throws BadCache if a checksum does not match.
+  /// Reads the data from the cache file. Throws BadCache if a checksum does not match.
   LetorFile load() const;
 
  private:
@@ -59,8 +61,8 @@ class LetorCacheFile {
   LetorSource source_;
 };
 
-/// Writes a cache through io::NewFile and makes its folders. It replaces only caches, and throws std::runtime_error
-/// with the path otherwise.
+/// Writes a cache file and creates its folder if needed. If the path exists and is not a cache file, or cannot be
+/// written, throws std::runtime_error with the path.
 void write_letor_cache(const std::string& path, const LetorSource& source, const LetorFile& file);
 
 }  // namespace mr

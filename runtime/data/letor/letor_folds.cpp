@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the path folder/name, plain, with .txt or with .txt.gz; empty if no such file exists.
+/// Returns the path of folder/name, or of this name with ".txt", ".txt.gz" or ".gz". Returns "" if none of these files
+/// exists.
 std::string find_part(const fs::path& folder, const std::string& name) {
   for (const char* const ending : {"", ".txt", ".txt.gz", ".gz"}) {
     const fs::path path = folder / (name + ending);
@@ -107,7 +108,8 @@ std::vector<FoldPaths> from_test_parts(const std::vector<std::string>& parts) {
 }  // namespace
 
 std::vector<FoldPaths> letor_fold_paths(const std::string& folder) {
-  std::error_code unknown;  // receives an error, for example if the name is too long; then the folder counts as missing
+  // receives an error, for example that the name is too long; the folder is then reported as missing
+  std::error_code unknown;
   if (!fs::is_directory(folder, unknown)) throw std::runtime_error(folder + ": no such folder");
   if (fs::exists(fs::path(folder) / "folds.tsv")) return from_table(folder);
   std::vector<FoldPaths> folds = from_folders(folder);

@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// For "docid = X ..." returns X; any other comment is the document's name unchanged.
+/// Returns the document name in a line's comment: X if the comment is "docid = X ...", else the whole comment.
 std::string_view document_of(std::string_view comment) {
   comment = trimmed(comment);
   if (comment.substr(0, 5) != "docid") return comment;
@@ -40,7 +40,7 @@ class Parser {
 
   LetorRows parse(std::string_view piece, int64_t lines_before) {
     line_ = lines_before;
-    // A feature's value takes at least four bytes of text: "1:2" and a separator.
+    // A feature takes at least four bytes of text: "1:2" and a separator. So there are at most size / 4 + 1 values.
     out_.values = std::make_unique_for_overwrite<float[]>(piece.size() / 4 + 1);
     next_value_ = out_.values.get();
     size_t at = 0;
@@ -55,7 +55,7 @@ class Parser {
     return std::move(out_);
   }
 
-  /// Returns the rows that parse() had read before it threw, together with the bad line.
+  /// Returns the rows that `parse` had read before it threw an error, together with the text of the bad line.
   LetorRows before_bad_line() {
     out_.bad = true;
     out_.bad_line = whole_line_;
@@ -116,7 +116,8 @@ class Parser {
     out_.rows.push_back(row_);
   }
 
-  /// Reads features while they are plain numbers with ascending ids. Returns true if this reaches the end of the line.
+  /// Reads the features of a line as long as they are plain numbers with ascending ids. Returns true if it reaches the
+  /// end of the line.
   bool plain_features(int64_t& previous) {
     const char *at = line_text_.data() + word_at_, *const end = line_text_.data() + line_text_.size();
     for (;;) {
@@ -134,10 +135,12 @@ class Parser {
     }
   }
 
-  /// Parses a finite number that ends at a blank or at `end`. Returns its end, or nullptr.
+  /// Parses a finite number that is followed by a blank or by `end`. Returns the position after the number, or nullptr
+  /// if it is not such a number.
   const char* number(const char* at, const char* end, float& value) const {
     const char* stop = at < near_end_ ? plain_number(at, value) : nullptr;
-    // The fast parser may have read past `end`, into the comment or the next line: then its result is not used.
+    // The fast parser may read beyond `end`, into the comment or the next line. If its number does not end before
+    // `end`, it is parsed again by the exact parser.
     if (stop != nullptr && stop < end && is_blank(*stop)) return stop;
     if (!read_number(at, end, value, stop) || (stop != end && !is_blank(*stop))) return nullptr;
     return stop;
@@ -193,7 +196,8 @@ class Parser {
   const std::string& path_;
   const LetorOptions& options_;
   const int64_t limit_;
-  const char* const near_end_;  // before this position the fast number parser may read ahead without leaving the memory
+  // Before this position, the fast number parser, which reads ahead, stays within the memory.
+  const char* const near_end_;
   LetorRows out_;
   LetorRows::Row row_;
   float* next_value_ = nullptr;

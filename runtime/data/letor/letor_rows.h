@@ -1,4 +1,4 @@
-// Parses the rows of a piece of a LETOR file: a range of lines that one thread reads.
+// Parses the rows of a piece of a LETOR file, which is a range of lines that one thread reads.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mr {
 struct LetorRows {
   struct Row {
     int64_t count = 0;    // number of feature values in the line
-    bool listed = false;  // true: feature ids are in `ids`; false: they are 1 to `count`
+    bool listed = false;  // true if the line's feature ids are stored in `ids`; false if they are simply 1 to `count`
   };
   struct Query {
     std::string id;
@@ -22,22 +22,25 @@ struct LetorRows {
   };
   std::vector<float> labels;
   std::vector<Row> rows;
-  std::vector<Query> queries;  // one entry for each run of lines with the same qid
+  std::vector<Query> queries;  // one entry for each sequence of lines with the same qid
   std::vector<std::string> documents;
   std::unique_ptr<float[]> values;
   std::vector<int32_t> ids;
-  int64_t width = 0, widest_line = 0;  // the largest feature id of the piece, and the first line with that id
-  int64_t lines = 0;                   // number of lines; all line numbers here count from the start of the piece
-  std::string bad_line;                // if `bad`: the first line that cannot be parsed; later lines are not parsed
+  // the largest feature id in this part of the file, and the number of the first line that has it
+  int64_t width = 0, widest_line = 0;
+  // number of lines in this part of the file; line numbers count from the start of the part, not of the file
+  int64_t lines = 0;
+  // if `bad` is true, the text of the first line that cannot be parsed; later lines were not parsed
+  std::string bad_line;
   bool named = false, bad = false;
 };
 
-/// Parses the rows of a piece of the text. Memory up to the end of `readable`, which starts with the piece, may be
-/// read.
+/// Parses the rows in `piece`, a part of a LETOR file. `readable` begins with the piece and is longer: the fast number
+/// parser may read up to its end.
 LetorRows letor_rows(std::string_view piece, std::string_view readable, const std::string& path,
                      const LetorOptions& options);
 
-/// Parses one bad line again to throw its error.
+/// Parses a line that cannot be parsed once more, now with its number in the file, to throw its error.
 [[noreturn]] void bad_letor_line(std::string_view line, int64_t number, const std::string& path,
                                  const LetorOptions& options);
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t most_terms = 1 << 20;
 
-/// A temporary folder inside another folder; the destructor deletes it with all its content.
+/// A temporary folder inside `parent`. The destructor deletes it with all its content.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const fs::path& parent) {
@@ -46,7 +46,8 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-/// Returns the first difference between a folder's files and the data set as a sentence; "" if there is none.
+/// Compares the files of a data set in a folder with their known checksums. Returns the first difference as a sentence,
+/// or "" if there is none.
 std::string difference(const DataSet& set, const fs::path& folder) {
   for (const DataSet::File& file : set.files) {
     const fs::path plain = folder / file.path, packed = plain.string() + ".gz";
@@ -58,8 +59,8 @@ std::string difference(const DataSet& set, const fs::path& folder) {
   return "";
 }
 
-/// Copies to `out` the sections of `text` with the given headings, which are underlined with `=`, each up to the next
-/// such heading.
+/// Copies the sections of `text` with the given headings to `out`. A heading is a line that the next line underlines
+/// with `=`; its section ends before the next heading.
 void write_sections(std::istream& text, const std::vector<std::string>& headings, std::ostream& out) {
   std::string line, next;
   bool wanted = false;
@@ -125,7 +126,8 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
     out << set.name << " was fetched before and is complete: " << target.string() << "\n";
     return write_terms(set, target, out);
   }
-  // A folder of this name that this program did not write is never replaced.
+  // The data set's folder exists but does not have the right files. It is never replaced, because this program may not
+  // have written it.
   if (fs::exists(target))
     throw std::runtime_error(target.string() + " exists already but is not this data set (" + state +
                              "): move it, then try again");
@@ -135,7 +137,7 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
   out << "Fetching " << set.url << std::endl;
   fetch(set.url, archive, set.max_bytes);
   fs::create_directory(unpacked);
-  // Returns the names of the files to unpack: only files whose checksums are known.
+  // Only files whose checksums are known are unpacked.
   std::set<std::string> wanted;
   for (const DataSet::File& file : set.files) wanted.insert(set.folder + "/" + file.path);
   unpack_zip(archive, unpacked, wanted, set.max_bytes);
@@ -153,7 +155,8 @@ void data_get(const DataSet& set, const fs::path& data_folder, std::ostream& out
 void data_list(const std::vector<DataSet>& sets, const std::vector<fs::path>& folders, std::ostream& out) {
   for (const DataSet& set : sets) {
     out << set.name << "  " << set.summary << "\n    ";
-    // Finds the first folder that has the data set: a script would read it, even if its data is damaged.
+    // Takes the first folder that has the data set, even if it is damaged there, because scripts would read it from
+    // this folder too.
     const auto at = std::find_if(folders.begin(), folders.end(), [&](const fs::path& folder) {
       std::error_code ignored;
       return fs::exists(folder / set.folder, ignored);

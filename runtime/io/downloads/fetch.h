@@ -1,4 +1,4 @@
-// Downloads by the `curl` command, which supports proxies and certificates. It is started without a shell.
+// Downloads files by the command `curl`, which supports proxies and certificates. It is started without a shell.
 #pragma once
 
 #include <cstdint>

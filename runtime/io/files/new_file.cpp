@@ -40,8 +40,8 @@ std::string random_name() {
   return text.data();
 }
 
-/// Returns true if no process writes the temporary file: it is old and not locked (locks do not work on some network
-/// folders).
+/// Returns true if a temporary file was left behind by a process that was killed: it is not locked and older than a
+/// minute. The age matters because locks do not work on some network folders.
 bool is_abandoned(const std::string& path, int file) {
   constexpr std::chrono::seconds oldest{60};
   std::error_code unknown;
@@ -51,8 +51,8 @@ bool is_abandoned(const std::string& path, int file) {
          S_ISREG(there.st_mode) && flock(file, LOCK_EX | LOCK_NB) == 0;
 }
 
-/// Removes abandoned temporary files of killed writers among a folder's first `most_names` names: listing huge folders
-/// is slow.
+/// Removes temporary files that killed processes left in a folder. It looks only at the first `most_names` files,
+/// because listing a huge folder is slow.
 void remove_abandoned(const std::string& folder) {
   struct Close {
     void operator()(DIR* opened) const { closedir(opened); }
@@ -70,7 +70,7 @@ void remove_abandoned(const std::string& folder) {
   }
 }
 
-/// Returns true if this process has not written into the folder before.
+/// Returns true if this process has not written into this folder before.
 bool is_first_in(const std::string& folder) {
   static std::mutex guard;
   static std::set<std::string> known;
@@ -136,7 +136,8 @@ void NewFile::open_temporary() {
     temporary_.clear();
     fail_by_errno();
   }
-  flock(descriptor_, LOCK_EX | LOCK_NB);     // other processes delete unlocked temporary files as abandoned
+  // the lock tells other processes, which delete abandoned temporary files, that this one is in use
+  flock(descriptor_, LOCK_EX | LOCK_NB);
   if (replaces) fchmod(descriptor_, mode_);  // the new file gets the permissions of the file that it replaces
 }
 

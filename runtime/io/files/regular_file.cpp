@@ -48,7 +48,8 @@ void need_regular(const std::string& path) {
 }
 
 RegularFile::RegularFile(const std::string& path, int64_t max_bytes) : path_(path) {
-  // Opening a device may have side effects, so the file's type is checked before and again after opening.
+  // Opening a device may have side effects, so the type of the file is checked before it is opened. It is checked again
+  // afterwards, because the file may have been replaced meanwhile.
   need_regular(path);
   descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);  // NOLINT: open is variadic
   if (descriptor_ < 0) fail(path, std::string("cannot read: ") + std::strerror(errno));

@@ -1,4 +1,4 @@
-// Reads regular files, with checks for files of another type and for files that change meanwhile.
+// Reads regular files. Refuses other types of files, and detects files that change while they are read.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace mr::io {
 
-/// Identifies the state of a file without reading its content: size and times, in nanoseconds since 1970.
+/// The state of a file, by which changes are detected without reading its content: its size, and times in nanoseconds
+/// since 1970.
 struct FileStamp {
   int64_t size = 0;
   int64_t modified = 0;  // time of the last change of content; programs that copy files may set this time
@@ -15,17 +16,17 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Throws if a path has a zero byte, at which the operating system would end it.
+/// Throws if a path contains a zero byte, because the operating system would cut the path off there.
 void need_path(const std::string& path);
 /// Throws if the path exists but is not a regular file: a folder, a pipe, a device, or a dangling link. Opening such
 /// files may block forever, and reading them may never end.
 void need_regular(const std::string& path);
 
-/// A regular file, open for reading. It is not memory-mapped, because truncating a mapped file would crash the program.
-/// A file that is replaced by renaming keeps its old bytes here.
+/// A regular file that is open for reading. It is not memory-mapped, because a mapped file that becomes shorter would
+/// crash the program. If another file takes its name, this object still reads the old file.
 class RegularFile {
  public:
-  /// Opens the file. Throws with the path if the file is missing, not regular, or larger than max_bytes.
+  /// Opens a file for reading. Throws an error with its path if it is missing, not regular, or larger than max_bytes.
   explicit RegularFile(const std::string& path, int64_t max_bytes = std::numeric_limits<int64_t>::max());
   ~RegularFile();
   RegularFile(RegularFile&& other) noexcept;
@@ -33,13 +34,15 @@ class RegularFile {
 
   const std::string& path() const { return path_; }
   int64_t size() const { return stamp_.size; }
-  /// `stamp` returns the file's state when it was opened. `unchanged` returns true if the state is still equal.
+  /// `stamp` returns size and times of the file when it was opened. `unchanged` returns true if they are still the
+  /// same.
   const FileStamp& stamp() const { return stamp_; }
   bool unchanged() const;
 
-  /// Reads `bytes` at offset `at`. Throws with the path if the file became shorter. Thread-safe.
+  /// Reads `bytes` bytes at offset `at` into `target`. Throws an error with the path if the file has become shorter.
+  /// Several threads may call it at the same time.
   void read(int64_t at, void* target, int64_t bytes) const;
-  /// Advises the operating system to read the whole file ahead.
+  /// Asks the operating system to read the whole file into memory ahead of time.
   void read_soon() const;
   uint64_t checksum() const;
 

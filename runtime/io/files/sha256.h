@@ -1,4 +1,5 @@
-// SHA-256 (FIPS 180-4) by libnettle, which libarchive depends on.
+// SHA-256 checksums (FIPS 180-4), computed by libnettle. That library is installed anyway, because libarchive depends
+// on it.
 #pragma once
 
 #include <filesystem>

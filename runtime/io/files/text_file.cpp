@@ -20,7 +20,7 @@ namespace {
 struct Inflater {
   z_stream stream{};
   Inflater() {
-    // The window size 16 + MAX_WBITS makes zlib accept gzip headers only.
+    // zlib reads the window size 16 + MAX_WBITS as: accept gzip headers only.
     if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() { inflateEnd(&stream); }
@@ -50,7 +50,7 @@ std::string unpacked(const std::string& path, std::string_view packed, int64_t m
     if (static_cast<int64_t>(filled) > limit.bytes()) fail(path, limit.text());
     if (status == Z_STREAM_END) {
       if (left == 0) break;
-      inflateReset(&z);  // another gzip member follows in the same file
+      inflateReset(&z);  // the file continues with another gzip member (compressed part)
       continue;
     }
     if (status == Z_BUF_ERROR || (status == Z_OK && left == 0 && z.avail_out > 0)) {
@@ -84,7 +84,8 @@ std::string quoted(std::string_view word) {
 bool read_number(const char* begin, const char* end, float& value, const char*& stop) {
   const auto [after, status] = fast_float::from_chars(begin, end, value);
   stop = after;
-  // A finite value that is out of range has underflowed, which is not an error.
+  // The parser also reports numbers that are out of range. If the value is finite, it was too small and became 0 or
+  // nearly 0, which is not an error.
   return (status == std::errc() || status == std::errc::result_out_of_range) && std::isfinite(value);
 }
 

@@ -1,4 +1,4 @@
-// Reads text files, plain or gzipped, into memory. Errors name the position in the file.
+// Reads text files, plain or gzipped, into memory. Errors name line and column of the file.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace mr {
 
 constexpr int64_t largest_text = int64_t{8} << 30;
 
-/// Returns the text of a file, unpacked if it starts like gzip, without a byte order mark. Throws with the path if the
-/// file is missing, not regular, truncated or damaged gzip, or larger than max_bytes or io::UnpackLimit allow.
+/// Returns the text of a file without a byte order mark. If the file starts like gzip, it is unpacked. Throws an error
+/// with the path if the file is missing, not regular, truncated or damaged gzip, or larger than max_bytes or
+/// io::UnpackLimit allow.
 std::string read_text_file(const std::string& path, int64_t max_bytes = largest_text);
 std::string read_text(const io::RegularFile& file, int64_t max_bytes);
 
@@ -30,14 +31,15 @@ class ParseError : public std::runtime_error {
                            without_zeros(text)) {}
 };
 
-/// Parses the number at the start of [begin, end). Returns true if it is finite in float32; `stop` is its end.
+/// Parses the number at the start of the text [begin, end). Returns true if it is finite as float32; `stop` is the
+/// position after it.
 bool read_number(const char* begin, const char* end, float& value, const char*& stop);
 
-/// Returns a word of a file for a message: quoted, truncated if long, with zero bytes escaped.
+/// Returns a word of a file as it is shown in an error: in quotes, shortened if long, with zero bytes escaped.
 std::string quoted(std::string_view word);
 
-/// Parses `word` as a number, rounded once to float32; numbers that are too small become 0. Throws ParseError that
-/// names `what` for words, infinities, NaN, and numbers that overflow float32.
+/// Parses `word` as a number, rounded once to float32. Numbers that are too small become 0. Throws ParseError, which
+/// says what the number is for (`what`), if the word is not a number, is infinite or NaN, or overflows float32.
 float parse_number(std::string_view word, const std::string& path, int64_t line, int64_t column,
                    const std::string& what);
 

@@ -1,4 +1,4 @@
-// Limits the size of the data that is unpacked from a compressed file.
+// Limits how much data is unpacked from a compressed file, so that a small file cannot fill the memory.
 #pragma once
 
 #include <algorithm>
@@ -7,15 +7,16 @@
 
 namespace mr::io {
 
-/// Allows at most `max_bytes` and, above a size that every machine can hold, at most a hundred times the packed bytes.
-/// Gzip shrinks feature files to a tenth or a thirtieth, but a zip bomb to a thousandth.
+/// The limit of unpacked bytes is the smaller of `max_bytes` and a hundred times the packed bytes; the latter counts as
+/// at least 64 MiB, which every machine can hold. Gzip shrinks files of features to a tenth or a thirtieth, but a zip
+/// bomb to a thousandth.
 class UnpackLimit {
  public:
   UnpackLimit(int64_t packed_bytes, int64_t max_bytes)
       : packed_(packed_bytes), max_bytes_(max_bytes), by_ratio_(std::max(harmless, most_ratio * packed_bytes)) {}
 
   int64_t bytes() const { return std::min(max_bytes_, by_ratio_); }
-  /// Returns the error message for a file that exceeds the limit.
+  /// Returns the text of the error for a file that unpacks to more than the limit.
   std::string text() const {
     if (max_bytes_ <= by_ratio_) return "unpacks to more than the limit of " + std::to_string(max_bytes_) + " bytes";
     return "unpacks to more than " + std::to_string(by_ratio_) + " bytes, the limit for " + std::to_string(packed_) +
