@@ -39,13 +39,14 @@ FrontArrays& front_arrays() {
 
 void fill_up(std::vector<double>& v) { v.resize(static_cast<size_t>(filled_up(static_cast<int64_t>(v.size()))), 0.0); }
 
-/// A subset of the near rows (relevant rows with scores near the highest one), by their indices.
+/// A subset of the near rows (relevant rows with scores near the highest score of a relevant row), by their indices.
 struct Part {
   const int32_t* rows;
   int64_t size;
 };
 
-/// Finds the relevant rows whose scores are near the highest one, with the exponentials of their scores relative to it.
+/// Finds the relevant rows whose scores are near the highest score of a relevant row, and computes the exponential of
+/// the difference between each of these scores and the highest.
 class NearTop {
  public:
   template <class Work>

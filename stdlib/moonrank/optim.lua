@@ -93,7 +93,7 @@ function Optimizer:zero_grad()
   for _, parameter in ipairs(self._parameters or {}) do parameter:zero_grad() end
 end
 
--- Returns the optimizer's state, as names and tensors, to be saved in a file.
+-- Returns the optimizer's state, to be saved in a file: an array of names, and an array of the tensors of these names.
 function Optimizer:_numbers() return core.optimizer_numbers(state_of(self)) end
 
 -- Checks a state from a file: raises the same errors as :_resume, but does not change the optimizer's state.

@@ -18,8 +18,9 @@ end
 local opens, closes = lexer.opens, lexer.closes
 local begins_expression = { name = true, number = true }
 
--- Returns the positions in a cell's text at which a line begins with a name or a number, outside of every block. Lines
--- that begin otherwise, e.g. with "(" or "-", are left out, because they may continue the line before.
+-- Returns the positions in the code of a notebook's cell at which a line begins with a name or a number, outside of
+-- every block. Lines that begin otherwise, e.g. with "(" or "-", are left out, because they may continue the line
+-- before.
 local function starts_of_lines(text)
   local starts, depth, after = {}, 0, 0
   for _, token in ipairs(lexer.tokens(text)) do
