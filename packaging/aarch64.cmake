@@ -1,5 +1,5 @@
-# Toolchain of the preset aarch64: Debian's cross compiler, the libraries in build/aarch64-root (made by aarch64.sh),
-# and qemu, which runs programs of the build.
+# CMake toolchain of the preset aarch64: Debian's cross compiler, libraries in build/aarch64-root (which
+# packaging/aarch64.sh makes), and the emulator qemu, which runs programs of the build.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)

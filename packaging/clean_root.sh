@@ -33,7 +33,7 @@ install_and_try() {
   as_someone "sh /packages/try.sh moonrank"
   chroot "$root" moonrank --version
 }
-# moonrank-cuda takes the place of moonrank, and runs without a GPU, too
+# moonrank-cuda replaces the package moonrank; it must also run without a GPU
 for package in "$packages"/moonrank_*.deb "$packages"/moonrank-cuda_*.deb; do
   [ ! -e "$package" ] || install_and_try "$package"
 done

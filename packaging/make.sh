@@ -28,7 +28,7 @@ cmake --install "$build" --prefix "$stage/$name" --component Unspecified >/dev/n
 rm -rf "${stage:?}/$name/lib"
 strip -o "$stage/$name/bin/moonrank" "$build/portable/moonrank"
 
-# Ends with an error if a file needs a later glibc, or another library than these.
+# Ends with an error if a file needs glibc after 2.34, or a library that is not listed in the arguments.
 check_needs() {
   file=$1
   shift

@@ -1,5 +1,5 @@
-# Completion of the command moonrank for bash: commands and options as `moonrank --help` lists them, names for `doc` and
-# `data get` as the program knows them, and files elsewhere.
+# Bash completion of the command moonrank: commands and options from `moonrank --help`, names for `doc` and `data get`
+# from the program, and file names everywhere else.
 _moonrank() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=""
   case $before in

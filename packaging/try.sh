@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the program $1: a session, a sweep that is interrupted after its first trial, and the rest of it.
+# Tries the program $1: evaluates a list, starts a sweep and interrupts it after its first trial, then resumes the
+# sweep.
 set -eu
 here=$(dirname "$0")
 folder=$(mktemp -d)
@@ -9,7 +10,7 @@ trials() {
   echo "${found:-0}"
 }
 "$1" -e 'print(mr.evaluate(mr.tensor{3, 2, 1}, mr.lists{{0, 1, 0}}, {"rr"}))'
-# a job in the background ignores Ctrl-C unless this is undone
+# background jobs of a shell ignore SIGINT; `env` restores the default, so that the sweep can be interrupted
 setsid env --default-signal=INT "$1" "$here/try.lua" "$store" >"$folder/first" 2>&1 &
 running=$!
 while kill -0 "$running" 2>/dev/null && [ "$(trials "$1")" -lt 1 ]; do sleep 0.1; done

@@ -69,7 +69,7 @@ def _parameter(option):
 def _overload(base, loss, losses):
     learns = base == "TorchLoss"
     options = [option for option in losses.options_of(loss, learns) if option["name"] != "bound"]
-    # lines break between parameters only
+    # spaces within a parameter become \0 while the text is wrapped, so that lines break only between parameters
     rest = " ".join(f"{part},".replace(" ", "\0") for part in [*_FIRST[base].split(", "), "*"] +
                     [_parameter(option) for option in options])
     return (f'\n    @overload\n    def __init__(self, name: Literal["{loss["name"]}"],\n'

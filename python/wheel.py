@@ -20,7 +20,7 @@ import zipfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 TAG = "py3-none-manylinux_2_34_x86_64"
-# libraries that every system with this tag has (PEP 600)
+# libraries that PEP 600 guarantees on every system with this tag
 SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1",
           "libz.so.1", "ld-linux-x86-64.so.2"}
 
@@ -101,14 +101,15 @@ def build(library, out, version=None):
     files = contents(library, version)
     name = f"moonrank-{version}.dist-info/RECORD"
     files[name] = record(files, name)
-    moment = max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800)  # a zip file starts in 1980
+    # 1980-01-01: zip files cannot hold earlier times
+    moment = max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800)
     path = pathlib.Path(out) / f"moonrank-{version}-{TAG}.whl"
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for each in sorted(files, key=lambda each: (each == name, each)):
             entry = zipfile.ZipInfo(each, time.gmtime(moment)[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix
+            entry.create_system = 3  # 3 stands for Unix in zip files
             entry.external_attr = (0o100755 if ".so" in each else 0o100644) << 16
             archive.writestr(entry, files[each])
     return path

@@ -1,11 +1,12 @@
-// The tests' main: what they leave in the temporary folder is in a folder of this run, which is removed at its end.
+// The main function of the test programs. Temporary files of the tests go to a folder of this run, which is removed at
+// the end.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
 #include "tests/support/temporary_folder.h"
 
-/// Under AddressSanitizer: the leak check of GCC 12 crashes on thread-local data of libraries that were unloaded, as
-/// glibc does with modules that convert character sets.
+/// Options of AddressSanitizer: without this one, the leak check of GCC 12 crashes on thread-local data of unloaded
+/// libraries. glibc loads and unloads such libraries to convert character sets.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 

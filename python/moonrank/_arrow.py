@@ -129,7 +129,7 @@ def read(name: str, values: Any) -> tuple[np.ndarray, np.ndarray | None]:
                       _Array.from_address(_pointer(capsules[1], b"arrow_array")))
     try:
         capsule = values.__arrow_c_stream__()
-    except Exception as error:  # such as that of PyArrow for mixed types, or ImportError without PyArrow
+    except Exception as error:  # for example PyArrow's error for mixed types, or ImportError if PyArrow is missing
         raise MoonrankError(f"{name} is not an array of numbers, and cannot be read as an Arrow array: {error}") \
             from error
     chunks = _chunks(name, capsule)

@@ -69,14 +69,15 @@ def _load() -> ctypes.CDLL:
 _library = _load()
 version: str = _library.moonrank_version().decode()
 
-# Arrays and tensors that the library reads, by number. The library calls `_give_back` with the number when it needs one
-# no more.
+# Arrays and tensors that the library reads, by number. They must not be freed before the library calls `_give_back`
+# with the number.
 _lent: dict[int, Any] = {}
 _last_number = 0
 _lent_bytes = 0
-_collect_at = _least_collected = 256 << 20  # the library collects its garbage when more bytes than that are lent
-_lock = threading.RLock()  # a reply is read before the next call
-# Numbers of objects that the library may forget. A destructor only notes the number, because it may run during a call.
+_collect_at = _least_collected = 256 << 20  # if more bytes than this are lent, the library collects garbage
+_lock = threading.RLock()  # held until the reply to a call is read
+# Numbers of library objects whose Python wrappers were deleted. A destructor only notes the number, because it may run
+# during a call; the next call tells the library.
 _dropped: collections.deque[int] = collections.deque()
 
 
@@ -114,7 +115,7 @@ class _Memory:
                                     "data": (array.data or 0, False)}
 
     def __del__(self):
-        array = getattr(self, "_array", None)  # missing if the object was never made
+        array = getattr(self, "_array", None)  # missing if the constructor failed
         if array is not None:
             array.release(array.owner)
 
@@ -143,7 +144,7 @@ def without_torch(values: Any) -> Any:
 def _numbers(name: str, values: Any) -> np.ndarray:
     try:
         array = np.asarray(without_torch(values))
-    except (TypeError, ValueError) as error:  # such as nested lists of different lengths
+    except (TypeError, ValueError) as error:  # for example nested lists of different lengths
         raise MoonrankError(f"{name} is not an array: {error}") from None
     if array.dtype.kind not in "fiub":
         raise MoonrankError(f"{name} is an array of {array.dtype}, expected numbers")
@@ -179,8 +180,8 @@ _locked_to_fork: list[bool] = []
 
 
 def _before_fork() -> None:
-    # A child has no other thread, so that a call of another thread ends before the fork. After a long wait the process
-    # is forked in spite of it, and the library refuses every later call in the child.
+    # A forked child has only the thread that forked. A call of another thread must therefore end before the fork. If
+    # that takes too long, the process is forked anyway, and the library refuses every later call in the child.
     _locked_to_fork.append(_lock.acquire(timeout=_longest_wait_to_fork))
 
 
@@ -202,7 +203,7 @@ _state: int | None = None
 
 def _close() -> None:
     global _state
-    # a thread that still computes keeps the lock; the process ends without it
+    # If a thread still computes, it holds the lock: the process then ends without closing the library.
     if not _lock.acquire(timeout=1):
         return
     try:
@@ -277,7 +278,7 @@ def call(function: str, value: Any) -> Any:
         return _call(function, value)
 
 
-_Step = ctypes.c_int64 * 21  # the struct moonrank_step, whose members have 8 bytes each
+_Step = ctypes.c_int64 * 21  # the C struct moonrank_step as an array: each of its 21 members has 8 bytes
 _DRAWN = 20
 
 

@@ -151,7 +151,7 @@ def _judged(grades: Grades, sizes: ArrayLike | None, qid: ArrayLike | None) -> J
         raise MoonrankError(f"sizes has {sizes[at]} at {at}, expected numbers from 0 up")
     if sizes.sum() != grades.size:
         raise MoonrankError(f"sizes sum up to {sizes.sum()}, but grades has {grades.size} rows, expected equal numbers")
-    # without a temporary array: the minimum of an array with NaN is NaN
+    # Minimum and maximum need no temporary array. They are NaN for an array with NaN, so the condition finds NaN, too.
     if grades.size > 0 and not (grades.min() >= 0 and grades.max() < np.inf):
         at = int(np.argmax(~((grades >= 0) & (grades < np.inf))))
         raise MoonrankError(f"grades has {grades[at]} at row {at}, expected finite numbers from 0 up (rows count "

@@ -80,7 +80,7 @@ class Metrics:
         self.names, self._options = _lists.metric_names(metrics), options
         if not self.names:
             raise MoonrankError('no metric is given, expected names of metrics, such as Metric("ndcg@10")')
-        # errors of names and options are raised here
+        # this call raises an error now if a metric's name or option is wrong
         found = _library.call("metrics", {"metrics": self.names, "options": options})
         self.names, self.maximize = found["names"], found["maximize"]
 

@@ -61,7 +61,7 @@ def _forwarded(number: int, send: Callable[[str], None]) -> Iterator[None]:
     finally:
         os.dup2(before, number)
         os.close(before)
-        thread.join(timeout=2)  # a program that the cell left running may keep the pipe open
+        thread.join(timeout=2)  # a time limit, because a program that the cell left running may keep the pipe open
 
 
 class MoonrankKernel(Kernel):
@@ -76,7 +76,8 @@ class MoonrankKernel(Kernel):
         _library.call("notebook_begin", None)
 
     def _sender(self, name: str) -> Callable[[str], None]:
-        parent = self.get_parent()  # a thread does not know the cell
+        # remembered here, because the thread that sends output does not know which cell is running
+        parent = self.get_parent()
 
         def send(text: str) -> None:
             self.session.send(self.iopub_socket, "stream", {"name": name, "text": text}, parent=parent, ident=b"stream")

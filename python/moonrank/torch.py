@@ -25,7 +25,7 @@ __all__ = ["Loss"]
 
 _REDUCTIONS = {"mean": 0, "sum": 1, "none": 2}
 
-# torch.compile calls the loss as it is
+# keeps torch.compile from tracing into the loss: the loss is called as it is
 _not_compiled = getattr(getattr(torch, "compiler", None), "disable", lambda function: function)
 
 
@@ -45,7 +45,8 @@ class _Once(torch.autograd.Function):
 class _Function(torch.autograd.Function):
     @staticmethod
     def forward(context, scores, learned, loss, given, wanted):
-        # The gradient of a value per list depends on the weights of the values, which only the backward pass knows.
+        # With one value per list (reduction "none"), the gradient depends on the weights of the values, which only the
+        # backward pass knows. Otherwise the gradient is computed together with the value.
         at_once = wanted and loss.reduction != "none"
         found = loss._compute(scores, learned, given, at_once)
         context.loss, context.given, context.drawn, context.numbers = loss, given, found.drawn, found.numbers
@@ -66,7 +67,7 @@ class _Function(torch.autograd.Function):
                 both = found.gradient, found.of_learned
             else:
                 both = saved[0] * output, None if saved[1] is None else saved[1] * output
-        if torch.is_grad_enabled():  # create_graph=True
+        if torch.is_grad_enabled():  # true in a backward pass with create_graph=True
             both = tuple(each if each is None else _Once.apply(each, output, *context.inputs) for each in both)
         return both[0], both[1], None, None, None
 
@@ -74,15 +75,15 @@ class _Function(torch.autograd.Function):
 class _Found(NamedTuple):
     values: torch.Tensor
     gradient: torch.Tensor | None
-    of_learned: torch.Tensor | None  # gradient of the loss's own parameters
-    numbers: torch.Tensor | None     # these parameters, in float64
+    of_learned: torch.Tensor | None  # gradient of the loss's learned parameters
+    numbers: torch.Tensor | None  # the learned parameters in float64
     drawn: int
 
 
 class _Given(NamedTuple):
     """Judged lists and weights as addresses, and the arrays in `holds` to which they belong."""
 
-    lists: int  # number of kept lists, or 0
+    lists: int  # number of the lists' object in the library, or 0
     rows: int
     count: int
     grades: int
@@ -105,7 +106,7 @@ def _given(grades: Any, sizes: Any, row_weights: Any, list_weights: Any) -> _Giv
     if (isinstance(grades, torch.Tensor) and isinstance(sizes, torch.Tensor) and row_weights is None
             and list_weights is None and grades.dtype is torch.float32 and sizes.dtype is torch.int64
             and grades.is_cpu and sizes.is_cpu and grades.dim() == sizes.dim() == 1 and grades.is_contiguous()
-            and sizes.is_contiguous()):  # the library checks the numbers
+            and sizes.is_contiguous()):  # these tensors are passed without a copy; the library checks their values
         return _Given(0, grades.numel(), sizes.numel(), grades.data_ptr(), sizes.data_ptr(), 0, 0, (grades, sizes))
     judged = _lists.judged(grades, sizes)
     own, lengths = judged.get("grades"), judged["sizes"]
@@ -216,7 +217,7 @@ class Loss(TorchLoss, torch.nn.Module):
             values.data_ptr(), 0 if gradient is None else gradient.data_ptr(),
             0 if weights is None else weights.data_ptr(), *own, drawn)
         if before is not None and not torch.equal(before.to("cpu", torch.float64), numbers):
-            before.copy_(numbers)  # the loss moved them into their ranges
+            before.copy_(numbers)  # the loss has clamped its parameters to their ranges
         if x is not scores:
             values = values.to(scores.device, scores.dtype)
             gradient = gradient if gradient is None else gradient.to(scores.device, scores.dtype)

@@ -38,7 +38,7 @@ class Lists:
         rows = int(self.sizes.sum())
         self.grades = draw.integers(0, most_grade + 1, rows).astype(np.float32)
         self.scores = draw.normal(size=rows)
-        self.scores[draw.random(rows) < 0.2] = 0.25  # ties
+        self.scores[draw.random(rows) < 0.2] = 0.25  # a fifth of the scores are equal (ties)
 
 
 @pytest.fixture(scope="session")

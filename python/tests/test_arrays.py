@@ -24,7 +24,7 @@ def test_arrays_of_every_kind_have_the_values_of_the_list(scores):
 
 
 def test_large_whole_scores_keep_their_order():
-    scores = np.array([2**24, 2**24 + 1])  # equal as float32
+    scores = np.array([2**24, 2**24 + 1])  # these integers would be equal in float32
     assert moonrank.evaluate(scores, [0, 1], [2], "rr").mean == {"rr": 1.0}
 
 
@@ -255,4 +255,4 @@ def test_ten_million_rows_are_not_copied():
     ended = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
     same, grown = ended.stdout.split()
     assert same == "True"
-    assert float(grown) < 8  # MiB; a copy would need 76
+    assert float(grown) < 8  # memory grew by less than 8 MiB; a copy of the array would need 76

@@ -34,7 +34,7 @@ def test_padded_losses_are_the_librarys(loop, name):
     draw = torch.Generator().manual_seed(1)
     sizes = torch.tensor([4, 1, 7, 3, 2])
     grades = torch.randint(0, 3, (17,), generator=draw).double()
-    grades[-5:-2] = 2.0  # the fourth list: no order is better than another
+    grades[-5:-2] = 2.0  # all rows of the fourth list have grade 2, so that no order is better than another
     values = torch.randn(17, generator=draw, dtype=torch.float64)
     values[1] = values[0]
     padded, results = loop.padded_loss(name, torch), []

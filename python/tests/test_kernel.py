@@ -72,7 +72,8 @@ def test_values_and_variables(notebook):
     assert notebook.run("local x = 20\ny = 22\nx + y")[1] == [{"text/plain": "42"}]
     assert notebook.run("x, y")[1] == [{"text/plain": "20\t22"}]
     assert notebook.run("x + y;") == ("", [], [])
-    assert notebook.run("z = x\n-y\nz")[1] == [{"text/plain": "-2"}]  # a statement of two lines stays whole
+    # `z = x` and `-y` are one statement of two lines, `z = x - y`
+    assert notebook.run("z = x\n-y\nz")[1] == [{"text/plain": "-2"}]
     assert notebook.run("-- nothing\n") == ("", [], [])
 
 

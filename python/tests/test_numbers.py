@@ -81,7 +81,7 @@ def test_every_metric_and_bound_equals_the_program(program, tmp_path, request, g
                 values = evaluation.values[own][~np.isnan(evaluation.values[own])]
                 if len(values) == 0:
                     assert np.isnan(evaluation.mean[own])
-                else:  # the program's mean is that of rounded values
+                else:  # the program's mean is the mean of values that were already rounded
                     assert evaluation.mean[own] == pytest.approx(math.fsum(values) / len(values), rel=1e-15, abs=1e-15)
     assert_equal(found, expected)
 

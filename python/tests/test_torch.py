@@ -17,7 +17,8 @@ torch.set_num_threads(1)
 
 LOSSES = [(name, bound) for name in moonrank.names()["losses"]
           for bound in moonrank.lua("return (mr.losses.bounds(name))", name=name)]
-# the derivative of SL@K treats its threshold as a constant; the others estimate that of a mean over rankings
+# Losses whose gradient is not the derivative of their value: "sl_at_k" treats its threshold as a constant; the other
+# two estimate the derivative of a mean over rankings.
 NOT_EXACT = {"sl_at_k", "pl_rank", "policy_gradient"}
 SIZES = torch.tensor([5, 1, 4, 0, 3])
 GRADES = torch.tensor([0, 1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 0])
@@ -34,7 +35,7 @@ def test_gradcheck(name, bound, reduction):
     loss = moonrank.torch.Loss(name, bound=bound, reduction=reduction)
 
     def seeded(x):
-        moonrank.lua("mr.seed(1)")  # some losses draw rows
+        moonrank.lua("mr.seed(1)")  # the same seed in each call, because some losses draw random rows
         return loss(x, GRADES, SIZES)
     assert torch.autograd.gradcheck(seeded, scores(), fast_mode=reduction == "none")
 
@@ -66,7 +67,8 @@ def test_the_reductions_agree():
     x = scores()
     none, mean, total = (moonrank.torch.Loss("ap", reduction=each)(x, GRADES, SIZES)
                          for each in ("none", "mean", "sum"))
-    assert none.shape == (5,) and none[1] == 0 and none[3] == 0  # no ordering changes the metric
+    # the second list has one row and the fourth none, so no ordering changes their metric
+    assert none.shape == (5,) and none[1] == 0 and none[3] == 0
     assert torch.isclose(none.sum(), total) and torch.isclose(total / 3, mean)
 
 
@@ -92,7 +94,7 @@ def test_the_backward_pass_uses_the_rows_that_the_forward_pass_drew():
     loss = moonrank.torch.Loss("bpr", reduction="none")
     x = scores()
     values = loss(x, GRADES, SIZES)
-    loss(x, GRADES, SIZES)  # draws other rows
+    loss(x, GRADES, SIZES)  # a second call draws other rows: the gradient of the first must not change
     first, = torch.autograd.grad(values.sum(), x, retain_graph=True)
     assert torch.equal(torch.autograd.grad(values.sum(), x)[0], first)
 
@@ -147,7 +149,8 @@ def test_scores_in_a_column_get_a_gradient_in_a_column():
 
 def test_metrics_of_tensors():
     expected = moonrank.evaluate(scores().detach().numpy(), GRADES.numpy(), SIZES.numpy(), ["ap"]).mean
-    assert moonrank.evaluate(scores(), GRADES, SIZES, ["ap"]).mean == expected  # with a gradient
+    # tensors that require a gradient are accepted
+    assert moonrank.evaluate(scores(), GRADES, SIZES, ["ap"]).mean == expected
     short = scores(torch.bfloat16)
     assert (moonrank.evaluate(short, GRADES.bfloat16(), SIZES, ["ap"]).mean
             == moonrank.evaluate(short.detach().float(), GRADES, SIZES, ["ap"]).mean)
@@ -221,7 +224,8 @@ def test_ten_million_rows_are_read_in_place(program, tmp_path):
     assert ended.returncode == 0, ended.stderr
     same, arrays = ended.stdout.split()
     assert same == "True"
-    # in arrays of all scores: the program's own working memory, and the gradient as PyTorch keeps it
+    # Memory in units of an array of all scores. Python may use 1.5 arrays more than the program does for the same loss:
+    # one of them is the gradient, which PyTorch keeps.
     assert float(arrays) < float(program(PROGRAM.replace("LOSS", "softmax_cross_entropy"), tmp_path)) + 1.5
 
 
@@ -245,7 +249,7 @@ def test_kept_lists_do_not_follow_changes_and_live_until_the_backward_pass():
     grades += 3
     value = moonrank.torch.Loss("ap", reduction="none")(x, lists)
     del lists
-    moonrank.names()  # the library forgets what was deleted
+    moonrank.names()  # a call, after which the library frees deleted lists: the gradient must still be computable
     value.sum().backward()
     moonrank.torch.Loss("ap", reduction="none")(y, GRADES, SIZES).sum().backward()
     assert torch.equal(x.grad, y.grad)
@@ -265,7 +269,7 @@ def test_weights():
     mean.backward()
     values = moonrank.torch.Loss("ranknet", reduction="none")(x, GRADES, SIZES, weights=weights)
     total = moonrank.torch.Loss("ranknet", reduction="sum")(x, GRADES, SIZES, weights=weights, list_weights=of_lists)
-    counts = np.array([3, 0, 1, 0, 2])  # a list of one row, or of none, does not count
+    counts = np.array([3, 0, 1, 0, 2])  # number of rows by which "mean" divides; a list of at most one row counts 0
     assert total.item() == pytest.approx((values.detach().numpy() * of_lists).sum())
     assert mean.item() == pytest.approx(total.item() / counts.sum())
     kept = moonrank.lists(GRADES.numpy(), SIZES.numpy(), weights=weights.numpy(), list_weights=of_lists)
@@ -281,7 +285,8 @@ def test_weights():
         moonrank.torch.Loss("mse")(x, GRADES, SIZES, weights=torch.ones(12))
 
 
-# ascent of the default "llpauc" turns the sign of two derivatives, so that it is not a gradient
+# With its default `ascent`, "llpauc" flips the sign of two derivatives (gradient ascent), so that they are not the
+# gradient. It is switched off for this test.
 LEARN = [("llpauc", {"ascent": False}), ("llpauc_as_coded", {}), ("ordinal", {"learn": True, "levels": 2})]
 
 
@@ -291,7 +296,7 @@ def test_gradcheck_of_parameters(name, options, reduction):
     loss = moonrank.torch.Loss(name, reduction=reduction, **options).double()
     own, = loss.parameters()
     with torch.no_grad():
-        own.mul_(0.5).add_(0.2)  # inside the ranges
+        own.mul_(0.5).add_(0.2)  # moves the parameters to the inside of their ranges
 
     def value(x, numbers):
         return torch.func.functional_call(loss, {"learned": numbers}, (x, GRADES, SIZES))
@@ -307,7 +312,7 @@ def test_an_optimizer_trains_parameters_as_the_program_does(name, options):
         optimizer.zero_grad()
         loss(x, GRADES, SIZES).backward()
         optimizer.step()
-    loss(x, GRADES, SIZES)  # moves the parameters into their ranges
+    loss(x, GRADES, SIZES)  # a call of the loss clamps the parameters to their ranges
     expected = moonrank.lua("""
         local loss, lists = mr.losses[name](options), mr.lists{ relevance = grades, sizes = sizes }
         local optimizer = mr.optim.sgd{ lr = 0.5 }:bind(loss:parameters())
@@ -344,5 +349,5 @@ def test_second_derivatives_are_an_error(reduction):
     with pytest.raises(moonrank.MoonrankError, match="second derivative"):
         (value + (gradient ** 2).sum()).backward()
     y = scores()
-    (gradient.detach() * y).sum().backward()  # a constant is fine
+    (gradient.detach() * y).sum().backward()  # a gradient without a graph can be used as a constant
     assert torch.equal(y.grad, gradient.detach())

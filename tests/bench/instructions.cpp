@@ -1,5 +1,6 @@
-// Six hot kernels on fixed inputs, for counting their instructions: instructions.lua runs this under callgrind, which
-// collects inside of counted() only. Usage: moonrank_instructions NAME | --build
+// Runs one of six hot kernels on a fixed input, so that its instructions can be counted. tests/bench/instructions.lua
+// runs this program under callgrind, which counts only inside of the function counted(). Usage: moonrank_instructions
+// NAME | --build
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -20,7 +21,9 @@ using bench::OneList;
 using mr::test::slots;
 using mr::test::view;
 
-/// Not inlined, with a name that callgrind finds (clones of it have suffixes), and left only after the round.
+/// Runs one round of a kernel: callgrind counts the instructions inside of this function only. It is not inlined and
+/// has a C name, because callgrind would miss clones of it, whose names have suffixes. The asm statement prevents a
+/// tail call, so that the function is left only after the round.
 extern "C" __attribute__((noinline)) void counted(const std::function<void()>& round) {
   round();
   asm volatile("" ::: "memory");
@@ -57,7 +60,7 @@ void smooth_ap_step_boxes() {
   counted(round);
 }
 
-/// Placements, AP and RBP of 100 lists of 120 rows, every tenth of them relevant.
+/// Benchmark of exact metrics: tie-aware placements, AP and RBP of 100 lists of 120 rows. Every tenth row is relevant.
 void exact_metrics() {
   constexpr int64_t lists = 100, rows = 120, relevant = 12;
   std::vector<float> scores, grades, out(lists);
@@ -88,7 +91,8 @@ void exact_metrics() {
   counted(round);
 }
 
-/// One block of frequencies of a metric of 200 rows, 60 of them relevant.
+/// Benchmark of an exact metric distribution: one block of frequencies of the characteristic function of a metric, for
+/// a list of 200 rows, 60 of them relevant.
 void characteristic() {
   constexpr int64_t n = 200, p = 60, lanes = cpu::frequency_lanes;
   std::vector<int32_t> low, high;
@@ -108,7 +112,7 @@ void characteristic() {
   counted(round);
 }
 
-/// 1,000 rows of 32 factors, every third with a derivative.
+/// Benchmark of one Adam step on a table of 1,000 rows of 32 factors. Every third row has a gradient.
 void adam_step() {
   constexpr int64_t rows = 1000, width = 32;
   std::vector<float> parameter(rows * width, 1.0F), mean(rows * width), square(rows * width);

@@ -1,6 +1,7 @@
-// LETOR text and its cache, of files of about 100 MB made of real data repeated (MOONRANK_DATA or ../shared/data; other
-// queries' ids each time). The argument is the number of threads, and the CPU time is that of all of them;
-// bytes_per_second counts the text, for `cached` too; `loaded` is how much of it became memory.
+// Benchmark of reading LETOR text files and their binary cache. Each file has about 100 MB: real data of the folder
+// MOONRANK_DATA (default ../shared/data), repeated with new query ids each time. The argument is the number of threads,
+// and CPU time is the sum over all threads. bytes_per_second counts bytes of the text, also when the cache is read
+// (`cached`); `loaded` counts the bytes of the features in memory.
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <filesystem>
@@ -17,7 +18,8 @@ namespace {
 
 constexpr size_t wanted_bytes = 100'000'000;
 
-/// `part` with every " qid:" followed by the number `copy`, so that no query returns.
+/// Appends `part` (lines of a LETOR file) to `text`, with the number `copy` put in front of each query id. Repeated
+/// copies of a file thus have different query ids.
 void append_renumbered(const std::string& part, int copy, std::string& text) {
   const std::string before = " qid:", after = before + std::to_string(copy);
   size_t at = 0;
@@ -28,10 +30,10 @@ void append_renumbered(const std::string& part, int copy, std::string& text) {
   text.append(part, at);
 }
 
-/// Files that are made when first asked for and are gone at the end.
+/// Large benchmark files: each is made when first asked for, and all are removed at the end of the program.
 class Files {
  public:
-  /// Empty where there is no such data.
+  /// Returns the path of a file that repeats the data file `name`, or an empty path if that data file is missing.
   std::string repeated(const std::string& name) {
     const std::string path = (folder_.path() / std::filesystem::path(name).filename()).string();
     if (std::filesystem::exists(path)) return path;

@@ -1,6 +1,6 @@
-// Measures the limits of one core: bytes copied per second (read and written), and single-precision
-// numbers per second in divisions and in fused multiply-adds, eight at a time (AVX2), and the time to read or change a
-// random row of 32 to 96 numbers in tables of several sizes.
+// Measures the limits of one core: bytes copied per second (read and written); divisions and fused multiply-adds per
+// second in single precision, eight at a time (AVX2); and the time to read or change a random row of 32 to 96 numbers
+// in tables of several sizes.
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <cstring>
@@ -22,10 +22,10 @@ void limit_copy(benchmark::State& state) {
 }
 BENCHMARK(limit_copy)->Unit(benchmark::kMillisecond);
 
-constexpr size_t line = 16;  // numbers in a cache line
+constexpr size_t line = 16;  // number of floats in a cache line
 
-/// A table of rows of `width` numbers in huge pages where the system gives them, as tensors are, and all of its rows in
-/// random order.
+/// A table of rows of `width` numbers, in huge pages if the system has them (like memory of tensors), and a random
+/// order in which a benchmark visits all rows.
 struct Rows {
   size_t count, width;
   float* table;
@@ -51,8 +51,9 @@ struct Rows {
   Rows& operator=(const Rows&) = delete;
 };
 
-/// Reads, or with `writes` changes, random rows. A row's number depends on the row before it, so that reads do not
-/// overlap; or, with `ahead`, rows are prefetched as the kernels do.
+/// Benchmark that reads rows of a table in random order, or changes them if `writes` is true. If `ahead` is 0, the
+/// index of the next row depends on the row just read, so that reads cannot overlap. Otherwise rows are prefetched
+/// `ahead` rows before they are used, as the kernels do.
 template <int ahead, bool writes>
 void limit_row(benchmark::State& state) {
   const Rows rows(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
@@ -65,7 +66,7 @@ void limit_row(benchmark::State& state) {
       for (size_t c = 0; c < rows.width; c += line) __builtin_prefetch(next + c, writes ? 1 : 0);
     }
     for (size_t c = 0; c < rows.width; c += line) total += writes ? row[c] *= 2 : row[c];
-    if (ahead == 0) shift = total != 0 ? 1 : 0;  // always 0, which the processor cannot know before it has the row
+    if (ahead == 0) shift = total != 0 ? 1 : 0;  // always 0, but the processor knows only after reading the row
     if (++i == rows.count) i = 0;
   }
   benchmark::DoNotOptimize(total);
@@ -81,7 +82,7 @@ BENCHMARK_TEMPLATE(limit_row, 8, true)->Apply(&sizes);
 #if defined(__x86_64__)
 typedef float Lanes __attribute__((vector_size(32)));  // NOLINT: the attribute needs typedef
 
-constexpr int chains = 12;  // independent of each other
+constexpr int chains = 12;  // dependency chains that do not depend on each other
 constexpr int rounds = 64;
 
 __attribute__((target("avx2,fma"))) void divide(Lanes* x) {

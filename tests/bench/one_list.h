@@ -1,4 +1,5 @@
-// One list of scores of which every second row is relevant, with what smooth ranks and their derivative read and write.
+// Input of benchmarks of smooth ranks: one list of scores whose every second row is relevant, and the arrays that
+// smooth ranks and their derivative read and write.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// Smooth ranks and their derivative for one list of N rows of which every second is relevant: sums over pairs, over
-// those near each other, and boxes. A forward pass takes one weight (ranks) or two (ranks, and ranks among the
-// relevant); a backward pass takes two (nDCG) or four (AP); a step is a forward pass with two and a backward pass with
-// four. The label is the shape of the scores; per_pair is the time over relevant rows x N.
+// Benchmark of smooth ranks and their derivative for one list of N rows whose every second row is relevant. It compares
+// three algorithms: sums over all pairs, sums over pairs with near scores, and boxes. A forward pass takes one weight
+// (ranks) or two (ranks, and ranks among the relevant rows); a backward pass takes two (nDCG) or four (AP); a step is a
+// forward pass with two weights and a backward pass with four. The label names the distribution of the scores. per_pair
+// is the time divided by (number of relevant rows) x N.
 #include <benchmark/benchmark.h>
 
 #include "kernels/core/threads.h"
@@ -85,7 +86,7 @@ void plain_forward(benchmark::State& state) {
   report(state, list.pairs());
 }
 
-constexpr int64_t largest_track = 222472;  // rows of the longest list of a public collection
+constexpr int64_t largest_track = 222472;  // number of rows of the longest list in a public data set
 
 void few(benchmark::internal::Benchmark* b) {
   for (const int64_t shape : {1, 4}) {

@@ -12,7 +12,7 @@ build_example() {
 build_example >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
 "$folder/example/example" >"$folder/printed"
 cat "$folder/printed"
-# smooth nDCG under the bound falls, exact nDCG ends at its largest value
+# the example prints three lines; training ends at the largest exact nDCG, 1
 [ "$(wc -l <"$folder/printed")" -eq 3 ]
 tail -n 1 "$folder/printed" | grep -q "nDCG 1.0000"
 PATH="$folder/prefix/bin:$PATH"
@@ -24,7 +24,7 @@ complete_after() {
 complete_after moonrank do | grep -qx doc
 complete_after moonrank data "" | grep -qx get
 
-# the same words for zsh and fish, where they are installed
+# the completions of zsh and fish must offer the same words, if these shells are installed
 if command -v fish >/dev/null; then
   fish_words() {
     fish --no-config -c 'source $argv[1]; complete -C $argv[2]' \

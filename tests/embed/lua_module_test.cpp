@@ -1,4 +1,4 @@
-// The module moonrank.so in a program that has Lua states of its own.
+// Tests of the Lua module moonrank.so, loaded by a program that has Lua states of its own.
 #include <clocale>
 #include <csignal>
 #include <cstring>
@@ -24,7 +24,7 @@ struct Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   ~Host() { lua_close(L); }
-  /// Returns the result or the error as a text.
+  /// Runs Lua code; returns its result, or the error message, as a text.
   std::string run(const char* code) const {
     luaL_dostring(L, code);
     const char* const text = lua_gettop(L) > 0 ? luaL_tolstring(L, -1, nullptr) : "";

@@ -1,4 +1,4 @@
-// The C interface, as another program uses it: by its header and its shared library.
+// Tests of the C interface in the way another program uses it: only through its header and its shared library.
 #include "runtime/embed/moonrank.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST_CASE("metrics of the caller's arrays", "[embed]") {
   double mean = 0, values[2] = {};
   REQUIRE(moonrank_evaluate(state, "rr", scores.data(), MOONRANK_FLOAT32, &lists, &mean, values) == MOONRANK_OK);
   CHECK(values[0] == 1);
-  CHECK(values[1] == Approx(5.0 / 12));  // second or third, at equal odds
+  CHECK(values[1] == Approx(5.0 / 12));  // the relevant row ties for ranks 2 and 3: (1/2 + 1/3) / 2
   CHECK(mean == Approx((values[0] + values[1]) / 2));
 
   SECTION("under a bound, the best ranking has 1 and the worst 0") {
@@ -120,7 +120,7 @@ TEST_CASE("an array is read in place and released once", "[embed]") {
   array.release = [](void* owner) { ++*static_cast<int*>(owner); };
   array.owner = &released;
   moonrank_reply reply{};
-  // {"return ...", variables = {x = array 1}} as moonrank.sweep.frame packs it
+  // the table {"return ...", variables = {x = array 1}} in the binary form that moonrank.sweep.frame gives it
   const auto word = [](const std::string& text) {
     const auto size = static_cast<int64_t>(text.size());
     return "s" + std::string(reinterpret_cast<const char*>(&size), 8) + text;

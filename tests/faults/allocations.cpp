@@ -1,8 +1,9 @@
-// A library for LD_PRELOAD that makes chosen allocations fail. A script orders it by the environment, which needs no
-// memory: os.getenv "faults:3,2" lets the 3rd allocation from now on and the one after it fail, os.getenv "faults:end"
-// gives how many there were and ends it. The variable MOONRANK_FAULTS=3,2 does the same from where `main` begins, which
-// ignores SIGXFSZ first; MOONRANK_WORKER_FAULTS=3,2 in workers of a sweep, and MOONRANK_WORKER_FAULTS=3,2,FILE in the
-// first one that finds this file, which it deletes.
+// A library for LD_PRELOAD that makes chosen memory allocations fail. A script controls it by calls of os.getenv, which
+// allocate no memory: os.getenv "faults:3,2" lets the 3rd allocation from now on and the one after it fail; os.getenv
+// "faults:end" stops this and returns the number of allocations since then. Environment variables do the same from the
+// start of `main`, which the library recognizes by the first call of signal() for SIGXFSZ: MOONRANK_FAULTS=3,2 for the
+// main process, MOONRANK_WORKER_FAULTS=3,2 for all workers of a sweep. MOONRANK_WORKER_FAULTS=3,2,FILE applies only to
+// the first worker that finds this file; the worker deletes the file.
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -25,7 +26,7 @@ std::atomic<bool> counts{false};
 std::atomic<long> made{0};
 long first_lost = 0, lost = 0;
 
-/// True if the allocation that is asked for now is to fail.
+/// Counts a memory allocation; returns true if this allocation has to fail.
 bool fails() noexcept {
   if (!counts.load(std::memory_order_acquire)) return false;
   const long number = made.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -57,7 +58,7 @@ const char* variable(const char* name) noexcept {
   return nullptr;
 }
 
-/// The order for this process (which allocations fail) from its environment, or null.
+/// Returns the text that says which allocations of this process fail, from its environment variables, or null.
 const char* ordered() noexcept {
   if (variable("MOONRANK_WORKER") == nullptr) return variable("MOONRANK_FAULTS");
   const char* const order = variable("MOONRANK_WORKER_FAULTS");

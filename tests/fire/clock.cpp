@@ -1,4 +1,5 @@
-// Preloaded into a program: its clocks go by what a file says (a double, seconds), which may change at any time.
+// A library for LD_PRELOAD that shifts the clocks of a program: the file named by MOONRANK_SHIFT holds the number of
+// seconds (a double). It may be changed while the program runs.
 #include <cmath>
 #include <cstdlib>
 #include <ctime>

@@ -14,7 +14,8 @@
 namespace mr::fuzz {
 namespace {
 
-constexpr int64_t most_pixels = int64_t{1} << 18;  // that are read: more take seconds and find no more
+// larger pictures are not decoded: they take seconds and reach no further code
+constexpr int64_t most_pixels = int64_t{1} << 18;
 
 void read_picture(std::string_view bytes) {
   read_file(bytes, [](const std::string& path) {
@@ -32,7 +33,8 @@ void read_picture(std::string_view bytes) {
 void png(std::string_view bytes) { read_picture(with_png_checksums(std::string(bytes))); }
 void jpeg(std::string_view bytes) { read_picture(bytes); }
 
-/// The messages that bytes are, by a plain loop: what is no frame ends them.
+/// Splits bytes into the messages of a channel between processes, by a plain loop. The first frame that is malformed or
+/// incomplete ends the messages.
 std::vector<std::string> messages_in(std::string_view bytes) {
   constexpr std::string_view mark = "mr frame";
   constexpr uint64_t largest = uint64_t{1} << 31;
@@ -49,7 +51,7 @@ std::vector<std::string> messages_in(std::string_view bytes) {
 }
 
 void frames(std::string_view bytes) {
-  bytes = bytes.substr(0, 1 << 15);  // the socket has room for as many
+  bytes = bytes.substr(0, 1 << 15);  // a socket's buffer has room for 32 KiB
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw std::logic_error("no pair of sockets");
   io::Channel receiver(ends[0]);
@@ -59,7 +61,7 @@ void frames(std::string_view bytes) {
   };
   {
     const io::Channel sender(ends[1]);
-    // in pieces, so that messages lie across their borders
+    // send in pieces of growing length, so that messages are cut at any byte
     for (size_t sent = 0, length = 1; sent < bytes.size(); length = 3 * length + 1) {
       const ssize_t count = ::send(ends[1], bytes.data() + sent, std::min(length, bytes.size() - sent), MSG_NOSIGNAL);
       need(count > 0, "frames: a socket without room");

@@ -1,4 +1,4 @@
-// Pictures, frames between processes, trees and words of the command line.
+// Fuzz targets for binary input: pictures, messages between processes, tree models and arguments of the command line.
 #pragma once
 
 #include "tests/fuzz/targets.h"

@@ -14,7 +14,7 @@
 namespace mr::fuzz {
 namespace {
 
-/// The next so many bytes of a text, or what there is.
+/// Removes the next `bytes` bytes from the front of `rest`, or all of it if it is shorter, and returns them.
 std::string_view taken(std::string_view& rest, uint64_t bytes) {
   const std::string_view part = rest.substr(0, std::min<uint64_t>(bytes, rest.size()));
   rest.remove_prefix(part.size());
@@ -51,7 +51,8 @@ std::string with_cache_checksums(std::string bytes) {
 }
 
 std::string with_sample_checksums(std::string bytes) {
-  // the header of runtime/bounds/samples/sample_file.cpp: where it has the number of values, and its two checksums
+  // byte offsets in the header that runtime/bounds/samples/sample_file.cpp writes: number of distinct values, checksum
+  // of the payload, checksum of the header
   constexpr size_t header = 128, distinct_at = 80, payload_at = 112, header_at = 120;
   if (bytes.size() < header) return bytes;
   uint64_t distinct = 0;
@@ -66,10 +67,11 @@ std::string with_sample_checksums(std::string bytes) {
 }
 
 std::string with_log_checksums(std::string bytes) {
-  // SQLite's log: a header with the size of a page, two salts and two sums; before each page a header with them, too
+  // SQLite's write-ahead log: its header has the page size, two salts and two checksum words. Each page has a header of
+  // its own in front, with copies of the salts and with checksum words.
   constexpr size_t header = 32, before_page = 24, page_at = 8, salts_at = 16, salts = 8, sums_at = 24, word = 4;
   if (bytes.size() < header) return bytes;
-  const bool big = (bytes[3] & 1) != 0;  // how words are read that are summed
+  const bool big = (bytes[3] & 1) != 0;  // true if the checksums read 32-bit words as big-endian
   uint32_t s0 = 0, s1 = 0;
   const auto add = [&](size_t at, size_t count) {
     for (size_t end = at + count; at < end; at += 2 * word) {
@@ -97,7 +99,7 @@ std::string with_log_checksums(std::string bytes) {
 }
 
 std::string with_png_checksums(std::string bytes) {
-  constexpr size_t signature = 8, around = 12;  // length, kind and checksum are around a chunk's content
+  constexpr size_t signature = 8, around = 12;  // bytes of a PNG chunk besides its content: length, type and checksum
   for (size_t at = signature; at + around <= bytes.size();) {
     const size_t length = number_at(bytes, at);
     if (length > bytes.size() - at - around) break;

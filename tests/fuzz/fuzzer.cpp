@@ -1,5 +1,6 @@
-// Runs one parser under libFuzzer. MOONRANK_FUZZ names the parser. Before the run, its seeds are written into the folder
-// MOONRANK_FUZZ_SEEDS and its corpus into the folder MOONRANK_FUZZ_CORPUS, where these variables are set.
+// Runs one parser under libFuzzer. The environment variable MOONRANK_FUZZ names the parser. Before the run, the
+// parser's seeds are written into the folder MOONRANK_FUZZ_SEEDS and its corpus into the folder MOONRANK_FUZZ_CORPUS,
+// where these variables are set.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +24,8 @@ mr::fuzz::Target target;
   std::exit(2);
 }
 
-/// Into the folder that a variable names, if it does.
+/// Writes each text to a file of its own in the folder that the environment variable `variable` names; does nothing if
+/// it is not set.
 void write(const char* variable, const std::string& prefix, const std::vector<std::string>& texts) {
   const char* const folder = std::getenv(variable);
   for (size_t i = 0; folder != nullptr && i < texts.size(); ++i)
@@ -37,11 +39,11 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   const auto found = mr::fuzz::targets().find(name == nullptr ? "" : name);
   if (found == mr::fuzz::targets().end()) fail("MOONRANK_FUZZ is none of:");
   target = found->second;
-  // what targets write is gone when they end, and no disk is waited for
+  // temporary files go to memory (/dev/shm): parsers need not wait for a disk
   if (std::filesystem::is_directory("/dev/shm")) setenv("TMPDIR", "/dev/shm", 0);
   write("MOONRANK_FUZZ_SEEDS", "/seed_", mr::fuzz::seeds().at(found->first));
   write("MOONRANK_FUZZ_CORPUS", "/kept_", mr::fuzz::corpus(found->first));
-  mr::cpu::set_threads(1);  // the same input takes the same way
+  mr::cpu::set_threads(1);  // one thread, so that the same input always runs the same code
   if (mr::fuzz::lua_targets().count(found->first) == 1) mr::fuzz::count_lines(mr::fuzz::lua_state());
   return 0;
 }

@@ -1,12 +1,12 @@
-// Coverage of Lua code for libFuzzer, whose compiler instruments C++ only.
+// Line coverage of Lua code for the fuzzer libFuzzer, whose compiler only instruments C++.
 #pragma once
 
 #include "runtime/lua/lua.h"
 
 namespace mr::fuzz {
 
-/// Counts each Lua line that runs in one of libFuzzer's extra counters, so that an input that reaches a new line is
-/// kept. Two lines may share a counter.
+/// Makes the Lua state count each line that it runs in one of libFuzzer's extra counters. libFuzzer then keeps inputs
+/// that reach a new line. Two lines may share a counter.
 void count_lines(lua_State* L);
 
 }  // namespace mr::fuzz

@@ -8,7 +8,8 @@
 namespace mr::fuzz {
 namespace {
 
-/// Lua: opens Moonrank and the file of this name, whose table stays on the stack.
+/// Lua function: opens Moonrank, runs the Lua file whose name is its argument, and returns the table that the file
+/// returns.
 int open_file(lua_State* L) {
   lua::open(L);
   if (luaL_loadfilex(L, lua_tostring(L, 1), "t") != LUA_OK) return lua_error(L);
@@ -16,7 +17,8 @@ int open_file(lua_State* L) {
   return 1;
 }
 
-/// A state with lua_targets.lua, for the whole run, and a folder for what its functions write.
+/// A Lua state in which lua_targets.lua is loaded, for the whole run, and a temporary folder for files that the
+/// functions of lua_targets.lua write.
 class Lua {
  public:
   Lua() : L_(luaL_newstate()) {
@@ -28,7 +30,7 @@ class Lua {
   Lua(const Lua&) = delete;
   Lua& operator=(const Lua&) = delete;
 
-  /// The finding, or "".
+  /// Runs the parser `name` on `bytes`. Returns what it did wrong, or "" if nothing.
   std::string run(const std::string& name, std::string_view bytes, const std::string& path) {
     lua_getfield(L_, 1, "run");
     lua_pushlstring(L_, name.data(), name.size());
@@ -39,7 +41,7 @@ class Lua {
     return text();
   }
 
-  /// The seeds of each target by its name.
+  /// Returns the seed inputs of each parser, by the parser's name.
   std::map<std::string, std::vector<std::string>> seeds() {
     std::map<std::string, std::vector<std::string>> found;
     lua_getfield(L_, 1, "seeds");

@@ -1,4 +1,4 @@
-// Parsers that are written in Lua: the functions of lua_targets.lua in a state with Moonrank.
+// Fuzz targets for parsers that are written in Lua: functions of lua_targets.lua, run in a Lua state with Moonrank.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace mr::fuzz {
 std::map<std::string, Target> lua_targets();
 std::map<std::string, std::vector<std::string>> lua_seeds();
 
-/// The state in which they run.
+/// The Lua state in which the parsers of lua_targets.lua run.
 lua_State* lua_state();
 
 }  // namespace mr::fuzz

@@ -1,4 +1,4 @@
-// Helpers that fuzz targets share: bytes as a file, and what counts as a finding.
+// Helpers that fuzz targets share: they turn bytes into a file, and decide which errors of a parser are bugs.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace mr::fuzz {
 
-/// Bytes as a file in memory, which has a path.
+/// A file in memory with the given bytes. It has a path, so that functions that open files can read it.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -34,19 +34,20 @@ inline void need(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
-/// The first byte's bits as options, and the rest.
+/// Splits a fuzzer's input: its first byte is a set of option bits for the parser, the rest is the text to parse.
 inline std::pair<unsigned, std::string_view> split(std::string_view bytes) {
   if (bytes.empty()) return {0, bytes};
   return {static_cast<unsigned char>(bytes[0]), bytes.substr(1)};
 }
 
-/// Runs what reads bytes: its errors are answers.
+/// Runs a parser. Errors about the input are expected answers and are caught; logic errors other than
+/// std::invalid_argument are thrown on.
 template <class Read>
 void answered(Read read) {
   try {
     read();
   } catch (const std::logic_error& error) {
-    // errors of arguments are the parser's own; those of `need` are not
+    // std::invalid_argument comes from the parser; a plain std::logic_error comes from need() and reports a bug
     if (dynamic_cast<const std::invalid_argument*>(&error) == nullptr) throw;
   } catch (const std::runtime_error&) {
   }

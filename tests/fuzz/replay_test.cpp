@@ -1,4 +1,5 @@
-// Runs every file parser on its seeds, its corpus and random changes of both. The changes are the same in each run.
+// Tests every parser of files without a fuzzer: on its seeds, its saved fuzzer inputs (corpus), and random changes of
+// both. The changes are the same in each run.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -16,13 +17,15 @@ namespace {
 using mr::fuzz::seeds;
 using mr::fuzz::targets;
 
-/// How many changes of a parser's inputs there are in all: those that read a store or train take milliseconds each.
+/// Returns how many randomly changed inputs the parser `name` is tested on: fewer for parsers that open a store or
+/// train a model, which take milliseconds per input.
 size_t changes_of(const std::string& name) {
   constexpr size_t usual = 2000, slow = 100;
   return name == "store_rows" || name == "fit_checkpoint" ? slow : usual;
 }
 
-/// One to four changes: a bit, a byte of those that parsers look for, a piece left out, doubled, or from another input.
+/// Returns an input with one to four random changes: a bit is flipped, a byte becomes one that parsers look for, or a
+/// piece is removed, doubled, or copied from another input.
 std::string changed(std::string bytes, const std::string& other, std::mt19937& random) {
   using std::string_literals::operator""s;
   static const std::string telling = "\0\n\r\t ,;:\"#-+.0189aeEqQ[]{}\xff\x7f\x80"s;
@@ -54,7 +57,8 @@ std::string changed(std::string bytes, const std::string& other, std::mt19937& r
 
 TEST_CASE("every parser accepts or refuses its seeds, its corpus and random changes of them") {
   const auto all = seeds();
-  const char* const only = std::getenv("MOONRANK_FUZZ");  // one parser, as for the fuzzers
+  // MOONRANK_FUZZ selects one parser, as it does for the fuzzers
+  const char* const only = std::getenv("MOONRANK_FUZZ");
   REQUIRE((only == nullptr || targets().count(only) == 1));
   for (const auto& [name, parse] : targets()) {
     if (only != nullptr && name != only) continue;

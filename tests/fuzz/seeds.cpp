@@ -21,7 +21,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// The bytes of a file that `write` writes, given its path.
+/// Returns the bytes of the file that `write(path)` writes.
 template <class Write>
 std::string written(Write write) {
   const test::TemporaryFolder folder;
@@ -41,7 +41,7 @@ std::string tensors() {
   });
 }
 
-/// Arrays of NumPy as written, and such as other programs write.
+/// Files of NumPy arrays (.npy): as Moonrank writes them, and with headers as other programs write them.
 Texts npy_files() {
   Texts out = {written([](const std::string& path) {
     io::write_npy(path, Tensor::from(std::vector<float>{1, 2, 3}));
@@ -65,13 +65,14 @@ Texts npz_files() {
           "PK"};
 }
 
-/// A file of tensors with this header, and so many bytes of data.
+/// Returns a safetensors file with this header and `bytes` zero bytes of data.
 std::string with_header(const std::string& header, size_t bytes) {
   const uint64_t length = header.size();
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + std::string(bytes, '\0');
 }
 
-/// As written; without checksums, so that changes are read; and such that say what cannot be.
+/// Safetensors files as seeds: one that Moonrank wrote, files without checksums (so that a fuzzer's changes are not
+/// refused at once), and headers that contradict the data or are malformed.
 Texts files_of_tensors() {
   Texts out = {tensors(), "", with_header("{}", 0), with_header("{}", 1), with_header("[]", 0), with_header("{", 0)};
   const auto entry = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
@@ -122,12 +123,13 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A store of one page, and one whose log has its row; each opened in each way.
+/// SQLite files as seeds: a store of sweeps with a row in its page, a store whose row is still in the write-ahead log,
+/// and damaged files. Each is opened in several ways.
 Texts stores() {
   const test::TemporaryFolder folder;
   const std::string path = (folder.path() / "store.db").string();
   io::Database database(path, io::Database::write);
-  // small pages, so that a file is short
+  // small database pages keep the file short
   for (const char* const each :
        {"PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM", "PRAGMA journal_mode = WAL"})
     database.run(each, {});
@@ -139,7 +141,7 @@ Texts stores() {
   database.run("PRAGMA wal_checkpoint(TRUNCATE)", {});
   const std::string filled = content(path);
   using Store = StoreBytes;
-  // no rows, no database, and one that is damaged
+  // an empty file, a file that is not a database, and a damaged database
   Texts found{Store{0, "", ""}.text(), Store{0, std::string(512, 'x'), ""}.text(),
               Store{Store::write, filled.substr(0, 600), ""}.text()};
   for (const unsigned how : {0U, 0U | Store::write, 0U | Store::marks_in_name, 0U | Store::two_names | Store::write})
@@ -149,7 +151,7 @@ Texts stores() {
   return found;
 }
 
-// a first byte has the options of some parsers: 0 and others
+// Some parsers read their options from the first byte of an input: each text is given with four such bytes.
 Texts with_options(const Texts& texts) {
   Texts out;
   for (const std::string& text : texts) {
@@ -171,7 +173,8 @@ Texts pictures(const std::string& ending) {
   return out;
 }
 
-/// A progressive picture of 8 x 8 pixels: each scan is of one more bit of a coefficient, and has none that is not 0.
+/// Returns a progressive JPEG picture of 8 x 8 pixels. Each scan refines the coefficients by one more bit; all
+/// coefficients are 0.
 std::string jpeg_of_scans(int scans) {
   const auto bytes = [](std::initializer_list<int> values) { return std::string(values.begin(), values.end()); };
   constexpr int steps = 14, dc_scans = 1;
@@ -199,7 +202,7 @@ std::string frames() {
   return header + "abc" + header + "def";
 }
 
-/// XGBoost's JSON of a tree with one split.
+/// Returns a model of one tree with one split, in XGBoost's JSON.
 std::string tree() {
   return R"({"learner":{"gradient_booster":{"model":{"gbtree_model_param":{"num_parallel_tree":"1","num_trees":"1",)"
          R"("size_leaf_vector":"0"},"tree_info":[0],"trees":[{"base_weights":[0.5,1,-1],"categories":[],)"

@@ -1,4 +1,4 @@
-// Inputs of each parser from which fuzzers start.
+// Seeds: the inputs of each parser from which fuzzers start.
 #pragma once
 
 #include <map>
@@ -7,10 +7,11 @@
 
 namespace mr::fuzz {
 
-/// Small ones that it accepts, or refuses for a reason.
+/// Returns small inputs of each parser, by the parser's name. The parser accepts some of them and refuses the others
+/// with an error.
 std::map<std::string, std::vector<std::string>> seeds();
-/// Inputs of a parser that fuzzers found to reach lines that no seed reaches. They are read from
-/// tests/fuzz/corpus/<parser>: each input follows its length, four bytes, the lowest first.
+/// Returns saved inputs of a parser, which fuzzers found to reach lines that no seed reaches. They are read from the
+/// file tests/fuzz/corpus/<parser>, in which each input follows its length (four bytes, the lowest first).
 std::vector<std::string> corpus(const std::string& parser);
 
 }  // namespace mr::fuzz

@@ -20,7 +20,7 @@ void read_all(io::Database& database) {
   database.run("SELECT * FROM trials LIMIT 100", {});
 }
 
-/// As a sweep does that goes on.
+/// Writes to a store as a resumed sweep does: updates trials and inserts one.
 void change(io::Database& database) {
   database.run("BEGIN IMMEDIATE", {});
   database.run("UPDATE trials SET value = ?1, number = number + ?2, params = ?3, name = ?4 WHERE id = ?5",

@@ -1,4 +1,4 @@
-// SQLite's files as stores, with the log beside them.
+// Fuzz target for stores of sweeps: SQLite files, with or without a write-ahead log.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace mr::fuzz {
 
-/// Input of the target `store`: how the store is opened, with `has_log` two bytes for the size of
-/// the file, then the file and its log.
+/// Input of the fuzz target `store`: one byte says how the store is opened; if its bit `has_log` is set, two bytes have
+/// the size of the database file; then come the database file and its write-ahead log.
 struct StoreBytes {
   enum : unsigned { write = 1, marks_in_name = 2, has_log = 4, two_names = 8 };
   unsigned how = 0;
@@ -16,7 +16,8 @@ struct StoreBytes {
   static StoreBytes of(std::string_view bytes);
 };
 
-/// Opens bytes as a store's file for reading, or for writing, which it then changes.
+/// Opens the bytes as a store's database file, for reading or for writing, and reads it. If it is opened for writing,
+/// rows are changed too.
 void store(std::string_view bytes);
 
 }  // namespace mr::fuzz

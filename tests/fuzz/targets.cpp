@@ -36,7 +36,7 @@ void letor(std::string_view bytes) {
                              .null = static_cast<Null>((bits >> 2) % 3),
                              .qid_optional = (bits & 16) != 0};
   read_file(text, [&, bits = bits](const std::string& path) {
-    // small pieces, so that lines lie across their borders
+    // pieces of 16 bytes, so that lines are cut by the borders of pieces
     const LetorFile file = read_letor(path, options, (bits & 32) != 0 ? 16 : letor_piece);
     const auto rows = static_cast<int64_t>(file.labels.size());
     need(sum(file.sizes) == rows && file.sizes.size() == file.qids.size(), "letor: sizes");
@@ -67,7 +67,7 @@ void ratings(std::string_view bytes) {
   if (!columns.header)
     columns.user = "1", columns.item = "2", columns.rating = "3", columns.time = (bits & 16) != 0 ? "4" : "";
   columns.time_required = (bits & 64) != 0;
-  // what follows a form feed is a second file
+  // the text after a form feed is a second file
   const size_t end = (bits & 32) != 0 ? std::min(text.find('\f'), text.size()) : text.size();
   const MemoryFile second(text.substr(std::min(end + 1, text.size())));
   read_file(text.substr(0, end), [&](const std::string& path) {
@@ -116,7 +116,7 @@ void safetensors(std::string_view bytes) {
   read_file(bytes, [bytes](const std::string& path) {
     const TensorFile file = read_safetensors(path);
     need(file.names.size() == file.tensors.size(), "safetensors: names");
-    uint64_t entries = 0, header = 0;  // an entry has a byte or more
+    uint64_t entries = 0, header = 0;  // a tensor has at least one byte per entry, so entries bound bytes from below
     for (const Tensor& x : file.tensors) entries += static_cast<uint64_t>(x.entries());
     std::memcpy(&header, bytes.data(), sizeof header);
     need(sizeof header + header + entries <= bytes.size(), "safetensors: bytes of two tensors, or of none");
@@ -146,13 +146,14 @@ int depth_of(const nlohmann::json& value) {
 
 void json(std::string_view bytes) {
   try {
-    const io::Json value = io::parse_json(bytes);  // assigned to what it derives from it is converted, which fails
+    // type io::Json, not its base class nlohmann::json, whose converting constructor fails on it
+    const io::Json value = io::parse_json(bytes);
     need(depth_of(value) <= io::deepest_json, "json: deeper than the limit");
     const std::string text = value.dump();
     need(io::parse_json(text).dump() == text, "json: its own text reads back otherwise");
   } catch (const std::runtime_error&) {
   } catch (const nlohmann::json::type_error& error) {
-    constexpr int no_utf8 = 316;  // such texts cannot be written
+    constexpr int no_utf8 = 316;  // nlohmann's error number for text that is not UTF-8, which dump() cannot write
     need(error.id == no_utf8, "json: a value that cannot be written");
   }
 }

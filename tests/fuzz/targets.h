@@ -1,5 +1,5 @@
-// The parsers of what comes from files, each as a function of bytes: fuzzers call them, and every test run replays
-// their corpora.
+// Fuzz targets: each parser of file contents as a function of bytes. Fuzzers call them, and every run of the tests
+// replays their saved inputs.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,9 @@
 
 namespace mr::fuzz {
 
-/// Reads the bytes as its file would be read. An error of the parser is an answer; anything else that it raises, a
-/// crash, or a result that contradicts itself (which throws std::logic_error) is a finding.
+/// A fuzz target: parses the bytes as the content of a file. An error of the parser about the input is expected. A
+/// crash, any other exception, or a result that contradicts itself (std::logic_error) is a bug that the fuzzer has
+/// found.
 using Target = std::function<void(std::string_view bytes)>;
 
 const std::map<std::string, Target>& targets();

@@ -1,9 +1,11 @@
-# Makes linear_models.json: linear models, their intervals and estimated marginal means by R and its package emmeans.
+# Makes linear_models.json: linear models, their confidence intervals and estimated marginal means, by R and its package
+# emmeans.
 #
 #     apt-get install r-base-core r-cran-emmeans && Rscript tests/golden/make_linear_models.R
 #
-# Run in the root of the repository. The designs are those of Li, Urbano & Hanjalic (SIGIR 2021): losses on data sets at several ratios of
-# negatives, three splits each; whole, and with a third of the rows missing.
+# Run in the root of the repository. The designs are those of Li, Urbano & Hanjalic (SIGIR 2021): losses, data sets and
+# negative sampling ratios, with three splits each. Each design is fitted with all rows and with a third of the rows
+# missing.
 suppressMessages(library(emmeans))
 set.seed(20210711)
 
@@ -23,7 +25,7 @@ rows$score <- 0.9 + effect[rows$loss] - 0.05 * match(rows$nsr, c("1", "2", "5"))
   0.03 * (rows$loss == "nrbp") * (rows$data == "b") + rnorm(nrow(rows), 0, 0.01)
 missing <- sample(nrow(rows), nrow(rows) %/% 3)
 
-# Names of coefficients as "loss=ap:data=b"
+# renames R's coefficients to Moonrank's form, such as "loss=ap:data=b"
 renamed <- function(names) {
   names <- gsub("(^|:)(loss|data|nsr)", "\\1\\2=", names)
   sub("(Intercept)", "(mean)", names, fixed = TRUE)

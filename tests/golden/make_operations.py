@@ -74,7 +74,7 @@ for options in [{}, {"stride": 2}, {"padding": 1}, {"stride": [2, 1], "padding":
 for size, options in [(2, {}), (3, {"stride": 1, "padding": 1}), ([2, 3], {"stride": [1, 2]})]:
     torch_options = {k: tuple(v) if isinstance(v, list) else v for k, v in options.items()}
     torch_size = tuple(size) if isinstance(size, list) else size
-    # no ties: which of equal entries takes the derivative is nobody's promise
+    # no two entries are equal: which of several equal maxima gets the derivative is not defined
     x = random(2, 3, 7, 6) + torch.arange(252).reshape(2, 3, 7, 6) / 4096
     case("max_pool", lambda x: F.max_pool2d(x, torch_size, **torch_options), [x], size=size, **options)
 

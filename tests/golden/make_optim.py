@@ -11,7 +11,7 @@ torch.set_default_dtype(torch.float64)
 STEPS, ROWS, COLUMNS = 40, 4, 3
 SHOWN = [1, 2, 10, 40]
 START = [[math.sin(1 + 3 * r + c) for c in range(COLUMNS)] for r in range(ROWS)]
-# row r has a gradient in every (r + 1)-th step; sizes from e^-6 to e^2
+# row r has a gradient in every (r + 1)-th step; gradients have sizes from e^-6 to e^2
 GRADIENTS = [[[math.cos(7 * t + 5 * r + 3 * c) * math.exp(2 - 8 * r / 3) if t % (r + 1) == 0 else 0.0
                for c in range(COLUMNS)] for r in range(ROWS)] for t in range(STEPS)]
 CASES = [

@@ -14,12 +14,12 @@ from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ri
 rng = np.random.default_rng(17)
 sizes = [7, 1, 12, 9, 20, 11]
 rows, width = sum(sizes), 6
-# eighths, which float32 holds exactly; two features are nearly one, one is constant
+# features are multiples of 1/8, which float32 holds exactly; two features are almost equal, one is constant
 x = np.round(rng.normal(1, 2, (rows, width)) * 8) / 8
 x[:, 3] = x[:, 2] + np.round(rng.normal(0, 0.3, rows) * 8) / 8
 x[:, 5] = 2.5
 grades = np.clip(np.round(0.6 * x[:, 0] - 0.4 * x[:, 2] + rng.normal(1, 1, rows)), 0, 4)
-# fewer rows than features, neighbours among which are alike, as pixels are
+# data with fewer rows than features, in which neighbouring features are similar, as neighbouring pixels are
 wide = np.round(np.cumsum(rng.normal(0, 1, (14, 40)), axis=1) * 8) / 8
 wide_grades = np.clip(np.round(0.4 * wide[:, 3] - 0.3 * wide[:, 20] + rng.normal(2, 0.5, 14)), 0, 4)
 

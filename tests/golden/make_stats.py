@@ -26,7 +26,7 @@ def philox(key, block, lane=0):
     return c
 
 
-# kat_vectors of Random123
+# known answers from Random123's file kat_vectors
 assert philox(0, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
 assert philox(MASK, MASK, MASK) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
 
@@ -61,7 +61,7 @@ def numbers(x):
 def permutation_cases(rng):
     cases = []
     for n in (3, 8, 13):
-        # quarters, so that many choices of signs give the very same mean
+        # multiples of 1/4, so that many choices of signs give exactly the same mean
         a, b = rng.integers(0, 12, n) / 4, rng.integers(0, 8, n) / 4
         r = stats.permutation_test((a, b), lambda x, y: np.mean(x - y), permutation_type="samples", n_resamples=np.inf)
         cases.append({"a": numbers(a), "b": numbers(b), "mean_difference": r.statistic, "p": r.pvalue})
@@ -102,7 +102,7 @@ def bootstrap_cases(rng):
         given = stats._resampling.BootstrapResult(stats._common.ConfidenceInterval(0, 0), drawn, 0)
         case = {"statistic": name, "estimate": float(f(*data, axis=-1)), "error": float(np.std(drawn, ddof=1))}
         for method in ("percentile", "bca"):
-            # scipy joins samples of its own to those given: none
+            # n_resamples=0: scipy would add random samples of its own to the given ones
             r = stats.bootstrap(data, f, paired=len(data) > 1, n_resamples=0, bootstrap_result=given, method=method,
                                 confidence_level=0.9, axis=-1)
             case[method] = numbers(r.confidence_interval)

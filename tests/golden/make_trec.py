@@ -1,4 +1,5 @@
-# Reference values of runs: made-up runs and judgments, measured by trec_eval's code (pytrec_eval-terrier 0.5).
+# Makes reference values of trec_eval's metrics: made-up runs and judgments, evaluated by trec_eval's code
+# (pytrec_eval-terrier 0.5).
 #   python3 tests/golden/make_trec.py > tests/golden/trec.json
 import json
 import random
@@ -14,7 +15,8 @@ def queries(letter, count):
     return [f"{letter}{i}" for i in range(count)]
 
 
-# Queries with few and many documents, without relevant ones, with grades below 0, in one of the two files alone.
+# Made-up queries: with few and many documents, without relevant documents, with grades below 0, and some in only one of
+# the two files.
 qrels, runs = {}, {"fine": {}, "coarse": {}}
 for n, query in enumerate(queries("q", 14)):
     size = [1, 2, 5, 12, 20, 30, 33][n % 7]
@@ -25,7 +27,7 @@ for n, query in enumerate(queries("q", 14)):
     for name, run in runs.items():
         if n == 6 and name == "coarse":
             continue
-        # coarse scores tie; the others are all different, though some only beyond float32
+        # scores of the run "coarse" have many ties; those of "fine" all differ, but some are equal in float32
         score = (lambda: float(random.randrange(4))) if name == "coarse" else (lambda: round(random.uniform(-9, 9), 9))
         run[query] = {d: score() for d in random.sample(documents, size)}
         if name == "fine" and size > 2:

@@ -1,4 +1,5 @@
-// Runs the built command as a person would: arguments, input, environment, a folder, signals.
+// Helpers that run the built command moonrank as a user would: with arguments, input, environment variables, a working
+// folder and signals.
 #pragma once
 
 #include <chrono>
@@ -24,11 +25,11 @@ inline std::string read_text(const std::filesystem::path& path) {
 }
 
 struct Ran {
-  int status;  // exit status, or 1000 + signal
+  int status;  // exit status of the process, or 1000 + the number of the signal that ended it
   std::string out, err;
 };
 
-/// One run of `moonrank`; the destructor ends it if it still runs.
+/// A running process of the command `moonrank`. The destructor kills it if it still runs.
 class Command {
  public:
   explicit Command(std::vector<std::string> arguments, const std::string& input = "",
@@ -57,9 +58,9 @@ class Command {
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  /// Waits until it has written this to standard output.
+  /// Waits until the command has written `text` to standard output; throws after four minutes.
   void wait_for(const std::string& text) const {
-    for (int i = 0; i < 24'000; ++i) {  // a busy machine is slow
+    for (int i = 0; i < 24'000; ++i) {  // four minutes, because a busy machine is slow
       if (read_text(folder_.path() / "out").find(text) != std::string::npos) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -86,7 +87,7 @@ inline Ran run(std::vector<std::string> arguments, const std::string& input = ""
   return Command(std::move(arguments), input, in_folder).finish();
 }
 
-/// A file with this text in a folder of its own.
+/// A file with the given text, in a temporary folder of its own.
 class TextFile {
  public:
   TextFile(const std::string& name, const std::string& text) : path_((folder_.path() / name).string()) {

@@ -1,4 +1,5 @@
-// Small files for one test, plain or gzipped; and where real data is, if it is there.
+// Helpers for tests that read files: small files in a temporary folder, plain or gzipped, and the paths of real data
+// sets.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +14,7 @@
 
 namespace mr::test {
 
-/// The bytes as one gzip member.
+/// Returns the bytes compressed as one gzip member.
 inline std::string gzip(const std::string& text) {
   z_stream z{};
   REQUIRE(deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
@@ -28,7 +29,7 @@ inline std::string gzip(const std::string& text) {
   return out;
 }
 
-/// A folder of files that a test writes; `file` gives the path.
+/// A temporary folder of files that a test writes. `file` writes a file and returns its path.
 class Files {
  public:
   std::string file(const std::string& name, const std::string& text) const {
@@ -43,7 +44,8 @@ class Files {
   TemporaryFolder folder_;
 };
 
-/// The path of real data, or nothing, said so that CTest counts the test as skipped.
+/// Returns the path of a file of a real data set. If there is no such file, prints a line by which CTest counts the
+/// test as skipped, and returns an empty path.
 inline std::string real_data(const std::string& name) {
   const char* const chosen = std::getenv("MOONRANK_DATA");
   const std::string own = chosen != nullptr ? chosen : "";

@@ -11,14 +11,16 @@
 
 namespace mr::test {
 
-/// True if the device is there; says that the test is skipped otherwise.
+/// Returns true if the device is available. Otherwise prints a line by which CTest counts the test as skipped, and
+/// returns false.
 inline bool has(Device device) {
   if (device == Device::cpu || cuda::gpu().available()) return true;
   WARN("SKIPPED: no CUDA device: " << cuda::gpu().reason());
   return false;
 }
 
-/// The devices that are there, for `GENERATE(from_range(test::devices()))`: tests that mean something on the CPU alone.
+/// Returns the available devices, for `GENERATE(from_range(test::devices()))` in tests that are also useful on the CPU
+/// alone.
 inline std::vector<Device> devices() {
   if (cuda::gpu().available()) return {Device::cpu, Device::cuda};
   return {Device::cpu};

@@ -1,6 +1,7 @@
-// The group of the GPU (kernels/device/launch.cuh) on the CPU, lane after lane: the same 128 strided partial sums and
-// the same order of adding them up. Lanes run forward or backward; a kernel whose lanes read what others write in the
-// same operation gives different results, so demand identical bits of both. Nested operations throw.
+// Imitates a group of GPU lanes (kernels/device/launch.cuh) on the CPU, one lane after another. Sums have the GPU's 128
+// strided partial sums, added in the same order. Lanes run forward or backward: a kernel with a data race, whose lanes
+// read what other lanes write in the same operation, gives different results, so tests demand equal bits of both
+// orders. Nested operations throw.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@ namespace mr::test {
 
 enum class Order { forward, backward };
 
-/// A warp (32 lanes) or a block (128). The number is no template argument, so that a test compiles each kernel once.
+/// An emulated warp (32 lanes) or block (128 lanes). The number of lanes is not a template argument, so that a test
+/// compiles each kernel only once.
 class EmulatedGroup {
  public:
   explicit EmulatedGroup(int lanes = 128, Order order = Order::forward) : lanes_(lanes), order_(order) {}

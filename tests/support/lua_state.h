@@ -1,4 +1,4 @@
-// A Lua state with Moonrank in it, for one test.
+// A Lua state in which Moonrank is loaded, for one test.
 #pragma once
 
 #include <stdexcept>
@@ -28,12 +28,12 @@ class LuaState {
   LuaState& operator=(const LuaState&) = delete;
   operator lua_State*() const { return L_; }
 
-  /// Runs a chunk with `mr` and `core` as its arguments; leaves `results` values on the stack.
+  /// Runs Lua code in which `mr` and `core` are local variables; leaves `results` values on the stack.
   void run(const std::string& code, int results = 0) {
     load(code);
     if (lua_pcall(L_, 0, results, 0) != LUA_OK) fail();
   }
-  /// The error that a chunk raises; empty if none.
+  /// Runs Lua code and returns the message of the error that it raises; empty if it raises none.
   std::string error_of(const std::string& code) {
     load(code);
     if (lua_pcall(L_, 0, 0, 0) == LUA_OK) return "";
@@ -41,12 +41,12 @@ class LuaState {
     lua_pop(L_, 1);
     return message;
   }
-  /// Pushes a chunk that was not run yet.
+  /// Compiles Lua code and pushes it as a function that has not run yet.
   void load(const std::string& code) {
     const std::string text = "local core, mr = require 'moonrank.core', require 'moonrank' " + code;
     if (luaL_loadbufferx(L_, text.data(), text.size(), "=test", "t") != LUA_OK) fail();
   }
-  /// Collects all that can be.
+  /// Runs two full garbage collections, which also free objects that have finalizers.
   void collect() {
     lua_gc(L_, LUA_GCCOLLECT);
     lua_gc(L_, LUA_GCCOLLECT);

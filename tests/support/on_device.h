@@ -1,4 +1,5 @@
-// Memory of the GPU with values from the host, and memory of the host, for tests of kernels without tensors.
+// Arrays in GPU memory with values from the host, and arrays in host memory with the same functions, for tests of
+// kernels that do not use tensors.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class OnDevice {
   T* data_;
 };
 
-/// OnDevice's counterpart on the CPU.
+/// An array in host memory with the functions of OnDevice, so that a test can run on both.
 template <class T>
 class OnHost {
  public:

@@ -1,4 +1,4 @@
-// Numbers to try kernels on, the same in every run.
+// Random numbers as input of kernels in tests. They are equal in every run.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mr::test {
 
-/// Uniform between low and high; other streams are other numbers.
+/// Returns n numbers that are uniformly distributed between `low` and `high`. Each `stream` gives other numbers.
 template <class Real>
 std::vector<Real> random(int64_t n, const char* stream, double low = -1, double high = 1) {
   std::vector<Real> out;

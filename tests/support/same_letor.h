@@ -1,4 +1,4 @@
-// Comparison of what was read from LETOR files, byte for byte.
+// Compares the contents of two LETOR files that were read, byte for byte.
 #pragma once
 
 #include <cstring>

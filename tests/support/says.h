@@ -1,4 +1,5 @@
-// A matcher for errors and other printed texts: the key words, such as the argument's name and the value found.
+// A Catch matcher for error messages and other printed texts. It looks for key words only, such as the argument's name
+// and the value that was found.
 #pragma once
 
 #include <string>

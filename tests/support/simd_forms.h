@@ -1,5 +1,5 @@
-// Lists the forms of a loop that is compiled once per instruction set, as far as this processor can
-// run them. Tests compare them with each other.
+// Lists the compiled versions of a loop, one per instruction set that this processor has, so that tests can compare
+// them with each other.
 #pragma once
 
 #include <string>

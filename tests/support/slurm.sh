@@ -1,5 +1,7 @@
 #!/bin/sh
-# A Slurm of one node on loopback, in a folder of its own: slurm.sh FOLDER OWNER. It and the folder go when the process OWNER ends.
+# Starts a Slurm cluster of one node on loopback, with its files in FOLDER. Both are removed when the process with the
+# id OWNER ends.
+# Usage: slurm.sh FOLDER OWNER
 set -eu
 folder=$1
 owner=$2

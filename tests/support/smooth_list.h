@@ -1,5 +1,5 @@
-// One list of smooth ranks, as kernels take it, and its sums over all pairs in long double, which fast forms are held
-// against.
+// Test input for smooth ranks: one list in the form that kernels read. Also computes the expected results as sums over
+// all pairs in long double.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline double score(const std::string& shape, int64_t i, int64_t n) {
   return 20 * static_cast<double>(i % 8) + normal(key, at);
 }
 
-/// One list in which the rows of `marked` (null: all) are relevant.
+/// One list of rows. The rows in `marked` are relevant; if it is null, all rows are.
 template <class Real>
 struct List {
   std::vector<Real> scores, g, h;
@@ -75,7 +75,7 @@ struct List {
   }
 };
 
-/// The plain sums in long double.
+/// Expected smooth ranks and derivatives: plain sums over all pairs in long double.
 template <class Real>
 struct Oracle {
   const List<Real>& list;
@@ -114,7 +114,7 @@ struct Oracle {
 template <class Real>
 constexpr double tolerance = sizeof(Real) == 4 ? 1e-6 : 1e-12;
 
-/// About 60 of n, the first and the last among them.
+/// Returns about 60 of the indices 0 .. n - 1, the first and the last among them.
 inline std::vector<int64_t> sample(int64_t n) {
   std::vector<int64_t> out;
   for (int64_t i = 0; i < n; i += std::max<int64_t>(1, n / 60)) out.push_back(i);
@@ -134,7 +134,7 @@ void check_ranks(const Oracle<Real>& oracle, const Chosen& targets, const Chosen
 
 template <class Real>
 void check_derivatives(const Oracle<Real>& oracle, bool with_h, const std::vector<Real>& found) {
-  double scale = 1;  // what cancels within an entry: g k(0) and the like
+  double scale = 1;  // the tolerance is relative to the largest entry, because terms may cancel within an entry
   for (const Real x : found) scale = std::max(scale, std::fabs(static_cast<double>(x)));
   REQUIRE(std::isfinite(scale));
   for (const int64_t row : sample(static_cast<int64_t>(found.size()))) {

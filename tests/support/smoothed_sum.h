@@ -1,4 +1,4 @@
-// Algorithm 2 of Westerborg (2022) as it is printed: the oracle of tables and series.
+// Algorithm 2 of Westerborg (2022), exactly as printed: the reference for approximations by tables and series.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,8 @@
 
 namespace mr::test {
 
-/// F~(s) = mean of sigma(steepness (s - x)), and its derivative.
+/// Returns the smoothed distribution function F~(s), which is the mean of sigma(steepness (s - x)) over all values x,
+/// and its derivative.
 inline Smoothed smoothed_sum(const std::vector<double>& values, double steepness, double s) {
   long double value = 0, derivative = 0;
   for (const double x : values) {

@@ -1,4 +1,4 @@
-// Vectors as kernels see them.
+// Converts vectors to the spans that kernels take.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace mr::test {
 
-/// To write to.
+/// Returns a span through which a kernel can write to the vector.
 template <class T>
 Span<T> slots(std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};

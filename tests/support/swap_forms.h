@@ -1,4 +1,5 @@
-// One swap form of each kind, with what it reads, for tests of pairwise losses.
+// Pairwise losses weight a pair of rows by the metric's change if the two rows are swapped. For tests, this file makes
+// one such weight function ("swap form") of each kind, and the tables that it reads.
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,7 @@
 
 namespace mr::test {
 
-/// Discounts of ranks 1 .. n and a norm for each list.
+/// Tables for swap forms: discounts of ranks 1 .. n, and a normalizing constant for each list.
 struct SwapTables {
   std::vector<double> discounts, powers, norms;
   SwapTables(int64_t n, int64_t lists) : norms(static_cast<size_t>(lists), 3.0) {
@@ -40,7 +41,7 @@ inline std::vector<SwapForm> swap_forms(const SwapTables& t) {
           TimeBiasSwaps{.bias = {.relevant = portable::base_of(0.93), .other = portable::base_of(0.96), .gain = 0.5}}};
 }
 
-/// f(swaps) for the form that there is.
+/// Calls f with the swap form that the variant holds.
 template <class F>
 void with_swaps(const SwapForm& form, const F& f) {
   if (std::holds_alternative<PairSwaps>(form)) return f(std::get<PairSwaps>(form));

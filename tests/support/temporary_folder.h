@@ -1,4 +1,5 @@
-// A folder for one test, gone afterwards; and variables of the environment that are put back.
+// A temporary folder that is removed at the end of its scope, and environment variables that are restored at the end of
+// theirs.
 #pragma once
 
 #include <cstdlib>
@@ -28,7 +29,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Sets a variable (or, without a value, removes it) until the end of the scope.
+/// Sets an environment variable, or removes it if there is no value, until the end of the scope.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, std::optional<std::string> value) : name_(name) {

@@ -1,4 +1,4 @@
-// A session of `moonrank` on a terminal of its own, for tests: what is typed, and what must appear.
+// Runs an interactive session of `moonrank` on a pseudo-terminal: tests type text and wait for the expected output.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +22,8 @@ class Terminal {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, name.c_str(), O_RDWR,
-                                     0);  // of a new session: its controlling terminal
+                                     // the first terminal that a new session opens becomes its controlling terminal
+                                     0);
     posix_spawn_file_actions_adddup2(&actions, 0, 1);
     posix_spawn_file_actions_adddup2(&actions, 0, 2);
     posix_spawnattr_t attributes;
@@ -50,7 +51,8 @@ class Terminal {
       throw std::runtime_error("typing failed");
   }
 
-  /// Reads until this appears after what was expected before; throws with what came instead.
+  /// Reads output until `text` appears after the previously expected text. Throws an error with what was read if the
+  /// output ends or nothing comes for 20 seconds.
   void expect(const std::string& text) {
     for (;;) {
       const size_t at = seen_.find(text);
@@ -66,7 +68,8 @@ class Terminal {
     }
   }
 
-  /// Ends the session with Ctrl-D. Again until it is heard: between two prompts the terminal takes it for itself.
+  /// Ends the session with Ctrl-D and returns its exit status. Ctrl-D is repeated, because the terminal itself consumes
+  /// it if it arrives between two prompts.
   int finish() {
     char buffer[4096];
     for (int i = 0; i < 40; ++i) {

@@ -1,4 +1,4 @@
-// Zip files made in memory by libarchive's writer, for tests of what reads them.
+// Makes zip files in memory with libarchive, for tests of the functions that read them.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace mr::test {
 
-/// One entry per (path, content); content "-> target" makes a symbolic link.
+/// Makes a zip file with one entry per pair (path, content). A content of "-> target" makes a symbolic link.
 inline std::string make_zip(const std::vector<std::pair<std::string, std::string>>& entries) {
   std::string bytes(1 << 20, '\0');
   size_t used = 0;

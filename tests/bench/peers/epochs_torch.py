@@ -1,9 +1,12 @@
-# Epochs of matrix factorisation with smooth metrics (Westerborg 2022, Eqs. 2.9 to 2.12) as a competent PyTorch user writes them: 32 factors, batches
-# of 32 lists, Adam. FORM: "padded" to the longest list of the batch with a mask, an N x N sigmoid; "lists", one N x N sigmoid per list,
-# nothing padded; "relevant", one P x N sigmoid per list, for its relevant rows only; each also with " compiled": the loss through torch.compile. DATA
-# has one list per line:
-# user, then item:relevance for each row, counted from 1. Prints the seconds of every epoch after a warm-up of `WARM` batches, and the last epoch's
-# mean loss. With WIDTH > 0 a row has features, WIDTH numbers of single precision in DATA.features, and the model is a network WIDTH-WIDTH-1.
+# Matrix factorisation trained with smooth metrics (Westerborg 2022, Eqs. 2.9 to 2.12), as a competent PyTorch user
+# writes it: 32 factors, batches of 32 lists, Adam. Prints the seconds of every epoch after a warm-up of WARM batches,
+# and the last epoch's mean loss.
+# FORM: "padded" pads lists to the longest of the batch, with a mask and N x N sigmoids; "lists" computes one N x N
+# sigmoid per list, without padding; "relevant" computes one P x N sigmoid per list, for its P relevant rows only. The
+# suffix " compiled" runs the loss through torch.compile.
+# DATA has one list per line: the user, then item:relevance for each row, counted from 1. With WIDTH > 0, a row has
+# WIDTH features in single precision in the file DATA.features, and the model is a network with layers of WIDTH, WIDTH
+# and 1 units.
 # Usage: epochs_torch.py DATA LOSS FORM THREADS EPOCHS WARM FACTORS RATE WIDTH
 import os
 import sys
@@ -67,7 +70,7 @@ def ideal_dcg(relevance):
 def padded_loss(scores, mask, relevance, ideal):
     sigmoids = torch.sigmoid(scores.unsqueeze(1) - scores.unsqueeze(2))  # [lists, target, source]
     relevant = (relevance >= 1).to(scores.dtype)
-    # the row itself counts sigma(0) = 1/2
+    # a row's own sigmoid sigma(0) = 1/2 is in the sum, so the rank is the sum + 1/2
     ranks = torch.matmul(sigmoids, mask.unsqueeze(2)).squeeze(2) + 0.5
     among = torch.matmul(sigmoids, relevant.unsqueeze(2)).squeeze(2) + 1 - 0.5 * relevant if loss_name == "ap" else None
     return smooth_metric(ranks, among, relevance, relevant, ideal).mean()

@@ -1,6 +1,8 @@
-# Training steps of interactions in PyTorch: matrix factorisation with cosines, the softmax loss SL over sampled negatives, Adam. FORM: "gathered",
-# the vectors of all negatives are gathered, as published programs do; "product", the scores of all items by one matrix product, from which those of
-# the negatives are taken. Negatives are drawn among all items. Prints the seconds of every measurement of STEPS steps, after one to warm up.
+# Trains matrix factorisation with cosine scores in PyTorch, by the softmax loss SL over sampled negatives and Adam.
+# Negatives are drawn among all items. After a warm-up, prints the seconds of each measurement; a measurement has STEPS
+# training steps.
+# FORM: "gathered" gathers the vectors of all negatives, as published programs do; "product" computes the scores of all
+# items by one matrix product and takes those of the negatives.
 # Usage: interactions_torch.py FORM THREADS STEPS MEASUREMENTS BATCH NEGATIVES USERS ITEMS FACTORS TAU
 import os
 import sys

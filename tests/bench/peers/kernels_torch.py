@@ -1,6 +1,8 @@
-# One step (value and derivative by the scores) of smooth AP of lists of N rows, every second relevant, as PyTorch users write it: "padded", an N x N
-# sigmoid for all lists at once; "lists", one list after the other; "relevant", one list after the other, one P x N sigmoid of its relevant rows; or of
-# allRank's losses: "approxndcg", "neuralndcg"; each also with " compiled": through torch.compile. Prints N and the seconds per list of every run.
+# Measures one step (value and derivative with respect to scores) of smooth AP as PyTorch users write it. Lists have N
+# rows, and every second row is relevant. Prints N and the seconds per list of every run.
+# FORM: "padded" computes an N x N sigmoid for all lists at once; "lists" one list after the other; "relevant" one list
+# after the other, with one P x N sigmoid for its P relevant rows. "approxndcg" and "neuralndcg" are allRank's losses.
+# The suffix " compiled" runs the loss through torch.compile.
 # Usage: kernels_torch.py FORM THREADS REPEATS N,N,...
 import os
 import sys
@@ -55,7 +57,7 @@ for n in sizes:
         start = clock()
         scores.grad = None
         loss(scores, relevance).backward()
-        if run > 0:  # the first one warms up
+        if run > 0:  # the first run is a warm-up
             print(n, (clock() - start) / lists, flush=True)
         if run > 0 and clock() - began > longest:
             break

@@ -1,6 +1,6 @@
-// The limits of the machine, measured in turns with Moonrank (tests/bench/turns.lua): `multiply_adds` multiply-adds of
-// single precision in registers, or std::sort of `rows` normal scores.
-// Usage: limits arithmetic multiply_adds=N | limits sort rows=N
+// Measures limits of the machine, in turns with Moonrank (tests/bench/turns.lua): the time of `multiply_adds`
+// multiply-adds in single precision in registers, or of std::sort of `rows` normally distributed numbers. Usage: limits
+// arithmetic multiply_adds=N | limits sort rows=N
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -23,7 +23,7 @@ void multiply_add(double count) {
   for (auto left = static_cast<long>(count / (16 * 12)); left > 0; --left) {
     for (Vector& each : sum) {
       each = each * a + b;
-      asm volatile("" : "+v"(each));  // keeps the sums apart
+      asm volatile("" : "+v"(each));  // prevents the compiler from merging the sums
     }
   }
 }

@@ -1,7 +1,10 @@
-# One step (value and derivative by the scores) of a loss of LISTS lists of ROWS rows, as PyTorch users write it over all lists at once, and where
-# allRank has the loss by its function; each also through torch.compile. PATH holds float32 numbers: the scores, the grades, the derivative that the
-# other program found, and of its values the sum over lists. Theirs must agree with these before time is taken. Prints program, tab, the seconds of every
-# run, or program, tab, why there are none. Usage: losses_torch.py LOSS PATH LISTS ROWS THREADS REPEATS FORM,FORM (plain, compiled).
+# Measures one step (value and derivative with respect to scores) of a loss for LISTS lists of ROWS rows, as PyTorch
+# users write it for all lists at once. If allRank has the loss, its function is measured, too. FORM runs the loss as it
+# is ("plain") or through torch.compile ("compiled").
+# PATH holds float32 numbers from Moonrank: the scores, the grades, the derivative, and the sum of the loss over lists.
+# The results must agree with these before time is measured. Prints the program's name, a tab, and the seconds of every
+# run or why there are none.
+# Usage: losses_torch.py LOSS PATH LISTS ROWS THREADS REPEATS FORM,FORM
 import math
 import os
 import sys
@@ -109,7 +112,7 @@ def top_n_rank(s, y):
 
 
 def soft_rank(s, y):
-    beats = 0.5 * (1 + torch.erf(by(s) / 2))  # [list, j, i]: how likely row i is above row j
+    beats = 0.5 * (1 + torch.erf(by(s) / 2))  # [list, j, i]: probability that row i is ranked above row j
     beats = others(beats)
     n = s.shape[1]
     ranks = torch.zeros(s.shape[0], n, n)

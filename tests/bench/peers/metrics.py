@@ -1,5 +1,6 @@
-# nDCG, AP, RR and, where told to, RBP of lists of random scores by ranx or pytrec_eval, which has no RBP: seconds of every evaluation, input already
-# in the library's own form. Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS THREADS RBP(yes|no)
+# Measures nDCG, AP, RR and, if asked for, RBP of lists of random scores by ranx or pytrec_eval (which has no RBP). The
+# input is already in the library's own form. Prints the seconds of every evaluation.
+# Usage: metrics.py ranx|pytrec_eval LISTS ROWS REPEATS THREADS RBP(yes|no)
 import os
 import sys
 import time
@@ -35,7 +36,7 @@ else:
         evaluator.evaluate(run)
 
 
-evaluate()  # compiles, warms up
+evaluate()  # the first call is a warm-up; ranx compiles its functions in it
 for _ in range(repeats):
     start = clock()
     evaluate()

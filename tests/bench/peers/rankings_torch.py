@@ -1,7 +1,10 @@
-# One step (value and derivative by the scores) of a loss over random rankings of LISTS lists of ROWS rows, as PyTorch users write it for all lists and
-# rankings at once. pl_rank: PL-Rank-3 (Oosterhuis 2022) by cumulative sums; policy_gradient: log probabilities through automatic differentiation, with
-# the mean of the other rankings as baseline. PATH holds float32 numbers: the scores, the grades, the derivative that the other program found, and of its
-# values the sum over lists, from MORE times SAMPLES rankings. Prints the seconds of every run. Usage: rankings_torch.py LOSS K PATH LISTS ROWS SAMPLES THREADS REPEATS MORE.
+# Measures one step (value and derivative with respect to scores) of a loss over random rankings of LISTS lists of ROWS
+# rows, as PyTorch users write it for all lists and rankings at once. Prints the seconds of every run.
+# LOSS: "pl_rank" is PL-Rank-3 (Oosterhuis 2022) by cumulative sums; "policy_gradient" differentiates log probabilities
+# automatically, with the mean of the other rankings as baseline.
+# PATH holds float32 numbers from Moonrank: the scores, the grades, the derivative, and the sum of the loss over lists,
+# from MORE times SAMPLES rankings.
+# Usage: rankings_torch.py LOSS K PATH LISTS ROWS SAMPLES THREADS REPEATS MORE
 import os
 import sys
 import time
@@ -74,7 +77,7 @@ def agree(total):
     if not abs(value - total) <= 0.02 * abs(total):
         raise ValueError(f"the value is {value:.6g}, not {total:.6g}")
     if cutoff >= rows:
-        return  # the sampling error of the derivative is larger than the derivative
+        return  # without a cutoff, derivatives are not compared: their sampling error is larger than they are
     alike = (torch.dot(mean.flatten(), slopes.flatten()) / (mean.norm() * slopes.norm())).item()
     if not alike >= 0.5:
         raise ValueError(f"the cosine of the derivatives is {alike:.2g}")

@@ -1,5 +1,6 @@
-# What a Python user would write to sample the distribution of a metric over random rankings (Westerborg 2022, Algorithm 1) with NumPy: a loop over
-# permutations. Prints the seconds that `samples` of them take. Usage: sampled_distribution.py METRIC N P SAMPLES
+# Samples the distribution of a metric over random rankings (Westerborg 2022, Algorithm 1) as a Python user would write
+# it with NumPy: in a loop over permutations. Prints the seconds that `samples` permutations take.
+# Usage: sampled_distribution.py METRIC N P SAMPLES
 import os
 import sys
 import time

@@ -78,7 +78,7 @@ def padded_loss(name, torch):
     def discount(ranks):
         return 1 / torch.log2(1 + ranks)
 
-    def gains_over_ideal(grades):  # a padded row has the grade 0, and thus no gain
+    def gains_over_ideal(grades):  # padded rows have grade 0, and thus add no gain
         best = grades.sort(dim=1, descending=True).values
         ranks = torch.arange(1, grades.shape[1] + 1, dtype=grades.dtype)
         ideal = (torch.exp2(best) - 1).mul(discount(ranks)).sum(1, keepdim=True)
@@ -90,7 +90,7 @@ def padded_loss(name, torch):
 
     def ndcg(scores, grades, mask):
         larger = torch.sigmoid(scores.unsqueeze(1) - scores.unsqueeze(2)) * mask.unsqueeze(1)
-        ranks = 0.5 + larger.sum(2)  # the row itself counts 1/2
+        ranks = 0.5 + larger.sum(2)  # a row's own sigmoid (1/2) is in the sum, so the rank is the sum + 1/2
         return mean(-(gains_over_ideal(grades) * discount(ranks)).sum(1), grades, mask)
 
     def lambdarank(scores, grades, mask):

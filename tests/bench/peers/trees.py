@@ -112,7 +112,7 @@ def of_fold(fold, partitions, trials, given):
     """Returns, for each program, its chosen trial as a row, and the scores of its test rows."""
     train, vali, test = (Part([partitions[(fold + i) % 5] for i in which]) for which in ((0, 1, 2), (3,), (4,)))
     trained, best, seconds = trainers(train, given), {}, {program: [] for program in PROGRAMS}
-    for program in PROGRAMS:  # once, to warm up
+    for program in PROGRAMS:  # a small model per program as a warm-up
         trained[program]({**trials[0], "leaves": 4})
     for number, trial in enumerate(trials):
         # programs take turns, so that other work on the machine disturbs all of them

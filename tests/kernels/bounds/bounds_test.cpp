@@ -1,4 +1,5 @@
-// Compares closed forms of metrics' bound statistics with every arrangement of small lists.
+// Compares the closed forms of the mean, variance, minimum and maximum of metrics over random rankings with all
+// arrangements of small lists.
 #include "kernels/bounds/bounds.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ using namespace mr;
 
 namespace {
 
-/// Minimum, maximum, mean and variance of `value` over all different orders of `rows`.
+/// Returns the minimum, maximum, mean and variance of the metric `value` over all different orders of `rows`.
 BoundStats enumerated(std::vector<double> rows, const std::function<long double(const std::vector<double>&)>& value) {
   std::sort(rows.begin(), rows.end());
   std::vector<long double> values;
@@ -68,7 +69,7 @@ long double reciprocal_rank(const std::vector<double>& rows) {
   return 1 / static_cast<long double>(std::find(rows.begin(), rows.end(), 1.0) - rows.begin() + 1);
 }
 
-/// Pairs of a relevant row below one that is not.
+/// Counts the wrongly ordered pairs: a relevant row below a row that is not relevant.
 long double wrong_pairs(const std::vector<double>& rows) {
   long double total = 0, others = 0;
   for (const double b : rows) {
@@ -112,12 +113,13 @@ TEST_CASE("linear_stats agrees with all arrangements with grades and cutoffs") {
 
 TEST_CASE("ap_stats and nrbp_loss_stats keep their precision for lists of up to 1,000 rows") {
   for (const int64_t n : {int64_t{31}, int64_t{128}, int64_t{1000}}) {
-    // one relevant row: AP and RR are 1 / rank
+    // if one row is relevant, AP and RR both are 1 / rank
     const BoundStats ap = ap_stats(n, 1), rr = rr_stats(n, 1);
     CHECK(ap.min == Approx(rr.min).epsilon(1e-14));
     CHECK(ap.expectation == Approx(rr.expectation).epsilon(1e-13));
     CHECK(ap_variance(n, 1) == Approx(rr.variance).epsilon(1e-11));
-    // the ranks of p relevant rows as a linear metric are the nRBP loss but for a constant
+    // The nRBP loss of a list with p relevant rows is the sum of their ranks, up to a constant (`shift`). linear_stats
+    // of these ranks must therefore agree with nrbp_loss_stats.
     const int64_t p = n / 3;
     std::vector<double> ranks(static_cast<size_t>(n));
     std::iota(ranks.begin(), ranks.end(), 0.0);

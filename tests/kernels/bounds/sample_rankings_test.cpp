@@ -1,5 +1,5 @@
-// Random rankings: every instruction set draws the rankings of a plain loop, and all arrangements are equally
-// likely.
+// Tests of random rankings: with every instruction set, the rankings of a plain loop are drawn, and all arrangements
+// are equally likely.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -17,14 +17,14 @@ namespace {
 
 auto all_forms() { return simd_forms<cpu::SampleLoops>(); }
 
-/// The amount that a row at rank r adds to the metric if it is the found-th relevant row.
+/// Returns what a relevant row at rank r adds to the metric, if it is relevant row number `found` from the top.
 double added(const RankingSampler& s, int64_t r, double found) {
   if (s.increment == Increment::average_precision) return found * s.d[r];
   return s.increment == Increment::linear || found == 1 ? s.d[r] : 0;
 }
 
-/// One sample with weights: the row whose share of the weight that is left the random number falls on, rows of the
-/// highest gain first.
+/// Draws one ranking by weights and returns its metric. At each rank, the random number selects a row by its share of
+/// the total weight of the rows that are left; rows of the highest gain come first in that sum.
 double plain_weighted(const RankingSampler& s, uint64_t sample) {
   const bool graded = s.increment == Increment::graded;
   std::vector<double> left, gain, weight(s.weight, s.weight + (graded ? s.levels : 1));
@@ -50,7 +50,7 @@ double plain_weighted(const RankingSampler& s, uint64_t sample) {
   return total;
 }
 
-/// One sample, rank by rank.
+/// Draws one ranking rank by rank, each row equally likely, and returns its metric.
 double plain(const RankingSampler& s, uint64_t sample) {
   int64_t wanted = s.p;
   std::vector<int64_t> levels(s.at_least, s.at_least + s.levels);
@@ -87,7 +87,7 @@ RankingSampler graded(RankingSampler s, const std::vector<std::pair<int64_t, dou
   return s;
 }
 
-/// How often each value comes among the samples.
+/// Returns how often each value of the metric occurs among the samples.
 std::map<double, int64_t> counted(const RankingSampler& s, int64_t samples) {
   std::vector<double> values(static_cast<size_t>(samples));
   cpu::sample_rankings(s, 0, samples, values.data());
@@ -96,7 +96,8 @@ std::map<double, int64_t> counted(const RankingSampler& s, int64_t samples) {
   return counts;
 }
 
-/// All `kinds` values come, each within five standard deviations of its share.
+/// Checks that `counts` has exactly `kinds` different values, and that each occurred equally often, to five standard
+/// deviations.
 void equally_often(const std::map<double, int64_t>& counts, size_t kinds, int64_t samples) {
   CHECK(counts.size() == kinds);
   const double share = 1 / static_cast<double>(kinds), total = static_cast<double>(samples);

@@ -1,4 +1,5 @@
-// Compares the serial group with plain loops, and the emulated GPU groups with the serial one.
+// Tests the groups on which kernels run. The serial group (one lane) is compared with plain loops, and the emulated
+// groups of GPU lanes are compared with the serial one.
 #include "kernels/core/group.h"
 
 #include <cmath>
@@ -54,7 +55,7 @@ TEST_CASE("every group visits each index once, and sums and finds maxima", "[ker
 }
 
 TEST_CASE("groups accumulate sums of floats in double", "[kernels][group]") {
-  // in float, 2^24 + 1 + ... + 1 stays 2^24
+  // summed in float, 2^24 + 1 + ... + 1 would stay at 2^24, because 2^24 + 1 is rounded to 2^24
   const int64_t n = 1001;
   const auto entry = [](int64_t i) { return i == 0 ? 16777216.0F : 1.0F; };
   CHECK(SerialGroup{}.sum(n, entry) == 16778216.0);
@@ -84,7 +85,8 @@ TEST_CASE("a group's sum has the same bits for a warp, a block and both lane ord
   CHECK(sum_of(EmulatedGroup(128, Order::backward)) == block);
 }
 
-/// Wrong on purpose: each entry takes its neighbour's value in place, which another lane overwrites meanwhile.
+/// A kernel with a data race on purpose: each lane copies its neighbour's entry in place, while another lane overwrites
+/// that entry. The emulated group must reveal the race.
 struct ShiftInPlace {
   double* x;
   int64_t n;
@@ -94,7 +96,7 @@ struct ShiftInPlace {
   }
 };
 
-/// Right: reads and writes are separate operations.
+/// The same shift without a data race: all lanes read in one operation and write in another.
 struct ShiftThroughCopy {
   double* x;
   double* copy;

@@ -1,5 +1,5 @@
-// Compares the generator with the known answers of Random123 (kat_vectors, philox4x32 10), the distributions with
-// their definitions and the normal quantile with Boost.
+// Compares the random number generator with the known answers of Random123 (kat_vectors, philox4x32 10), distributions
+// with their definitions, and the normal quantile with Boost.
 #include "kernels/core/rng.h"
 
 #include <array>
@@ -54,7 +54,7 @@ TEST_CASE("uniform fills the unit interval evenly", "[kernels][rng]") {
     ++count[static_cast<size_t>(u * bins)];
   }
   REQUIRE(inside);
-  // 5 standard errors; chi-square of 99 degrees of freedom: mean 99, sd 14
+  // tolerances are 5 standard errors; chi-square with 99 degrees of freedom has mean 99 and standard deviation 14
   CHECK(std::fabs(sum / n - 0.5) < 5 * std::sqrt(1.0 / 12 / n));
   double chi = 0;
   for (const int c : count) chi += (c - n / bins) * (c - n / bins) / static_cast<double>(n / bins);
@@ -87,7 +87,7 @@ TEST_CASE("bounded draws every value with the same probability", "[kernels][rng]
 }
 
 TEST_CASE("normal_quantile agrees with Boost", "[kernels][rng]") {
-  // Boost: z = -sqrt(2) erfc^-1(2 p), in long double
+  // the expected normal quantile, by Boost: z = -sqrt(2) erfc^-1(2 p), in long double
   const auto exact = [](double p) {
     return static_cast<double>(-std::sqrt(2.0L) * boost::math::erfc_inv(2 * static_cast<long double>(p)));
   };
@@ -140,7 +140,7 @@ TEST_CASE("random_key gives unrelated sequences for close seeds and names", "[ke
   CHECK(keys.size() == static_cast<size_t>(made));
   CHECK(first.size() == static_cast<size_t>(made));
 
-  // the correlation of neighbours in seed, stream or position is that of independent numbers
+  // random numbers with neighbouring seeds, streams or positions must be uncorrelated
   const auto correlation = [](auto a, auto b) {
     constexpr int n = 20000;
     double sum = 0;
@@ -155,7 +155,8 @@ TEST_CASE("random_key gives unrelated sequences for close seeds and names", "[ke
 }
 
 TEST_CASE("random_key is the documented hash", "[kernels][rng]") {
-  // FNV-1a of nothing is its offset basis; splitmix64 finishes it
+  // the expected key of seed 0 and an empty name: the FNV-1a hash of an empty text (its offset basis), mixed by
+  // splitmix64
   uint64_t z = 14695981039346656037ULL ^ 0x9E3779B97F4A7C15ULL;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;

@@ -1,4 +1,5 @@
-// The loops under AVX2 and AVX-512 give the same bits, at every size around the widths of vectors and blocks.
+// The inner loops of the kernels give the same bits with AVX2 and with AVX-512, for sizes around the widths of vectors
+// and blocks.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -29,7 +30,7 @@ void append(std::string& bits, const std::vector<T>& values) {
   bits.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-/// Checks that bits_of(loops) are those of both sets.
+/// Checks that `bits_of(loops)` is equal for the loops compiled for AVX2 and for AVX-512.
 template <class Loops, class F>
 void check_same_bits(F bits_of) {
   const std::string avx2 = bits_of(cpu::loops_of<Loops>(cpu::Simd::avx2)),

@@ -1,4 +1,5 @@
-// Scratch arrays: threads keep the arrays of short lists and free the arrays that a long list needed.
+// Tests of scratch arrays: a thread keeps the small arrays that short lists need, and frees the large arrays of a long
+// list.
 #include "kernels/core/scratch.h"
 
 #include <atomic>
@@ -55,7 +56,8 @@ TEST_CASE("OfThread holds one value per thread, which is created once and freed 
   CHECK(own_number() == 7);
 }
 
-/// Bytes in use that are no tensor's. A sanitizer's allocator says 0.
+/// Bytes of heap memory in use, without those of tensors. Only differences are meaningful: the allocator of a sanitizer
+/// reports 0 bytes in use.
 int64_t other_bytes() {
   const auto info = mallinfo2();
   return static_cast<int64_t>(info.uordblks + info.hblkhd) - Storage::held(Device::cpu) - Storage::kept(Device::cpu);
@@ -84,8 +86,8 @@ TEST_CASE("operations on long lists keep little scratch memory afterwards", "[ke
   run(100, 1000000);
   const int64_t before = other_bytes();
   run(1000000, 1);
-  run(100000, 1000000);                           // most scores far from all others
-  CHECK(other_bytes() - before < 8 * most_kept);  // about as many users of arrays
+  run(100000, 1000000);                           // widely spread scores: most pairs are far apart
+  CHECK(other_bytes() - before < 8 * most_kept);  // about 8 scratch arrays, each of which keeps at most most_kept bytes
   set_threads(before_threads);
 }
 

@@ -1,10 +1,11 @@
-// Shared libraries that are loaded when they are first used.
+// Tests of SharedLibrary, which loads a shared library when it is first used.
 #include "kernels/core/shared_library.h"
 
 #include <catch2/catch.hpp>
 #include <zlib.h>
 
-// as headers rename functions
+// A macro with the name of a library function: some libraries' headers rename functions in this way, and SharedLibrary
+// must load the renamed function.
 #define MR_CHECKSUM crc32
 
 namespace mr {
@@ -19,7 +20,7 @@ struct Libz : SharedLibrary {
 TEST_CASE("SharedLibrary calls functions of a loaded library with their declared types", "[kernels][library]") {
   const Libz libz;
   CHECK(std::string(libz.zlibVersion()) == zlibVersion());
-  // the check value of this CRC in every catalogue of them
+  // the published check value of CRC-32: the checksum of the text "123456789"
   CHECK(libz.crc32(0, reinterpret_cast<const Bytef*>("123456789"), 9) == 0xCBF43926);
 }
 

@@ -1,4 +1,4 @@
-// Every family of kernels is complete on every device.
+// Tests that the table of each family of kernels has a function for every kernel, on the CPU and on the GPU.
 #include <cstring>
 #include <vector>
 
@@ -13,7 +13,8 @@
 namespace mr {
 namespace {
 
-/// A table is a row of function pointers and nothing else.
+/// Returns all function pointers of a kernel table. A table is a struct that has no members other than function
+/// pointers.
 template <class Table>
 std::vector<void (*)()> rows_of(const Table& table) {
   static_assert(sizeof(Table) % sizeof(void (*)()) == 0);
@@ -45,7 +46,7 @@ TEMPLATE_TEST_CASE("the GPU's kernel table has every kernel", "[kernels][tables]
                    TrainingKernels<float>, TrainingKernels<double>, SmoothKernels<float>, SmoothKernels<double>,
                    MetricKernels<float>, MetricKernels<double>, LambdaKernels<float>, LambdaKernels<double>,
                    NetworkKernels<float>, NetworkKernels<double>, DeferredKernels<float>, DeferredKernels<double>) {
-  // the table is there wherever CUDA was built in, device or not
+  // the CUDA table exists in every build with CUDA, also on a machine without a GPU
   REQUIRE((cuda_table<TestType>() != nullptr) == cuda::built());
   if (cuda::built()) check_complete(*cuda_table<TestType>());
 }
@@ -57,7 +58,7 @@ TEST_CASE("gpu() gives a reason if the GPU is not available", "[kernels][tables]
 
 TEST_CASE("copies to the GPU and back keep their bytes", "[kernels][gpu]") {
   if (!test::has(Device::cuda)) return;
-  // around the sizes of the pieces that uploads go through, and more than all of them together
+  // sizes around that of the pieces in which uploads go through pinned memory, and one larger than all pinned memory
   const auto n = GENERATE(as<size_t>(), 1, 255, 256 << 10, (256 << 10) + 1, 5 << 20);
   std::vector<unsigned char> there(n), back(n);
   for (size_t i = 0; i < n; ++i) there[i] = static_cast<unsigned char>(i * 7 + i / 251);
@@ -66,7 +67,7 @@ TEST_CASE("copies to the GPU and back keep their bytes", "[kernels][gpu]") {
   void* const second = cuda::gpu().allocate(bytes);
   cuda::gpu().copy_to_device(first, there.data(), bytes);
   const std::vector<unsigned char> sent = there;
-  there.assign(n, 0);  // the copy was taken when the call returned
+  there.assign(n, 0);  // overwrites the source: copy_to_device has already copied it when it returns
   cuda::gpu().copy_on_device(second, first, bytes);
   cuda::gpu().fill_zero(first, bytes);
   cuda::gpu().copy_to_host(back.data(), second, bytes);
@@ -97,7 +98,7 @@ TEMPLATE_TEST_CASE("matmul on the GPU agrees with plain loops", "[kernels][gpu]"
   int64_t wrong = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      TestType total = 0;  // small integers: exact
+      TestType total = 0;  // exact: a sum of small integers
       for (int64_t l = 0; l < k; ++l) {
         total += (transpose_a ? a[l * m + i] : a[i * k + l]) * (transpose_b ? b[j * k + l] : b[l * n + j]);
       }

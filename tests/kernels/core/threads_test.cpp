@@ -1,4 +1,5 @@
-// The thread pool: every index once, for any number of threads; errors, interruption, nesting.
+// Tests of the thread pool: every index runs exactly once for any number of threads; also errors, interruption and
+// nested calls.
 #include "kernels/core/threads.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace mr::cpu {
 namespace {
 
-/// Puts the number of threads back.
+/// Sets the number of threads for one scope and restores it at the end.
 class Threads {
  public:
   explicit Threads(int n) : before_(threads()) { set_threads(n); }
@@ -81,7 +82,8 @@ TEST_CASE("parallel runs on more than one thread", "[kernels][pool]") {
   const Threads with(2);
   std::mutex mutex;
   std::set<std::thread::id> ids;
-  // each piece waits until both threads have one, or long enough to blame the pool
+  // Each of two pieces waits until both have started, which takes two threads. After 20 seconds it gives up: the pool
+  // uses one thread only.
   std::atomic<int> here{0};
   pieces(2, 1, [&](int64_t, int64_t) {
     ++here;
@@ -97,7 +99,7 @@ TEST_CASE("parallel gives each thread its own share of the pieces at the start",
   const Threads with(2);
   std::mutex mutex;
   std::map<std::thread::id, int64_t> began;
-  // a thread's first piece waits for the other's, or long enough to blame the pool
+  // The first piece of each thread waits until the other thread has started one, or gives up after some seconds.
   std::atomic<int> here{0};
   pieces(100, 1, [&](int64_t first, int64_t) {
     {

@@ -1,6 +1,6 @@
-// List kernels on emulated GPU lanes: results have the same bits in every lane order and for a warp or a block per
-// list, and agree with serial results to rounding. A kernel whose lanes read what other lanes write, or that nests
-// operations, fails here without a GPU.
+// Runs kernels of ranked lists on emulated GPU lanes. Results must have the same bits in every order of the lanes and
+// for a warp or a block per list, and agree with serial results to rounding. This finds kernels with data races between
+// lanes, or with nested operations, without a GPU.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,7 +22,8 @@
 namespace mr {
 namespace {
 
-/// One type for every order and number of lanes, so that each kernel is compiled once.
+/// A kernel backend that runs emulated GPU lanes. The number of lanes and their order are variables and not template
+/// arguments, so that each kernel is compiled once.
 struct EmulatedBackend {
   static inline int lanes = 128;
   static inline test::Order order = test::Order::forward;
@@ -38,7 +39,7 @@ struct EmulatedBackend {
   }
 };
 
-/// Lists of n, 0, 1 and n + 1 rows; grades 0, 1 and 2, none in the last list where n is even.
+/// Test input: lists of n, 0, 1 and n + 1 rows with grades 0, 1 and 2. If n is even, the last list has no relevant row.
 template <class Real>
 struct Case {
   std::vector<int64_t> offsets, target_offsets{0}, users, items;
@@ -89,7 +90,7 @@ Span<const T> span(const std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// Everything that the kernels write, as one row of numbers.
+/// Collects everything that the kernels write into one vector of numbers.
 class Results {
  public:
   template <class T>
@@ -227,7 +228,8 @@ void run_factors(const Case<Real>& c, Results& results) {
   table.factor_user_gradients(c.count(),
                               {span(c.factors), {c.items.data()}, c.lists(), width, span(c.scores), span(by_user)});
   results.add(by_user);
-  // every other row to one of two items, one row to a third that comes between them
+  // Row numbers sorted by item: even rows belong to the first of three items, odd rows to the third, and the last row
+  // also to the second.
   std::vector<int64_t> order, starts{0}, users;
   const auto rows = static_cast<int64_t>(c.scores.size());
   for (int64_t r = 0; r < rows; r += 2) order.push_back(r);
@@ -267,7 +269,7 @@ std::vector<double> run_lanes(int lanes, test::Order order, int64_t n, const std
   return run<Real, EmulatedBackend>(n, shape);
 }
 
-/// Index of the first number whose bits differ (NaN equals NaN), or -1.
+/// Returns the index of the first number whose bits differ (NaN equals NaN), or -1.
 int64_t first_difference(const std::vector<double>& a, const std::vector<double>& b) {
   REQUIRE(a.size() == b.size());
   for (size_t i = 0; i < a.size(); ++i) {
@@ -288,7 +290,7 @@ TEMPLATE_TEST_CASE("list kernels on emulated lanes have the same bits in every l
 
   const auto serial = run<TestType, cpu::Backend>(n, shape);
   const double tolerance =
-      sizeof(TestType) == 4 ? 2e-6 : 1e-12;  // terms of the sums are up to a thousand times the results
+      sizeof(TestType) == 4 ? 2e-6 : 1e-12;  // relative to terms that can be a thousand times larger than their sum
   REQUIRE(serial.size() == block.size());
   int64_t far = -1;
   for (size_t i = 0; i < serial.size() && far < 0; ++i) {

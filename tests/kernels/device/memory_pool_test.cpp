@@ -1,4 +1,5 @@
-// The pool of device memory, on a made-up device with 4096 bytes and on the real or emulated GPU.
+// Tests of the pool that reuses freed device memory, on a made-up device with 4096 bytes and on the real or emulated
+// GPU.
 #include "kernels/device/memory_pool.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ TEST_CASE("block_size is at least the requested size and at most a quarter large
   CHECK(block_size(std::numeric_limits<int64_t>::max()) == std::numeric_limits<int64_t>::max());
 }
 
-/// A device of 4096 bytes.
+/// A made-up device with 4096 bytes of memory, which counts the bytes that are left.
 struct Device4K {
   static inline int64_t left = 4096;
   static inline std::map<void*, int64_t> out;
@@ -93,12 +94,16 @@ TEST_CASE("Pool hands out blocks of a recording only after its graph is forgotte
   pool.release(waiting);
   pool.begin_capture();
   void* const first = pool.allocate(64);
-  CHECK(first != waiting);  // what ran before may still use it, and its numbers may matter to the graph
+  // The recording must not use a block that was released before it began: earlier work may still use the block, and
+  // each run of the recording would overwrite it.
+  CHECK(first != waiting);
   pool.release(before);
   void* const second = pool.allocate(64);
-  CHECK(second != before);  // the graph's first run reads it, and so do the later ones
+  // not reused: every run of the recording may read the memory that was released while it was recorded
+  CHECK(second != before);
   pool.release(second);
-  CHECK(pool.allocate(64) == second);  // a recording's own memory is reused in its order
+  // within a recording, memory that the recording allocated and released is used again
+  CHECK(pool.allocate(64) == second);
   const uint64_t graph = pool.end_capture();
   CHECK(pool.allocate(64) == waiting);
   pool.release(first);
@@ -128,7 +133,8 @@ TEST_CASE("Pool frees the blocks of two graphs in either order", "[kernels][pool
   CHECK(blocks[0] != blocks[1]);
   pool.forget(graphs[older_first ? 0 : 1]);
   std::set<void*> others{pool.allocate(64)};
-  // both were there when the later recording ended; when the earlier one ended, the second was not
+  // A graph reserves all released blocks that existed when its recording ended: the later graph both blocks, the
+  // earlier graph only the first one.
   CHECK(others.count(blocks[0]) == 0);
   CHECK(others.count(blocks[1]) == (older_first ? 0U : 1U));
   pool.forget(graphs[older_first ? 1 : 0]);

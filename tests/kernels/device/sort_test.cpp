@@ -1,4 +1,4 @@
-// Compares sorting and scanning on the GPU, real or emulated, with the standard library.
+// Compares sorting and prefix sums (scans) on the real or emulated GPU with the standard library.
 #include "kernels/device/sort.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ TEST_CASE("sort_pairs sorts by the lowest bits of the keys and keeps the order o
   const uint64_t read = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
   std::vector<int64_t> keys, values(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) {
-    // few different upper halves, so that whole keys are equal too
+    // few of the bits are used, so that many keys are equal
     const uint64_t some = philox(random_key(3, "sort"), static_cast<uint64_t>(i)).low();
     keys.push_back(static_cast<int64_t>(some & 0xC00000030000000FULL));
   }

@@ -1,4 +1,4 @@
-// Compares functions of two operands on the GPU with their plain form, to the bit.
+// Compares elementwise functions of two operands on the GPU with plain loops on the CPU, bit for bit.
 #include "kernels/tensor/binary.cuh"
 
 #include <vector>
@@ -16,7 +16,7 @@ using test::OnDevice;
 TEMPLATE_TEST_CASE("functions of two operands on the GPU agree with the plain form", "[kernels][gpu]", float, double) {
   using Real = TestType;
   const int64_t n = GENERATE(0, 1, 3, 31, 32, 33, 127, 128, 129, 1000, 5000);
-  // numbers before the operands: with one, addresses are not multiples of 16 bytes
+  // entries in front of the operands: one entry makes their addresses no multiples of 16 bytes
   const int64_t before = GENERATE(0, 1);
   const auto a = test::random<Real>(n + before, "a"), b = test::random<Real>(n + before, "b");
   const OnDevice<Real> a_there(a), b_there(b), out(n + before);

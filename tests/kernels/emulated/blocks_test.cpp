@@ -1,5 +1,5 @@
-// Tests the emulated blocks themselves, and compares the lanes of kernels/device/launch.cuh in them with their
-// imitation in tests/support/emulated_group.h.
+// Tests of the emulated GPU blocks. Also compares the lane operations of kernels/device/launch.cuh, run in emulated
+// blocks, with the simpler imitation in tests/support/emulated_group.h.
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 
 using test::OnDevice;
 
-/// out[i] = the value of the lane that is i places further on, by way of shared memory.
+/// Test kernel: each lane gets the value of the lane `by` positions further on in its block, through shared memory.
 __global__ void rotate(int64_t by, Span<int64_t> out) {
   auto* const shared = shared_memory<int64_t>();
   shared[threadIdx.x] = 1000 * blockIdx.x + threadIdx.x;
@@ -33,7 +33,7 @@ __global__ void rotate_without_barrier(int64_t by, Span<int64_t> out) {
   out[threadIdx.x] = shared[(threadIdx.x + by) % blockDim.x];
 }
 
-/// Four groups of 8 lanes that take turns at different times.
+/// Test kernel: four groups of 8 lanes exchange values and vote independently of each other, at different times.
 __global__ void add_within_eights(Span<int64_t> out) {
   int64_t value = threadIdx.x;
   const unsigned mine = 0xFFU << (threadIdx.x & 24U);
@@ -56,7 +56,7 @@ __global__ void make_mistake(Span<int64_t> out, Mistake mistake) {
   out[threadIdx.x] = 1;
 }
 
-/// A sum and a largest number of one list.
+/// Test kernel: the sum and the maximum of the values of one list.
 struct SumAndMax {
   Span<const double> values;
   Span<double> sums, largest;
@@ -98,7 +98,7 @@ TEST_CASE("groups of eight emulated lanes exchange values and votes") {
     const auto found = out.values();
     for (int64_t i = 0; i < 32; ++i) {
       const int64_t first = i / 8 * 8, sum = 8 * first + 28 + (first % 16 == 0 ? 800 : 0);
-      const int64_t votes = first == 8 ? 2 : 3;  // of 9, 12 and 15; elsewhere 0, 3, 6; 18, 21; 24, 27, 30
+      const int64_t votes = first == 8 ? 2 : 3;  // number of lanes that vote yes: their indices are divisible by 3
       REQUIRE(found[i] % 1000 == sum % 1000);
       REQUIRE(found[i] / 1000 - sum / 1000 == (first == 16 ? 2 : first == 8 ? votes + 1 : votes));
     }
@@ -128,7 +128,7 @@ TEST_CASE("lanes that never meet and overruns of shared memory are errors") {
 
 TEST_CASE("sums and maxima of emulated blocks and warps equal those of EmulatedGroup") {
   for (const int64_t n : {0, 1, 31, 32, 33, 127, 128, 129, 1000}) {
-    for (const int64_t count : {3, 70}) {  // a block each, a warp each
+    for (const int64_t count : {3, 70}) {  // 3 lists: one block per list; 70 lists: one warp per list
       std::vector<double> x;
       std::vector<int64_t> offsets{0};
       for (int64_t list = 0; list < count; ++list) {

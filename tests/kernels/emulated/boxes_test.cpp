@@ -1,5 +1,5 @@
-// Compares smooth ranks and derivatives by boxes on the GPU, of long and short lists in one batch, with sums over
-// all pairs in long double. Results have the same bits in both lane orders.
+// Compares smooth ranks and derivatives on the GPU, computed by the box method for long and short lists in one batch,
+// with sums over all pairs in long double. Results have the same bits in both orders of the emulated lanes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace mr {
 
-// pairs_test.cpp uses them, too
+// instantiated here once; pairs_test.cpp calls them, too
 template void cuda::smooth_rank(int64_t, const SmoothRank<float>&, int64_t);
 template void cuda::smooth_rank(int64_t, const SmoothRank<double>&, int64_t);
 template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<float>&, int64_t);
@@ -41,7 +41,7 @@ double score(const std::string& shape, int64_t i, int64_t n) {
   return i == 7 ? -std::numeric_limits<double>::infinity() : normal(key, at);
 }
 
-/// Lists of which every third row is relevant.
+/// Test input: a batch of lists whose every third row is relevant.
 template <class Real>
 struct Batch {
   std::vector<Real> scores, g, h;
@@ -101,7 +101,7 @@ Results<Real> by_boxes(const Batch<Real>& batch, int64_t least_pairs = 1) {
           marked_rank.values(), out.values(),   ap_out.values()};
 }
 
-/// The plain sums of one list in long double.
+/// Expected results for one list: plain sums over all pairs in long double.
 template <class Real>
 struct Oracle {
   const Batch<Real>& batch;
@@ -185,7 +185,8 @@ TEMPLATE_TEST_CASE("smooth ranks and derivatives by boxes on the GPU have the sa
                    double) {
   const Batch<TestType> batch("wide", {700, 3000, 40});
   const Results<TestType> found = by_boxes(batch);
-  // launches are odd in number: each meets the lanes in the other order
+  // The emulator reverses the order of lanes at each launch. by_boxes makes an odd number of launches, so the second
+  // call runs each kernel in the other order.
   REQUIRE(by_boxes(batch) == found);
 }
 

@@ -1,5 +1,5 @@
-// Rules of GPU memory and recordings, on the emulated GPU. It is as strict as a real one about a stream that is
-// recorded, and its host is always ahead.
+// Tests of the rules of GPU memory and recordings, on the emulated GPU. During a recording it refuses the calls that a
+// real GPU refuses, and it treats an upload as unfinished until the host has waited for it.
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -45,7 +45,7 @@ TEST_CASE("freeing a recording while another is made does not damage the new one
   REQUIRE(recording != nullptr);
   recording->run();
   CHECK(to.values() == std::vector<int64_t>{1, 0, 3});
-  // and their memory is there for others
+  // the memory of freed recordings is available for other tensors
   recording.reset();
   const int64_t kept = cuda::gpu().kept_bytes();
   const OnDevice<int64_t> small(100), middle(1100), large(2100);
@@ -61,7 +61,8 @@ TEST_CASE("copy_to_device waits only if the staging memory is full", "[cuda][sta
   for (int i = 0; i < 2000; ++i) cuda::gpu().copy_to_device(to.data(), bytes.data(), small);
   CHECK(cuda::gpu().waits() == before);
 
-  // three times what there is room for: the second and third time every piece is waited for
+  // Uploads three times as much as the pinned memory holds. The first upload finds all pieces free; in the second and
+  // third, every piece has to wait until its last transfer is done.
   const OnDevice<char> large(cuda::StagingPlaces::all_bytes);
   bytes.assign(static_cast<size_t>(large.size()), 'y');
   cuda::gpu().synchronize();
@@ -84,7 +85,8 @@ TEST_CASE("copy_to_device transfers uploads of every size", "[cuda][staging]") {
 
 TEST_CASE("StagingPlaces reuses a place only after its piece was left and entered again", "[cuda][staging]") {
   cuda::StagingPlaces places;
-  std::vector<int> writer(cuda::StagingPlaces::all_bytes, -1);  // which upload a byte was given to
+  // for each byte of the pinned memory, the number of the upload that wrote to it
+  std::vector<int> writer(cuda::StagingPlaces::all_bytes, -1);
   std::vector<int> left(cuda::StagingPlaces::pieces, 0);
   int current = 0;
   for (int upload = 0; upload < 400; ++upload) {

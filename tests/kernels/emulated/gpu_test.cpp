@@ -1,4 +1,5 @@
-// A Gpu object owns all resources of one GPU. Two of them share nothing, and each frees its resources at its end.
+// Tests of class Gpu, which owns all resources of one GPU. Two objects share nothing, and each frees its resources in
+// its destructor.
 #include "kernels/device/gpu.h"
 
 #include <cstdint>
@@ -37,7 +38,9 @@ TEST_CASE("Gpu frees all that it owns when it is destroyed", "[cuda][gpu]") {
     std::unique_ptr<cuda::Capture> old;
     for (int i = 0; i < 2; ++i) {
       gpu.begin_capture();
-      old.reset();  // the second time another is open, and it waits
+      // in the second round, frees the first recording while another is being made, so the memory is freed when that
+      // ends
+      old.reset();
       void* const scratch = gpu.allocate(3000 + 1000 * i);
       gpu.fill_zero(scratch, 3000);
       gpu.copy_to_device(scratch, table, sizeof table);
@@ -95,7 +98,7 @@ TEST_CASE("Gpu that is lost reports the cause in every later call, and another G
   CHECK_THROWS_WITH(lost.fail("no such thing", "call()", "file.cu", 7),
                     "CUDA: no such thing in call() (file.cu:7); one of the last operations caused it "
                     "(CUDA_LAUNCH_BLOCKING=1 tells which): recorded work, before it foo");
-  lost.require_alive();  // an error of its call alone
+  lost.require_alive();  // the GPU still works: the error was only of the call before
   lost.synchronize();
   CHECK_THROWS_WITH(lost.fail("no such thing", "call()", "file.cu", 7), EndsWith("(file.cu:7)"));
 
@@ -138,7 +141,8 @@ TEST_CASE("Gpu::constant uploads a table once, and separately within a recording
 
   const void* const kept = gpu.constant(table.data(), 1000);
   CHECK(kept != recorded);
-  CHECK(bytes_at(gpu, kept, 1000) == table);  // though the recording has not run
+  // the table is uploaded at once, although the recording that also uploads it has not run
+  CHECK(bytes_at(gpu, kept, 1000) == table);
   CHECK(gpu.constant(table.data(), 1000) == kept);
   recording->run();
   CHECK(bytes_at(gpu, to, 1000) == table);

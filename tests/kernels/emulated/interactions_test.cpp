@@ -1,4 +1,5 @@
-// Compares the rows of interactions on the GPU with an enumeration of the items that a user does not have.
+// Compares the GPU's training rows for user-item interactions with an enumeration of the items that a user does not
+// have.
 #include "kernels/models/interactions.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ TEST_CASE("write_interactions on the GPU writes each item and its drawn negative
   const int64_t count = GENERATE(1, 3, 4, 5, 31, 32, 33, 129);
   const bool shared = GENERATE(false, true);
   constexpr int64_t all_items = 40, batch = 2;
-  // user 1 has all items but 7 and 40, user 2 none, user 3 a few
+  // user 1 interacted with all 40 items except 7 and 40, user 2 with none, and user 3 with a few
   std::vector<int64_t> known, offsets{0};
   for (int64_t item = 1; item < all_items; ++item) {
     if (item != 7) known.push_back(item);

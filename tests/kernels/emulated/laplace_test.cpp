@@ -1,5 +1,5 @@
-// Compares the Laplace kernel's smooth ranks, derivatives and parts of smooth RR, on the CPU and on the GPU, with sums
-// over all pairs in long double. Lists have edge sizes.
+// Compares smooth ranks with the Laplace kernel, their derivatives and the parts of smooth RR, on the CPU and on the
+// GPU, with sums over all pairs in long double. Lists have sizes around those of vectors, warps and blocks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,7 +31,7 @@ double score(const std::string& shape, int64_t i) {
   return x;
 }
 
-/// Lists with every third row relevant; every fourth list has no relevant row.
+/// Test input: lists whose every third row is relevant; every fourth list has no relevant row.
 template <class Real>
 struct Batch {
   static constexpr Real steepness = Real(1.25);
@@ -63,7 +63,8 @@ struct Batch {
   }
 };
 
-/// By name; the terms of smooth RR, their logarithms' value and the products' derivatives start from the same ranks.
+/// Results by name. The terms of smooth RR, the values of their logarithms and the derivatives of the products are all
+/// computed from the same ranks.
 struct Results {
   std::vector<double> ranks, among, row_among, ndcg_slopes, ap_slopes, terms, log_values, shares, product_slopes;
 };
@@ -103,7 +104,7 @@ Results run(const SmoothKernels<Real>& table, const Batch<Real>& batch) {
           doubles(value.values()), doubles(shares.values()), doubles(products.values())};
 }
 
-/// Sums and products over all pairs of a list.
+/// Expected results for one list: sums and products over all pairs.
 template <class Real>
 struct Plain {
   const Batch<Real>& batch;
@@ -131,7 +132,8 @@ struct Plain {
     for (int64_t k = 0; k < p(); ++k) total += target(k) == i ? 0 : cdf(apart(target(k), i));
     return total;
   }
-  /// log of the product over the other relevant rows, without the rank.
+  /// The logarithm of a relevant row's product over the other relevant rows (a factor of smooth RR), without the row's
+  /// rank.
   long double log_product(int64_t slot) const {
     long double total = 0;
     for (int64_t k = 0; k < p(); ++k) total += k == slot ? 0 : log_cdf(apart(target(slot), target(k)));
@@ -179,7 +181,8 @@ struct Plain {
   }
 };
 
-/// Compares with a tolerance relative to the entry, or to the list's or batch's largest entry.
+/// Compares two arrays. With `sums`, the tolerance is relative to the largest entry, because entries are sums of terms
+/// that may cancel; otherwise it is relative to each entry.
 void check_near(const std::vector<double>& found, const std::vector<double>& expected, double tolerance, bool sums) {
   REQUIRE(found.size() == expected.size());
   double scale = 1;
@@ -201,7 +204,8 @@ void check(const Results& found, const Results& expected, bool finite) {
   check_near(found.ap_slopes, expected.ap_slopes, tolerance, true);
   check_near(found.terms, expected.terms, tolerance, false);
   check_near(found.product_slopes, expected.product_slopes, tolerance, true);
-  if (!finite) return;  // logarithms of lists that have several relevant rows at each infinity
+  // logarithms are not compared for lists with infinite scores: several relevant rows share an infinity
+  if (!finite) return;
   check_near(found.log_values, expected.log_values, 4 * tolerance, false);
   check_near(found.shares, expected.shares, 4 * tolerance, true);
 }
@@ -223,7 +227,8 @@ TEMPLATE_TEST_CASE("smooth ranks by the Laplace kernel agree with sums over all 
     check<TestType>(by_cpu, expected, shape != "infinite");
     const Results by_gpu = run<test::OnDevice>(device_table<TestType>(), batch);
     check<TestType>(by_gpu, expected, shape != "infinite");
-    // launches are odd in number: each meets the lanes in the other order
+    // The emulator reverses the order of lanes at each launch. `run` makes an odd number of launches, so the second
+    // call runs each kernel in the other order.
     const Results again = run<test::OnDevice>(device_table<TestType>(), batch);
     CHECK(again.ranks == by_gpu.ranks);
     CHECK(again.ap_slopes == by_gpu.ap_slopes);

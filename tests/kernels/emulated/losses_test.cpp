@@ -1,5 +1,6 @@
-// Compares the GPU's losses over rows, lists and drawn pairs with the CPU's, in one batch of lists of edge sizes.
-// Results have the same bits in both lane orders.
+// Compares losses on the GPU with those on the CPU: losses over rows, over lists and over sampled pairs. One batch has
+// lists of many sizes around those of warps and blocks. Results have the same bits in both orders of the emulated
+// lanes.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -27,12 +28,13 @@ double score(const std::string& shape, int64_t i) {
   if (shape == "ties") return std::floor(2 * x);
   if (shape == "spread") return 300 * x;
   if (shape == "far") return 1e9 * x;
-  // infinite ones have limits, but for those losses that are infinite there
+  // infinite scores: the losses have limits there, except for those that are infinite
   if (shape == "infinite") return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
   return x;
 }
 
-/// Lists with grades 0, 1, 2, 0, ... (every third list: all 1), their rows by grade, and those of grade 1 and more.
+/// Test input: lists whose grades repeat 0, 1, 2 (every third list: all 1); also the order of their rows by grade, and
+/// the rows with a grade of at least 1.
 template <class Real>
 struct Batch {
   std::vector<Real> scores;
@@ -73,8 +75,8 @@ struct Batch {
 
 using Results = std::map<std::string, std::vector<double>>;
 
-/// Draws three rankings of every list; estimates by PL-Rank and by log probabilities; sums of these. An even number of
-/// launches.
+/// Runs the kernels of losses over random rankings: draws three rankings of every list, computes gradients by PL-Rank
+/// and by log probabilities, and sums values and gradients over the rankings of a list. The number of launches is even.
 template <template <class> class Array, class Real>
 void run_rankings(const RowLossKernels<Real>& table, const Batch<Real>& batch, const Array<Real>& scores,
                   const Ragged& lists, Results& found) {
@@ -103,7 +105,8 @@ void run_rankings(const RowLossKernels<Real>& table, const Batch<Real>& batch, c
   const Array<double> gain(gains), discount(discounts), weight(weights), shares(copies * rows), out(copies * rows),
       powers(rows), near(batch.count());
   table.score_powers(batch.count(), {scores.span(), lists, powers.span(), near.span()});
-  table.score_powers(batch.count(), {scores.span(), lists, powers.span(), near.span()});  // for an even number
+  // a second time, so that run_rankings makes an even number of launches
+  table.score_powers(batch.count(), {scores.span(), lists, powers.span(), near.span()});
   const auto slopes = [&](const char* name, const Span<const double>& of) {
     table.ranking_slopes(copies * batch.count(),
                          {scores.span(), lists, by_rank.span(), counted.span(), of, discount.span(), weight.span(),
@@ -123,7 +126,7 @@ void run_rankings(const RowLossKernels<Real>& table, const Batch<Real>& batch, c
     found["sums over rankings"].insert(found["sums over rankings"].end(), each.begin(), each.end());
 }
 
-/// Runs every loss: by the name of the loss, the values and then the derivatives.
+/// Runs the kernel of every loss. Returns, by the loss's name, its values followed by its derivatives.
 template <template <class> class Array, class Real>
 Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   const Array<Real> scores(batch.scores), thresholds(std::vector<Real>{Real(-0.5), Real(0.25), Real(1.5)});
@@ -208,15 +211,16 @@ Results run_all(const RowLossKernels<Real>& table, const Batch<Real>& batch) {
   sampled("lambdafm", table.lambdafm, RankedSampler{4, 0.4});
   sampled("warp", table.warp, WarpSampler{0.5, 3, harmonic.span()});
   run_rankings<Array>(table, batch, scores, lists, found);
-  // the launch that makes their number odd
+  // One more launch, so that run_all makes an odd number of launches. The emulator reverses the order of lanes at each
+  // launch, and a second call of run_all then runs each kernel in the other order.
   const Array<Real> product(rows);
   table.times_slope(rows, {scores.span(), scores.span(), product.span()});
   for (const Real x : product.values()) found["times_slope"].push_back(x);
   return found;
 }
 
-/// Requires equal values: both NaN, the same infinity, or within `tolerance` times the largest
-/// finite value.
+/// Requires equal results: both are NaN, both are the same infinity, or they differ by at most `tolerance` times the
+/// largest finite value.
 void check_near(const Results& found, const Results& expected, double tolerance) {
   REQUIRE(found.size() == expected.size());
   for (const auto& [name, values] : expected) {
@@ -242,7 +246,8 @@ TEMPLATE_TEST_CASE("losses on the GPU agree with the CPU's for lists of all leng
   const Results found = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
   check_near(found, run_all<OnHost>(cpu_table<RowLossKernels<TestType>>(), batch),
              sizeof(TestType) == 4 ? 2e-6 : 1e-11);
-  // launches are odd in number: each loss meets the lanes in the other order
+  // run_all makes an odd number of launches, after each of which the emulator reverses the order of lanes: this second
+  // call runs each loss in the other order
   const Results again = run_all<test::OnDevice>(*cuda_table<RowLossKernels<TestType>>(), batch);
   for (const auto& [name, values] : found) {
     CAPTURE(name);

@@ -1,5 +1,5 @@
-// Compares losses of relevant rows among other rows: the CPU's vector forms with the plain forms, which have the same
-// bits, and the GPU's with the CPU's; lists of edge sizes.
+// Compares losses of relevant rows against negative rows, for lists of edge sizes. The CPU's vector loops must have the
+// same bits as the plain loops, and the GPU must agree with the CPU.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -86,7 +86,7 @@ Results run_all(const NegativesKernels<Real>& table, const Batch<Real>& batch) {
   keep("llpauc", value);
   keep("llpauc", slopes);
   keep("llpauc by parameters", by_parameter);
-  // two blocks of a catalogue, for 8 users
+  // Losses over all items of a catalogue visit it block by block: here two blocks of items, for 8 users.
   const int64_t users = 8, width = 40;
   const Array<double> tops(std::vector<double>(users, -HUGE_VAL)), totals(std::vector<double>(users, 0.0));
   const Array<Real> sums(users);
@@ -100,8 +100,8 @@ Results run_all(const NegativesKernels<Real>& table, const Batch<Real>& batch) {
   return found;
 }
 
-/// Requires equal values: both NaN, the same infinity, or within `tolerance` times the largest finite value. Names in
-/// `loose` may differ by rounding.
+/// Requires equal results: both are NaN, both are the same infinity, or they differ by at most `tolerance` times the
+/// largest finite value. Results whose names are in `loose` may differ by rounding.
 void check_near(const Results& found, const Results& expected, double tolerance, const std::string& loose = "none") {
   REQUIRE(found.size() == expected.size());
   for (const auto& [name, values] : expected) {
@@ -128,14 +128,15 @@ TEMPLATE_TEST_CASE("losses among other rows have the bits of their plain forms, 
   const Results expected = run_all<OnHost>(cpu_table<NegativesKernels<TestType>>(), batch);
   auto plain = NegativesKernels<TestType>::template made_for<cpu::Backend>();
   const double tolerance = sizeof(TestType) == 4 ? 2e-6 : 1e-11;
-  // vector forms of LLPAUC, of a catalogue and of sums over all pairs of a list add in another order
+  // these three are taken from the vector loops, because their sums are added in another order than in the plain loops
   plain.llpauc = cpu_table<NegativesKernels<TestType>>().llpauc;
   plain.add_to_log_sums = cpu_table<NegativesKernels<TestType>>().add_to_log_sums;
   plain.catalogue_weights = cpu_table<NegativesKernels<TestType>>().catalogue_weights;
   check_near(run_all<OnHost>(plain, batch), expected, 0, "of lists");
   const Results found = run_all<test::OnDevice>(*cuda_table<NegativesKernels<TestType>>(), batch);
   check_near(found, expected, tolerance);
-  // launches are odd in number: each loss meets the lanes in the other order
+  // run_all makes an odd number of launches, after each of which the emulator reverses the order of lanes: this second
+  // call runs each loss in the other order
   const Results again = run_all<test::OnDevice>(*cuda_table<NegativesKernels<TestType>>(), batch);
   check_near(again, found, 0);
 }

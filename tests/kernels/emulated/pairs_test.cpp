@@ -1,5 +1,5 @@
-// Compares smooth ranks and derivatives by pairs on the GPU with the plain form in double, in one batch of lists of
-// edge sizes. Results have the same bits in both lane orders and in every batch.
+// Compares smooth ranks and derivatives on the GPU, computed by sums over pairs of rows, with plain sums in double. One
+// batch has lists of many sizes. Results have the same bits in both orders of the emulated lanes and in every batch.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace mr {
 
-// compiled in boxes_test.cpp
+// these templates are instantiated in boxes_test.cpp
 extern template void cuda::smooth_rank(int64_t, const SmoothRank<float>&, int64_t);
 extern template void cuda::smooth_rank(int64_t, const SmoothRank<double>&, int64_t);
 extern template void cuda::smooth_rank_vjp(int64_t, const SmoothRankVjp<float>&, int64_t);
@@ -40,7 +40,7 @@ double score(const std::string& shape, int64_t i) {
   return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
 }
 
-/// Lists of the given sizes, in which every so many rows are relevant (0: none is).
+/// Test input: lists of the given sizes. Every `every`-th row is relevant; if `every` is 0, no row is.
 template <class Real>
 struct Batch {
   std::vector<Real> scores, g, h;
@@ -74,12 +74,13 @@ Span<T> span(std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// Everything that is computed of a batch.
+/// All results that are computed for a batch of lists: smooth ranks and derivatives.
 struct Results {
   std::vector<double> ranks, among, all_ranks, all_among, derivatives, ap_derivatives;
 };
 
-/// Which rows are targets and which are sources: the relevant and all; all and all; all and the relevant.
+/// Computes smooth ranks of target rows among source rows three times: of relevant rows among all rows, of all rows
+/// among all rows, and of all rows among relevant rows. The targets are the rows that get a rank.
 template <class Real, class Ranks, class Vjp>
 void run_all(const Span<const Real>& scores, const Ragged& lists, const Chosen& marked, Real steepness,
              const Span<const Real>& g, const Span<const Real>& h, Span<Real> rank, Span<Real> among,
@@ -110,7 +111,7 @@ Results on_device(const Batch<Real>& batch) {
           as<double>(row_among.values()), as<double>(out.values()),   as<double>(ap_out.values())};
 }
 
-/// The plain form in double, of the scores as they are in Real.
+/// Expected results: smooth ranks and derivatives by plain sums in double, for the scores as they are rounded in Real.
 template <class Real>
 Results plain(const Batch<Real>& batch) {
   const auto scores = as<double>(batch.scores), g = as<double>(batch.g), h = as<double>(batch.h);
@@ -134,7 +135,7 @@ Results plain(const Batch<Real>& batch) {
 template <class Real>
 constexpr double tolerance = sizeof(Real) == 4 ? 2e-6 : 1e-12;
 
-/// The first entry that is off by more than its tolerance, or -1.
+/// Returns the index of the first entry that differs by more than its tolerance, or -1 if there is none.
 int64_t first_far(const std::vector<double>& found, const std::vector<double>& expected, const auto& tolerated) {
   REQUIRE(found.size() == expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
@@ -148,7 +149,7 @@ void check_ranks(const std::vector<double>& found, const std::vector<double>& ex
   REQUIRE(first_far(found, expected, [](double rank) { return tolerance<Real> * rank; }) == -1);
 }
 
-/// Sums of terms of both signs: measured against the largest entry.
+/// Compares derivatives. They are sums of terms of both signs, so the tolerance is relative to the largest entry.
 template <class Real>
 void check_derivatives(const std::vector<double>& found, const std::vector<double>& expected) {
   double scale = 1;
@@ -184,7 +185,9 @@ TEMPLATE_TEST_CASE("smooth ranks and derivatives by pairs on the GPU agree with 
                               {3, 1, 0, 2, 40});
   const Results found = on_device(batch);
   check_all<TestType>(found, plain(batch));
-  check_same(on_device(batch), found);  // launches are odd in number: each meets the lanes in the other order
+  // The emulator reverses the order of lanes at each launch. The number of launches is odd, so the second call runs
+  // each kernel in the other order.
+  check_same(on_device(batch), found);
 }
 
 TEMPLATE_TEST_CASE("smooth ranks and derivatives on the GPU agree with the plain form with too few targets for a block",

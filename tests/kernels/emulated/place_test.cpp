@@ -1,5 +1,5 @@
-// Compares the placements of rows that a block of the GPU sorts in shared memory, and those of all other forms of the
-// GPU, with counting.
+// Tests of tie-aware placements (the ranks that a row and its ties occupy) on the GPU. Placements that a block sorts in
+// shared memory, and those of all other algorithms for the GPU, are compared with placements found by counting rows.
 #include <limits>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Random rankings on the GPU have the same bits as on the CPU.
+// Tests that random rankings drawn on the GPU have the same bits as those drawn on the CPU.
 #include <vector>
 
 #include <catch2/catch.hpp>

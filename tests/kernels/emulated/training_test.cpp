@@ -1,4 +1,5 @@
-// Compares factor models on the GPU with sums in long double, and tests what the GPU stores of a step and an epoch.
+// Compares the training of factor models on the GPU with sums in long double, and tests what the GPU stores for a
+// training step and for an epoch.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -26,7 +27,7 @@ Span<const T> here(const std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// Within the roundings of a sum of n products of numbers up to 1.
+/// Compares entries with a tolerance for the rounding errors of a sum of n products, whose factors are at most 1.
 template <class Real>
 void check_near(const std::vector<Real>& found, const std::vector<Real>& expected, int64_t n) {
   REQUIRE(found.size() == expected.size());
@@ -36,7 +37,7 @@ void check_near(const std::vector<Real>& found, const std::vector<Real>& expecte
   CHECK(wrong == 0);
 }
 
-/// Lists of n, 0, 1 and n + 1 rows of 37 items, and 5 users.
+/// Test input: lists of n, 0, 1 and n + 1 rows for 5 users; the rows are drawn from 37 items.
 template <class Real>
 struct Model {
   int64_t width, rows;
@@ -182,7 +183,7 @@ TEMPLATE_TEST_CASE("adam_steps on the GPU updates several parameters in one laun
                    0,
                    rates.data() + clock.parameter[k]};
     all.first[k + 1] = at += sizes[static_cast<size_t>(k)];
-    // a first step from zero moments, with the corrections of the step that the count has come to
+    // One Adam step from zero moments. Parameter k is at step number step_of[k], which sets its bias correction.
     const std::vector<int64_t> step_of{1, 10, 5};
     const auto t = static_cast<double>(step_of[static_cast<size_t>(k)]);
     for (int64_t i = all.first[k]; i < at; ++i) {

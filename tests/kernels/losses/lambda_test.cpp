@@ -1,5 +1,6 @@
-// Compares the CPU's pairwise losses, which use a vector loop over pairs, with the plain form in double at edge
-// sizes and score shapes, and the loop with the functions that it computes.
+// Compares the CPU's pairwise losses, which use a vectorized loop over pairs, with their plain form in double, for
+// lists of many sizes and for several distributions of scores. The loop is also compared with exact values for single
+// pairs.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -29,12 +30,13 @@ double score(const std::string& shape, int64_t i, int64_t n) {
   if (shape == "equal") return 0.25;
   if (shape == "ties") return std::floor(2 * x);
   if (shape == "wide") return 300 * x;
-  // the better the grade, the higher: no pair is lost by an infinite difference
+  // The higher the grade, the higher the score. Every pair is ranked correctly, so infinite differences give a loss of
+  // 0.
   if (shape == "infinite") return i % 3 == 2 ? infinity : i % 3 == 0 ? -infinity : static_cast<double>(i % 7);
   return x;
 }
 
-/// A list of n rows with grades 0, 1, 2 in turn, an empty one, and one of n + 1 rows.
+/// Test input: a list of n rows whose grades repeat 0, 1, 2, an empty list, and a list of n + 1 rows.
 struct Lists {
   std::vector<int64_t> offsets, target_offsets{0};
   std::vector<float> grades;
@@ -52,8 +54,9 @@ struct Lists {
   Ragged ragged() const { return {offsets.data(), 3}; }
 };
 
-/// Values and derivatives of all lists, by the table's form or the plain one. `every`: all rows are better ones. Rows
-/// have weights unless `weights` is empty.
+/// Returns the values and derivatives of a pairwise loss for all lists, computed by the CPU's kernel or, if `plain`, by
+/// the plain form. With `every`, every row counts as the better row of pairs. Rows have weights unless `weights` is
+/// empty.
 template <class Real, class Swaps, class Form = LogisticPair>
 std::vector<double> results(const Lists& l, const std::vector<double>& from, const Swaps& swaps, bool plain,
                             Form form = {}, bool every = false, const std::vector<double>& weights = {}) {
@@ -85,7 +88,7 @@ std::vector<double> results(const Lists& l, const std::vector<double>& from, con
   return out;
 }
 
-/// Scores of both lists, as they are in Real, so that both forms rank the same.
+/// Scores of both non-empty lists, rounded to Real, so that the fast form and the plain form rank rows alike.
 template <class Real>
 std::vector<double> scores_of(int64_t n, const std::string& shape) {
   std::vector<double> scores;
@@ -102,7 +105,7 @@ void check_close(const std::vector<double>& found, const std::vector<double>& pl
   for (const double x : plain) largest = std::max(largest, std::fabs(x));
   CHECK(std::isfinite(largest));
   for (size_t i = 0; i < plain.size(); ++i) far = std::max(far, std::fabs(found[i] - plain[i]));
-  // losses below the least float are 0 in it
+  // absolute tolerance: a value below the smallest normal number of Real may be rounded to 0
   CHECK(far <= tolerance * largest + std::numeric_limits<Real>::min());
 }
 
@@ -158,7 +161,8 @@ TEMPLATE_TEST_CASE("pairwise losses with every pair form and pair weight agree w
   for (size_t k = 0; k < halves.size(); ++k) halves[k] = 1 / (1 + 0.5 * static_cast<double>(k));
   same(TableSwaps{view(gains), view(halves), view(tables.norms)}, LogisticPair{}, false);
   same(TableSwaps{view(gains), view(halves), view(tables.norms)}, SigmoidPair{}, false);
-  if (shape == "infinite") return;  // these have pairs that an infinite difference loses
+  // the following losses also have pairs in the wrong order, whose loss is infinite for infinite scores
+  if (shape == "infinite") return;
   same(TargetPairs{1.5, {}}, LogisticPair{}, true);
   same(TargetPairs{1, view(own)}, LogisticPair{}, true);
   same(GainPairs{view(tables.discounts), view(tables.norms)}, LogisticPair{}, false);
@@ -186,7 +190,7 @@ TEST_CASE("pair_form_loops' RankNet agrees with exact values and slopes of singl
     } else {
       CHECK(std::fabs(value - 1 - 0.25 * expected) <= 4e-16 * (1 + expected));
     }
-    // what is below e^-350 counts as 0
+    // absolute tolerance: the kernel treats values below e^-350 as 0
     CHECK(std::fabs(slope - 0.25 * sigma) <= 2e-15 * 0.25 * sigma + 1e-152);
     for (int64_t j = 0; j < n; ++j) CHECK(slopes[j] == (j == each ? 2 + slope : 2));
   }

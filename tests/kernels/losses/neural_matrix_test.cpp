@@ -1,5 +1,5 @@
-// The CPU's relaxed permutation matrix: stored and recomputed entries have the same bits, and both agree with the
-// plain form.
+// Tests of the relaxed permutation matrix (NeuralSort) on the CPU: stored and recomputed entries have the same bits,
+// and both agree with a plain implementation.
 #include "kernels/losses/neural/neural_matrix.h"
 
 #include <cmath>
@@ -17,7 +17,8 @@ using mr::test::view;
 
 namespace {
 
-/// Value and derivative of one list, by what `run(work)` makes of it.
+/// Returns the loss of one list followed by its derivatives. `run(work)` runs the kernel object `work` in the form to
+/// test.
 template <class Run>
 std::vector<double> results(const std::vector<double>& scores, bool slopes, Run run) {
   const auto n = static_cast<int64_t>(scores.size());
@@ -62,7 +63,7 @@ TEST_CASE("NeuralNDCG with a stored matrix has the bits of a recomputed one and 
   };
   const std::vector<double> kept = by_vectors(true), anew = by_vectors(false);
   REQUIRE(kept == anew);
-  if (n > 200) return;  // the plain form is slow
+  if (n > 200) return;  // skip the comparison for long lists, because the plain form is slow
   const std::vector<double> plain = results(scores, slopes, [&](NeuralNdcgLoss<double> work) {
     std::vector<double> spare(static_cast<size_t>(NeuralNdcgLoss<double>::slots(work.kept()) * n));
     work.spare = slots(spare);

@@ -1,5 +1,5 @@
-// Losses that the CPU computes in vectors have the bits of their plain forms. Their loops have the same bits with
-// every instruction set.
+// Tests that the losses that the CPU computes with vector loops have the same bits as their plain implementations, and
+// that these loops have the same bits with every instruction set.
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -32,7 +32,8 @@ double score(const std::string& shape, int64_t i) {
   return x;
 }
 
-/// One list of n rows with grades 0, 1, 2 in turn, but for a last one of 2: those above 0 are relevant.
+/// Test input: one list of n rows. Grades repeat 0, 1, 2, but the last row always has grade 2. Rows with a grade above
+/// 0 are relevant.
 template <class Real>
 struct OneList {
   std::vector<Real> scores, value = std::vector<Real>(1), derivative;
@@ -73,7 +74,7 @@ bool same_bits(const std::vector<Real>& a, const std::vector<Real>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
-/// True if the CPU's kernel and the plain form of `work_of(list)` agree to the bit.
+/// Checks that the CPU's kernel and the plain form of the loss `work_of(list)` give the same bits.
 template <class Real, class Kernel, class WorkOf>
 void require_plain_bits(const std::string& shape, int64_t n, bool slopes, Kernel kernel, WorkOf work_of) {
   OneList<Real> fast(shape, n, slopes), plain(shape, n, slopes);
@@ -93,7 +94,7 @@ TEMPLATE_TEST_CASE("CLiMF, TFMAP and SoftRank kernels on the CPU have the same b
   const bool slopes = GENERATE(true, false);
   CAPTURE(n, shape, slopes);
   const auto& table = cpu_table<RowLossKernels<Real>>();
-  if (shape != "infinite") {  // CLiMF is infinite there
+  if (shape != "infinite") {  // the loss CLiMF is infinite for infinite scores
     require_plain_bits<Real>(shape, n, slopes, table.climf,
                              [](auto& list) { return list.template own_scores<Climf>(); });
   }

@@ -1,5 +1,6 @@
-// Deferred updates of rows: compares the rational function with sums in long double, and the loops of every
-// instruction set with the plain kernels, bit for bit.
+// Tests of deferred optimizer updates, which are applied when a row is next used. The rational approximation of many
+// steps is compared with sums in long double, and the loops of every instruction set with the plain kernels, bit for
+// bit.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ using test::random;
 
 namespace {
 
-/// Weights and places of Adam's k steps after step t0.
+/// The terms of k deferred Adam steps after step t0. A step changes an entry by weight / (sqrt(second moment) + place).
+/// `sums` has what the rational approximation needs.
 struct Steps {
   std::vector<double> weights, places;
   GlideSums sums;
@@ -31,7 +33,7 @@ struct Steps {
     }
   }
 
-  /// Sum of weight / (1 + d u).
+  /// The exact update: the sum over all deferred steps of weight / (1 + d u), where d = place / centre - 1.
   double at(double u) const {
     long double total = 0;
     for (size_t j = 0; j < weights.size(); ++j)
@@ -75,12 +77,12 @@ TEST_CASE("GlideFit::fit sums deferred Adam steps within the tolerance or return
 
 namespace {
 
-/// An optimizer whose updates can be deferred.
+/// An optimizer whose updates of rows without a gradient can be deferred.
 struct Rule {
   const char* name;
   StepKind kind;
   bool has_mean;
-  double decay, factor;  // weight decay of SGD, and what AdamW leaves of the parameter
+  double decay, factor;  // decay: weight decay of SGD; factor: what AdamW's weight decay multiplies the parameter by
 };
 const Rule rules[] = {
     {"Adam", StepKind::adam, true, 0, 1},
@@ -92,8 +94,8 @@ const Rule rules[] = {
     {"RMSProp, momentum", StepKind::root, true, 0, 1},
 };
 
-/// Four rows of six: one glides by the rational function, one step by step, of one nothing was put off, one glides by
-/// a function of low degree.
+/// A table of six rows, four of which have a pending state. One row's deferred updates are applied by a rational
+/// approximation, one's step by step, one's by an approximation of low degree, and one row has no deferred updates.
 template <class Real>
 struct Table {
   int64_t width;

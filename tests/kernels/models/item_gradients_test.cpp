@@ -1,5 +1,5 @@
-// Compares item gradients, summed in the order of a batch's rows, with plain sums for every instruction set and
-// number of threads.
+// Compares the gradients of items (sums over the items' rows, in the order of the batch) with plain sums, for every
+// instruction set and number of threads.
 #include "kernels/models/item_gradients.h"
 
 #include <map>
@@ -23,8 +23,8 @@ struct Batch {
   int64_t rows() const { return offsets.back(); }
 };
 
-/// Lists of several lengths, one of them empty, one longer than what is looked at together; items repeat, within lists
-/// too.
+/// Test input: lists of several lengths, one of them empty and one longer than the number of rows that the kernel
+/// handles at a time. Items occur several times, also within a list.
 Batch batch_of(int64_t users, int64_t items) {
   Batch batch;
   const std::vector<double> draws = random<double>(1000, "items", 0, 1);
@@ -37,7 +37,7 @@ Batch batch_of(int64_t users, int64_t items) {
   return batch;
 }
 
-/// Item -> sum of its rows' parts, in their order.
+/// Returns for each item the sum of the gradients of its rows, added in the order of the rows.
 template <class Real>
 std::map<int64_t, std::vector<Real>> by_hand(const Batch& batch, const std::vector<Real>& users, int64_t width,
                                              const std::vector<Real>& upstream) {

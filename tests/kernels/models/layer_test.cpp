@@ -1,4 +1,4 @@
-// Fully connected layers have the bits of the plain kernels with every instruction set of this processor.
+// Tests that fully connected layers have the bits of the plain kernels with every instruction set of this processor.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Compares attention by tiles with the plain form in float64, tests its inner loops with every instruction set of
-// this processor, and layer normalisation on emulated GPU lanes.
+// Compares attention that is computed tile by tile with a plain implementation in float64, and tests its inner loops
+// with every instruction set of this processor. Layer normalization is tested on emulated GPU lanes.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -28,7 +28,7 @@ Span<T> span(std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// Lists of n, 0, 1 and n + 1 rows, and everything that attention and its derivative read and write.
+/// Test input: lists of n, 0, 1 and n + 1 rows, and all arrays that attention and its derivative read and write.
 template <class Real>
 struct Case {
   int64_t heads, columns;
@@ -78,10 +78,11 @@ double worst(const std::vector<Real>& found, const std::vector<double>& expected
 TEMPLATE_TEST_CASE("attention by tiles agrees with the plain form in float64", "", float, double) {
   const int64_t n = GENERATE(0, 1, 31, 32, 33, 127, 128, 129);
   const auto [heads, columns] = GENERATE(std::pair{1, 5}, std::pair{3, 8});
-  const double size = GENERATE(0.0, 1.0, 12.0);  // weights that are equal, ordinary, and concentrated on one row
+  // size of the scores: attention weights are all equal (0), ordinary (1), or concentrated on one row (12)
+  const double size = GENERATE(0.0, 1.0, 12.0);
   Case<double> plain(n, heads, columns, size);
   Case<TestType> fast(n, heads, columns, size);
-  // the same inputs, to the bit
+  // copies the inputs, so that both forms start from the same values
   for (auto [to, from] :
        {std::pair{&plain.q, &fast.q}, {&plain.k, &fast.k}, {&plain.v, &fast.v}, {&plain.upstream, &fast.upstream}})
     to->assign(from->begin(), from->end());
@@ -119,7 +120,7 @@ TEMPLATE_TEST_CASE("attention weights of a row agree with exact softmax weights 
       second = std::fmax(second, std::fabs(again[j] - expected));
     }
     CHECK(first <= room);
-    CHECK(second <= room * (1 + size));  // l itself is rounded
+    CHECK(second <= room * (1 + size));  // this error grows with the scores, because log_sum is rounded
   }
 }
 
@@ -150,7 +151,8 @@ TEMPLATE_TEST_CASE("LayerNorm and its derivatives over emulated lanes agree with
   for (int64_t row = 0; row < rows; ++row) LayerNormVjp<TestType>{views, span(by_x)}(group, row);
   for (int64_t piece = 0; piece < 2; ++piece)
     LayerNormSums<TestType>{views, span(by_gain), span(by_bias)}(group, piece);
-  const double room = sizeof(TestType) == 4 ? 1e-3 : 1e-9;  // up to 1 / sqrt(epsilon) times a rounding
+  // rounding errors are amplified by up to 1 / sqrt(epsilon) where the variance of a row is near 0
+  const double room = sizeof(TestType) == 4 ? 1e-3 : 1e-9;
   double y_off = 0, gain_off = 0, bias_off = 0;
   for (int64_t c = 0; c < width; ++c) {
     double gain_sum = 0, bias_sum = 0;

@@ -1,4 +1,5 @@
-// Optimizer steps entry by entry. Steps with sparse gradients change only the chosen rows.
+// Optimizer steps are tested entry by entry. A step with a sparse gradient must change only the rows that have a
+// gradient.
 #include "kernels/models/optim.h"
 
 #include <cmath>
@@ -37,7 +38,7 @@ TEST_CASE("SgdStep and AdamStep update the chosen rows and no others", "[kernels
   const SgdStep<double> sgd{parameter.data(), nullptr, gradient, {rows.data(), 2}, 0.25, 0, 0};
   for (int64_t i = 0; i < 2; ++i) sgd(i);
   CHECK(parameter == std::vector<double>{1, 1, 0, 2});
-  // the first step of Adam is the learning rate in the direction of the sign, but for epsilon
+  // The first Adam step moves each entry by the learning rate in the direction of -sign(gradient), up to epsilon.
   const AdamStep<double> adam{parameter.data(),
                               mean.data(),
                               square.data(),

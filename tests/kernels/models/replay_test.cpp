@@ -1,5 +1,6 @@
-// Replayed updates: the loops of every instruction set give the bits of the plain kernels, and these the bits of steps
-// with a gradient of zero.
+// Tests of replayed updates: the optimizer steps with a zero gradient that a row has missed. The loops of every
+// instruction set give the bits of the plain kernels, and these give the bits of ordinary steps with a gradient of
+// zero.
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ using test::random;
 
 namespace {
 
-/// Three rows of six that have missed 0, 3 and 7 steps.
+/// Test input: a table of six rows, three of which have missed 0, 3 and 7 optimizer steps.
 template <class Real>
 struct Missed {
   int64_t width;

@@ -1,5 +1,5 @@
-// Compares the loops of factor models and Adam with the plain kernels entry by entry, and all instruction sets of
-// this processor with each other bit for bit.
+// Compares the inner loops of factor models and of Adam with the plain kernels, entry by entry, and all instruction
+// sets of this processor with each other, bit for bit.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -22,7 +22,7 @@ auto all_loops() {
   return simd_forms<cpu::TrainingLoops<Real>>();
 }
 
-/// Within a few roundings of numbers of that size.
+/// Compares entries with a tolerance of a few rounding errors of numbers as large as `size` or the entry.
 template <class Real>
 void near(const std::vector<Real>& found, const std::vector<Real>& expected, double size = 1) {
   REQUIRE(found.size() == expected.size());
@@ -34,7 +34,7 @@ void near(const std::vector<Real>& found, const std::vector<Real>& expected, dou
 
 constexpr int64_t widths[] = {1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 64, 97, 200};
 
-/// Parameter and moments, moved three times by the function.
+/// Returns a parameter and its two moments after three optimizer steps by the function `step`.
 template <class Real, class F>
 std::vector<std::vector<Real>> moved(int64_t entries, F step) {
   std::vector<std::vector<Real>> at{random<Real>(entries, "p"), std::vector<Real>(entries), std::vector<Real>(entries)};
@@ -57,7 +57,8 @@ AdamStep<Real> adam_at(std::vector<std::vector<Real>>& at, int t, double decay) 
           static_cast<Real>(decay)};
 }
 
-/// A gradient of every third row; rows that are touched, with one or without.
+/// Test input: `slot` says which rows have a gradient (every third one); `touched` lists the rows to update, some of
+/// which have no gradient.
 template <class Real>
 struct SomeRows {
   std::vector<int64_t> slot, touched;

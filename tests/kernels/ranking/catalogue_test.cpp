@@ -1,5 +1,5 @@
-// Compares a catalogue's items with sets, and the places of few rows with the places of all rows, on one lane and on
-// emulated GPU lanes.
+// Compares the kernel that lists a catalogue's items with sets of items, and the ranks of a few chosen rows with the
+// ranks of all rows. Each runs on one lane and on emulated GPU lanes.
 #include "kernels/ranking/catalogue.h"
 
 #include <cstring>
@@ -25,7 +25,8 @@ Span<T> view(std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// Runs a kernel for each list in three ways, which must agree.
+/// Runs a kernel for each list on one lane, on a warp and on a block of emulated lanes, and checks that the results are
+/// equal.
 template <class T, class Work>
 void run(int64_t count, std::vector<T>& out, const Work& work) {
   std::vector<T> lanes = out, warp = out;
@@ -45,7 +46,8 @@ void run(int64_t count, std::vector<T>& out, const Work& work) {
 
 TEST_CASE("CatalogueItems lists every item of a catalogue except those left out", "[kernels]") {
   const int64_t all = GENERATE(0, 1, 2, 33, 200);
-  const int64_t of = GENERATE(1, 2, 5);  // one in so many is left out, of some lists none and all
+  // one of `of` items is left out of the catalogue; one list leaves out none and one leaves out all
+  const int64_t of = GENERATE(1, 2, 5);
   std::vector<int64_t> offsets{0}, gaps{0}, left_out, expected;
   for (int64_t list = 0; list < 4; ++list) {
     for (int64_t item = 1; item <= all; ++item) {

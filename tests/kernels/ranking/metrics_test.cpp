@@ -1,5 +1,5 @@
-// Compares exact metrics under ties with the mean over every order of tied rows by the metric's definition, and
-// results on emulated GPU lanes with those on one lane, for lists of all sizes.
+// Tests of exact metrics with ties: they are compared with the mean of the metric's definition over every order of the
+// tied rows. Results on emulated GPU lanes are compared with those on one lane, for lists of all sizes.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -31,7 +31,8 @@ std::vector<double> sums(int64_t n, double (*term)(double)) {
   return out;
 }
 
-/// Lists with their placements under `mean`, and all that the functors read.
+/// Test input: lists, the placements of their rows under the tie option `mean`, and all tables that the metric kernels
+/// read.
 template <class Real>
 struct Case {
   std::vector<Real> scores, out;
@@ -79,7 +80,7 @@ struct Case {
   }
 };
 
-/// Grades by rank, one order of the rows of a list.
+/// The grades of a list's rows by rank, for one order of the rows.
 using Ranked = std::vector<float>;
 bool hit(float grade) { return grade >= 1; }
 double hits(const Ranked& y, int64_t k) {
@@ -92,7 +93,7 @@ double sum_of_hits(const Ranked& y, int64_t k, const std::function<double(int64_
   return total;
 }
 
-// The metrics by their definitions; each is asked only for lists with a relevant row.
+// Metrics written directly from their definitions. They are called only for lists with a relevant row.
 double dcg(const Ranked& y, int64_t k) {
   double total = 0;
   for (int64_t r = 1; r <= std::min<int64_t>(k, y.size()); ++r)
@@ -125,8 +126,7 @@ double err(const Ranked& y, int64_t k) {
 double wrong_pairs(const Ranked& y) {
   return sum_of_hits(y, whole, [&](int64_t r) { return static_cast<double>(r - 1) - (hits(y, r) - 1); });
 }
-/// Counts wrongly ordered pairs over all grades: a row of a lower grade above a row of a higher
-/// one.
+/// Counts wrongly ordered pairs of rows: a row of a lower grade above a row of a higher grade.
 double wrong_pairs_of_grades(const Ranked& y) {
   double wrong = 0;
   for (size_t r = 0; r < y.size(); ++r) {
@@ -144,7 +144,8 @@ double bpref(const Ranked& y) {
          p;
 }
 
-/// Mean of a definition over all orders of the rows that sort the scores downwards.
+/// Returns the mean of a metric's definition over all orders of the rows that are sorted by descending score: orders
+/// differ in the ranks of tied rows.
 template <class Real>
 double mean_over_orders(const Case<Real>& c, const std::function<double(const Ranked&)>& definition) {
   std::vector<int> rows(c.scores.size());
@@ -162,7 +163,8 @@ double mean_over_orders(const Case<Real>& c, const std::function<double(const Ra
   return static_cast<double>(total / orders);
 }
 
-/// Every metric of a case: what it is called here, the kernel's work, and its definition.
+/// Calls f for every metric with the metric's name in this test, the kernel object that computes it, and its
+/// definition.
 template <class Real, class F>
 void for_every_metric(Case<Real>& c, F f) {
   for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{4}, int64_t{9}, whole}) {
@@ -257,15 +259,17 @@ TEST_CASE("ExpectedReciprocalRank agrees with closed forms on 20,000 tied rows")
   relevance[777] = 1;
   Case<double> one(std::vector<double>(n, 1.0), relevance, {0, n});
   one.err(whole)(SerialGroup{}, 0);
-  // one row of grade 1, satisfying with probability 1/4: the mean of 1/r is H(n) / n
+  // All scores tie, and one row of grade 1 satisfies the user with probability 1/4. The mean of 1/r over all ranks r is
+  // H(n) / n.
   CHECK(one.out[0] == Approx(0.25 * one.harmonic.back() / static_cast<double>(n)).epsilon(1e-12));
 
-  // all rows alike: the order does not matter, sum over r of 1/4 (3/4)^(r - 1) / r
+  // all rows have grade 1, so their order does not matter: ERR is the sum over r of 1/4 (3/4)^(r - 1) / r
   Case<double> all(std::vector<double>(n, 1.0), std::vector<float>(n, 1.0F), {0, n});
   all.err(whole)(SerialGroup{}, 0);
   CHECK(all.out[0] == Approx(err(Ranked(n, 1.0F), whole)).epsilon(1e-12));
 
-  // half of them alike: as if every row satisfied with probability 1/8, were they drawn with replacement
+  // Every other row has grade 1 (probability 1/4). With all scores tied, a row at a rank satisfies with probability
+  // about 1/8, as if rows were drawn with replacement.
   for (int64_t i = 0; i < n; ++i) relevance[i] = static_cast<float>(i % 2);
   Case<double> half(std::vector<double>(n, 1.0), relevance, {0, n});
   half.err(whole)(SerialGroup{}, 0);

@@ -1,5 +1,6 @@
-// Placements: compares the CPU's sorting form with the plain counting form, on one lane and on emulated GPU lanes,
-// and both with the tie rules. Also tests ranks and orders made of placements.
+// Compares placements (the ranks that a row and its ties occupy) by the CPU's sorting form with those of the plain
+// counting form, on one lane and on emulated GPU lanes, and both with the rules of the tie options. Also tests ranks
+// and orders that are computed from placements.
 #include "kernels/ranking/order.h"
 
 #include <algorithm>
@@ -35,9 +36,11 @@ Span<const T> view(const std::vector<T>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-constexpr int64_t near = 300;  // a number of levels that differ in float64 but not in float32
+// this number of score levels selects scores that differ by 1e-13: different in float64, equal in float32
+constexpr int64_t near = 300;
 
-/// Lists of n, 0, 1 and n + 1 rows with scores of `levels` values, infinities among them (levels = 1: all equal).
+/// Test input: lists of n, 0, 1 and n + 1 rows. Scores have `levels` different values, two of which are infinities;
+/// with levels = 1, all scores are equal.
 template <class Real>
 struct Case {
   std::vector<Real> scores;
@@ -118,7 +121,7 @@ TEMPLATE_TEST_CASE("Place on the GPU, by sorting and by counting, gives the same
 }
 
 TEMPLATE_TEST_CASE("Place follows the rules of the tie options mean, stable, worst and trec", "", float, double) {
-  // scores 2 1 1 1 0 with relevance 0 1 0 2 1 and keys 0 1 3 2 4
+  // five rows with scores 2 1 1 1 0, grades 0 1 0 2 1, and keys (which order ties under `trec`) 0 1 3 2 4
   Case<TestType> c(0, 1);
   c.scores = {2, 1, 1, 1, 0};
   c.relevance = {0, 1, 0, 2, 1};

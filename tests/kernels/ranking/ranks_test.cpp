@@ -1,4 +1,5 @@
-// Compares ranks by counting with a stable sort, for every instruction set of this processor.
+// Compares ranks that are found by counting the rows above with those of a stable sort, for every instruction set of
+// this processor.
 #include "kernels/ranking/ranks.h"
 
 #include <algorithm>
@@ -32,7 +33,8 @@ TEST_CASE("RankLoops count the ranks of a stable sort with every instruction set
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const auto& [name, loops] : all_loops()) {
     for (int64_t n = 0; n <= 260; n = n < 132 ? n + 1 : n + 61) {
-      // all equal, few values, many, and what is at the ends of the range
+      // number of different scores: 1 (all equal), 3, many; 0 stands for extreme values such as infinities and
+      // denormals
       for (const uint64_t values : {uint64_t{1}, uint64_t{3}, uint64_t{1} << 40, uint64_t{0}}) {
         INFO(name << ", " << n << " scores of " << values);
         const float ends[] = {infinity, -infinity, 0.0F, -0.0F, 1e-45F};

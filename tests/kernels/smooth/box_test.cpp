@@ -1,5 +1,5 @@
-// Compares smooth ranks and derivatives by boxes with sums over all pairs in long double, for every instruction set
-// of this processor.
+// Compares smooth ranks and derivatives by the box method, which treats rows with near scores together, with sums over
+// all pairs in long double, for every instruction set of this processor.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +24,8 @@ auto all_loops() {
   return simd_forms<cpu::BoxLoops<Real>>();
 }
 
-/// Ranks, ranks among the relevant, ranks of all and derivatives of one list.
+/// Checks the box method on one list: smooth ranks of relevant rows, ranks among the relevant rows, ranks of all rows,
+/// and derivatives.
 template <class Real>
 void check_list(List<Real>& list) {
   const Oracle<Real> oracle{list};
@@ -106,13 +107,15 @@ TEMPLATE_TEST_CASE("smooth ranks by boxes handle any steepness, ties, shifts, ou
 }
 
 TEMPLATE_TEST_CASE("smooth ranks by boxes are accurate for groups of equal scores at any distance", "", float, double) {
-  // most of a rank comes from many rows with equal scores: errors of truncation show
+  // many rows have equal scores and make up most of a rank, so that the truncation error of their box is not averaged
+  // out
   for (int distance = 0; distance < 70; ++distance) {
     std::vector<TestType> s(1000, TestType(distance)), found;
     for (size_t i = 0; i < s.size(); i += 100) s[i] = TestType(0.001) * static_cast<TestType>(i % 700);
     List<TestType> list(s, 1);
     CAPTURE(distance);
-    for (const TestType steepness : {TestType(1), TestType(-1)}) {  // the few below those rows, and above them
+    // steepness 1: the few other rows are below the group of equal scores; -1: above it
+    for (const TestType steepness : {TestType(1), TestType(-1)}) {
       list.steepness = steepness;
       for (const auto& [name, loops] : all_loops<TestType>()) {
         CAPTURE(name, steepness);
@@ -169,6 +172,7 @@ TEST_CASE("prefer_boxes chooses boxes for long lists with many relevant rows") {
     REQUIRE(cpu::prefer_boxes(list.ranks(list.relevant(), list.all(), found), 0) == boxes);
     REQUIRE(cpu::prefer_boxes(list.vjp(found), 0) == boxes);
   }
-  List<float> few(List<float>::make("normal", 4000), 3999);  // with two targets, pairs are few
+  // only two rows need a rank, so pairs are few and the box method does not pay off
+  List<float> few(List<float>::make("normal", 4000), 3999);
   REQUIRE_FALSE(cpu::prefer_boxes(few.ranks(few.relevant(), few.all(), found), 0));
 }

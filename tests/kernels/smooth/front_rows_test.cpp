@@ -1,5 +1,6 @@
-// Compares smooth RR by the rows in front, and its logarithm, with the plain forms in double, which visit all pairs.
-// Checks the kept terms, the derivative, and that the dropped terms stay within the stated bounds.
+// Tests of smooth RR and its logarithm on the CPU, which only visits the rows in front (with the highest scores). They
+// are compared with plain implementations in double, which visit all pairs. Checks the terms that are kept, the
+// derivative, and that the dropped terms stay within the stated bounds.
 #include "kernels/smooth/front_rows.h"
 
 #include <cmath>
@@ -34,7 +35,8 @@ double score_of(const std::string& shape, int64_t i) {
   return x;
 }
 
-/// Lists of n, 0, 1 and n + 1 rows; every `every`-th is relevant (0: none). Numbers are the same in either type.
+/// Test input: lists of n, 0, 1 and n + 1 rows; every `every`-th row is relevant (0: none). Scores and ranks are
+/// rounded to float, so that they are equal in float and in double.
 template <class Real>
 struct Case {
   std::vector<Real> scores, rank;
@@ -67,7 +69,7 @@ struct Case {
   SmoothRrProductVjp<Real> vjp(const std::vector<Real>& of, std::vector<Real>& out) const {
     return {view(scores), lists(), chosen(), steepness, view(of), {}, slots(out)};
   }
-  /// By the ranks.
+  /// The kernel of the derivative of smooth ranks with respect to scores, for upstream derivatives `g` of the ranks.
   SmoothRankVjp<Real> rank_vjp(const std::vector<Real>& g, std::vector<Real>& out) const {
     return {view(scores), lists(), chosen(), steepness, view(g), {}, slots(out)};
   }
@@ -78,13 +80,14 @@ struct Case {
 
 using Plain = Case<double>;
 
-/// All entries by the plain form.
+/// Runs the plain form of a kernel for every list.
 template <class Work>
 void plainly(const Plain& c, const Work& work) {
   for (int64_t list = 0; list < c.count(); ++list) work(SerialGroup{}, list);
 }
 
-/// The largest term times the sigmoid of the two highest scores: what is negligible is a share of this.
+/// Returns the list's largest term of smooth RR times the sigmoid of the difference of its two highest relevant scores.
+/// The bound on dropped terms is stated as a share of this product.
 double least_part(const Plain& c, int64_t list, const std::vector<double>& terms) {
   double first = -HUGE_VAL, second = -HUGE_VAL, largest = 0;
   for (int64_t i = c.target_offsets[list]; i < c.target_offsets[list + 1]; ++i) {
@@ -96,7 +99,7 @@ double least_part(const Plain& c, int64_t list, const std::vector<double>& terms
   return largest * sigmoid(std::fabs(c.steepness) * score_difference(second, first, 1.0));
 }
 
-/// The derivative of the plain form by all scores, for an upstream derivative of 1.
+/// Returns the derivative of smooth RR with respect to all scores by the plain form, for an upstream derivative of 1.
 std::vector<double> plain_derivative(const Plain& c, const std::vector<double>& terms) {
   std::vector<double> out(c.scores.size()), g(terms.size());
   for (size_t i = 0; i < g.size(); ++i) g[i] = -terms[i] / c.rank[i];
@@ -142,8 +145,8 @@ TEMPLATE_TEST_CASE("smooth RR and its derivative agree with the plain form withi
         total += expected[i];
         total_dropped += dropped[i];
       }
-      // terms below the least normal number may be 0,
-      // and rows that are 350 below the highest count as infinitely far below
+      // Tolerance for terms that may be 0 in the fast form: terms below the smallest normal number, and rows more than
+      // 350 below the highest score, which count as infinitely far below.
       const double least = static_cast<double>(p) * (std::numeric_limits<TestType>::min() + std::exp(-350.0));
       const double part = p > 1 ? least_part(plain, list, expected) : 0;
       REQUIRE(total_dropped <= share * part + least);

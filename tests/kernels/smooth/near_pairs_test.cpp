@@ -1,5 +1,5 @@
-// Compares smooth ranks and derivatives of widely spread scores by pairs of near rows with sums over all pairs in
-// long double. Smooth RR is tested in front_rows_test.cpp.
+// Tests of smooth ranks and derivatives of widely spread scores, for which only pairs of rows with near scores are
+// visited. They are compared with sums over all pairs in long double. Smooth RR is tested in front_rows_test.cpp.
 #include "kernels/smooth/near_pairs.h"
 
 #include <limits>
@@ -17,7 +17,7 @@ using namespace mr::test;
 
 namespace {
 
-/// Normal scores that far apart, and what may befall such a list.
+/// Returns widely spread scores: normal scores, or a special case such as ties, clusters, infinities or huge values.
 template <class Real>
 std::vector<Real> spread_scores(const std::string& name, int64_t n) {
   const Real infinity = std::numeric_limits<Real>::infinity(), huge = std::numeric_limits<Real>::max();
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("near_ranks and near_vjp agree with sums over all pairs for w
   const int64_t n = GENERATE(31, 32, 33, 127, 128, 129, 256, 600, 1000);
   const TestType steepness = GENERATE(TestType(1), TestType(-1), TestType(0.7));
   CAPTURE(name, n, steepness);
-  if (name == "infinite" && n > 129) return;  // too many are equal
+  if (name == "infinite" && n > 129) return;  // long lists of this kind have too many equal scores for this method
   for (const int64_t every : {1, 2}) {
     List<TestType> list(spread_scores<TestType>(name, n), every);
     list.steepness = steepness;

@@ -1,4 +1,5 @@
-// Compares the loops over pairs with sums of exponentials in double, for every instruction set of this processor.
+// Compares the CPU's loops over pairs of rows with sums of exponentials in double, for every instruction set of this
+// processor.
 #include "kernels/smooth/pairs.h"
 
 #include <cmath>
@@ -21,7 +22,7 @@ auto all_loops() {
   return simd_forms<cpu::PairLoops<Real>>();
 }
 
-/// Scores in (-span/2, span/2), both ends among them, as what they are rounded to in Real.
+/// Returns n scores between -span/2 and span/2, both ends included, rounded to Real.
 template <class Real>
 std::vector<Real> scores(int64_t n, double span, const char* stream) {
   std::vector<Real> out;
@@ -44,7 +45,8 @@ std::vector<Real> exponentials(const cpu::PairLoops<Real>& loops, std::vector<Re
 double sigma(double t) { return 1 / (1 + std::exp(-t)); }
 double kernel(double t) { return std::exp(-std::fabs(t)) / std::pow(1 + std::exp(-std::fabs(t)), 2); }
 
-/// Adds up term(j) over n sources; `size` becomes the sum of the terms' sizes, against which rounding is measured.
+/// Returns the sum of term(j) over n rows. `size` becomes the sum of the terms' absolute values, against which rounding
+/// errors are measured.
 double sum_of(size_t n, double& size, const std::function<double(size_t)>& term) {
   double total = 0;
   size = 0;
@@ -80,7 +82,7 @@ TEMPLATE_TEST_CASE("PairLoops agree with sums of exponentials with every instruc
     loops.ratio_differences(e.data(), w.data(), size, t.data(), v.data(), m, ratios.data());
     for (size_t i = 0; i < m; ++i) {
       double scale;
-      long double product = 1;  // whose range is wider than that of the products
+      long double product = 1;  // long double, because the expected product may be outside of the range of a double
       const auto apart = [&](size_t j) { return double(x[j]) - y[i]; };
       const double rank = sum_of(n, scale, [&](size_t j) { return sigma(apart(j)); });
       REQUIRE(ranks[i] == Approx(rank).epsilon(tolerance).margin(0));

@@ -1,5 +1,6 @@
-// Compares the CPU's fast smooth ranks with the plain form in double at edge sizes and score shapes, both as the
-// table chooses them and by pairs. Boxes alone are tested in box_test.cpp.
+// Compares the CPU's fast smooth ranks with a plain implementation in double, for lists of many sizes and several
+// distributions of scores. Tests both the method that the kernel table chooses and sums over pairs. The box method
+// alone is tested in box_test.cpp.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -30,7 +31,7 @@ double score(const std::string& shape, int64_t i, int64_t n) {
   return i % 5 == 0 ? infinity : i % 5 == 1 ? -infinity : static_cast<double>(i % 7);
 }
 
-/// Three lists: n rows, none, n rows; every third row relevant.
+/// Test input: a list of n rows, an empty list, and a list of n rows. Every third row is relevant.
 template <class Real>
 struct Case {
   std::vector<Real> scores;
@@ -58,7 +59,8 @@ Span<Real> span(std::vector<Real>& v) {
   return {v.data(), static_cast<int64_t>(v.size())};
 }
 
-/// A case in double with exactly the scores of `from`, so that both forms see the same numbers.
+/// Returns a test input in double whose scores are exactly those of `from`, so that the float and the double form see
+/// the same numbers.
 template <class Real>
 Case<double> as_double(const std::string& shape, int64_t n, const Case<Real>& from) {
   Case<double> out(shape, n);
@@ -68,7 +70,9 @@ Case<double> as_double(const std::string& shape, int64_t n, const Case<Real>& fr
 
 template <class Real>
 void compare(const std::vector<Real>& found, const std::vector<double>& expected, double tolerance) {
-  double scale = 1;  // of the terms that cancel within an entry, g k(0) among them
+  // the tolerance is relative to this: entries are sums of terms that may cancel, so they can be smaller than their
+  // terms
+  double scale = 1;
   for (const double x : expected) scale = std::max(scale, std::fabs(x));
   for (size_t i = 0; i < expected.size(); ++i) {
     INFO("entry " << i);
@@ -128,7 +132,7 @@ TEMPLATE_TEST_CASE("smooth ranks and derivatives on the CPU agree with the plain
             {g.data(), static_cast<int64_t>(p)},
             {h.data(), static_cast<int64_t>(p)},
             span(found)});
-    // sums of terms of both signs: measured against the largest entry
+    // derivatives are sums of terms of both signs: compared relative to the largest entry
     compare(found, expected, tolerance);
   }
 }

@@ -1,4 +1,5 @@
-// The loops of functions of entries have the bits of their plain forms, under every instruction set of this processor.
+// Elementwise functions: the vector loops give the same bits as the plain functions, with every instruction set of this
+// processor.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -44,7 +45,7 @@ std::vector<Real> entries_of(int64_t count) {
   return x;
 }
 
-/// Equal bits, or both NaN.
+/// Returns true if two numbers have equal bits or are both NaN.
 template <class Real>
 bool same(Real a, Real b) {
   using Bits = std::conditional_t<sizeof(Real) == 4, uint32_t, uint64_t>;

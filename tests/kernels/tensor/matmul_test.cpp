@@ -19,7 +19,7 @@ namespace {
 template <class Real>
 using Multiply = void (*)(const cpu::Product<Real>&);
 
-/// Matrices of one product, each stored as asked with `gap` entries between its rows.
+/// Test input: the matrices of one product, each transposed or not, with `gap` unused entries between its rows.
 template <class Real>
 struct Case {
   int64_t m, n, k, gap;
@@ -107,7 +107,8 @@ TEMPLATE_TEST_CASE("matmul has the same bits for every number of threads", "", f
 
 TEMPLATE_TEST_CASE("matmul with a long inner dimension has the same bits for every number of threads", "", float,
                    double) {
-  // both sides of what is shared so, and a k that fills no last block
+  // Sizes on both sides of the limits (at most 64 rows, sums of at least 2,048 terms) at which threads share the blocks
+  // of a sum, and inner dimensions that are no multiple of the block.
   const int64_t m = GENERATE(1, 8, 46, 64, 65), n = GENERATE(1, 8, 33), k = GENERATE(2047, 2048, 16385);
   const bool transpose_b = GENERATE(false, true);
   const auto a = random<TestType>(m * k, "a"), b = random<TestType>(k * n, "b");

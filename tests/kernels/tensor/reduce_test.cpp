@@ -1,4 +1,4 @@
-// Compares sums, maxima and softmax per list, lane by lane as the GPU runs them, with plain loops.
+// Compares sums, maxima and softmax per list, computed lane by lane as on the GPU, with plain loops.
 #include "kernels/tensor/reduce.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using test::Order;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Two lists of n rows around an empty one.
+/// Test input: two lists of n rows, with an empty list between them.
 struct Sample {
   explicit Sample(int64_t n) : offsets{0, n, n, 2 * n}, x(static_cast<size_t>(2 * n)), g(x.size()) {
     for (size_t i = 0; i < x.size(); ++i) {
@@ -91,7 +91,7 @@ TEST_CASE("reductions per list agree with plain loops on every kind of group", "
 
 template <class Group>
 void check_runs(const Group& group) {
-  // a 3 x 2 matrix walked along its columns
+  // a 3 x 2 matrix stored by rows, reduced along each column
   const std::vector<double> x{1, 20, 5, 40, 3, 40};
   Broadcast kept, reduced;
   reduced.step = 2;
@@ -106,7 +106,7 @@ void check_runs(const Group& group) {
   }
   CHECK(sum == std::vector<double>{4.5, 50});
   CHECK(top == std::vector<double>{5, 40});
-  CHECK(at == std::vector<int64_t>{2, 2});  // the first of equals, counted from 1
+  CHECK(at == std::vector<int64_t>{2, 2});  // the position of the maximum, counted from 1; of equal maxima, the first
   CHECK(soft[1] + soft[3] + soft[5] == Approx(1));
   CHECK(soft[0] == Approx(std::exp(1) / (std::exp(1) + std::exp(5) + std::exp(3))));
 }

@@ -1,4 +1,5 @@
-// Tests of backward that scripts cannot provoke: a derivative that fails in the middle, and the order of the walk.
+// Tests of the backward pass that need C++: a derivative that fails in the middle, and the order in which nodes are
+// visited.
 #include <stdexcept>
 #include <string>
 
@@ -14,7 +15,8 @@ Tensor number(double x) { return Tensor::full({}, x, Dtype::float64); }
 Tensor leaf(double x) { return requires_grad(number(x)); }
 double grad(const Tensor& x) { return to_dense(x.node()->grad, x.shape()).item(); }
 
-/// A step that multiplies the derivative, fails while `*broken`, and writes down its name.
+/// An operation that multiplies x by `factor`. In the backward pass it throws an error while `*broken` is true, and
+/// appends its name to `*walked`.
 Tensor step(const char* name, const Tensor& x, double factor, const bool* broken = nullptr,
             std::string* walked = nullptr) {
   return record(name, number(x.item() * factor), {x}, [=](const Tensor& g) -> Gradients {
@@ -33,12 +35,12 @@ TEST_CASE("backward that fails in a derivative changes no gradient and can be re
   backward(step("a", x, 3), {}, false);
   REQUIRE(grad(x) == 3);
   bool broken = true;
-  // y's part is walked first, then x's fails
+  // The backward pass visits the operations of y first; then operation "c" of x fails.
   const Tensor loss = sum(step("b", step("c", x, 5, &broken), 7), step("d", y, 11));
   CHECK_THROWS_WITH(backward(loss, {}, false), "the derivative failed");
   CHECK(grad(x) == 3);
   CHECK_FALSE(y.node()->grad.defined());
-  CHECK(set_recording(true));  // recording is on again
+  CHECK(set_recording(true));  // the failed backward pass has switched recording on again
   broken = false;
   backward(loss, {}, false);
   CHECK(grad(x) == 3 + 35);

@@ -1,4 +1,5 @@
-// Sums of gradient rows: each row occurs once, rows are ascending, and repeats are added in their order of arrival.
+// Tests of sums of sparse gradients: each row occurs once in the result, rows are in ascending order, and repeated rows
+// are added in their order of arrival.
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -21,7 +22,7 @@ TEST_CASE("merged sums repeated gradient rows and sorts them in ascending order"
 }
 
 TEST_CASE("merged and add sum repeated gradient rows in their order of arrival", "[autograd]") {
-  // (1e16 + 1) - 1e16 is 0 in float64, (1e16 - 1e16) + 1 is 1
+  // the order of addition shows in float64: (1e16 + 1) - 1e16 is 0, but (1e16 - 1e16) + 1 is 1
   CHECK(merged(rows({1, 1, 1}, {1e16, 1, -1e16})).values.to_vector<double>() == std::vector<double>{0});
   CHECK(merged(rows({1, 1, 1}, {1e16, -1e16, 1})).values.to_vector<double>() == std::vector<double>{1});
   const Gradient both = add(rows({1}, {1e16}), rows({1, 1}, {1, -1e16}), {2, 1});
@@ -42,7 +43,7 @@ TEST_CASE("add sums sparse gradient rows and a dense gradient", "[autograd]") {
   const std::vector<double> expected{1, 2, 13, 24};
   CHECK(to_dense(add(dense, rows({2}, {10, 20}), {2, 2}), {2, 2}).to_vector<double>() == expected);
   CHECK(to_dense(add(rows({2}, {10, 20}), dense, {2, 2}), {2, 2}).to_vector<double>() == expected);
-  CHECK(dense.to_vector<double>() == std::vector<double>{1, 2, 3, 4});  // operands stay as they were
+  CHECK(dense.to_vector<double>() == std::vector<double>{1, 2, 3, 4});  // the operands of add() are unchanged
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Autograd nodes: when they are recorded, and that long chains of them are walked and freed without recursion.
+// Tests of autograd nodes: when they are recorded, and that long chains of nodes are visited and freed without
+// recursion.
 #include "runtime/autograd/node.h"
 
 #include <catch2/catch.hpp>
@@ -40,7 +41,7 @@ TEST_CASE("a subgraph that is still referenced survives the rest of its graph", 
 TEST_CASE("operations record no node without a tracked input or with recording off", "[autograd]") {
   const Tensor plain = Tensor::full({}, 1, Dtype::float64), x = requires_grad(plain);
   CHECK(identity(plain).node() == nullptr);
-  CHECK(plain.node() == nullptr);  // the leaf is another handle
+  CHECK(plain.node() == nullptr);  // requires_grad(plain) returned a new handle; `plain` itself has no node
   CHECK(recording({plain, x}));
   CHECK_FALSE(recording({plain}));
   CHECK_FALSE(recording({}));

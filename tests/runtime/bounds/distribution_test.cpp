@@ -1,5 +1,5 @@
-// Compares sampled distributions and their smoothed forms with sums over all values and with all arrangements, and
-// tests that they are kept.
+// Compares sampled distributions of metrics and their smoothed distribution functions with sums over all samples and
+// with all orders of small lists. Also tests that sampled distributions are cached.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -16,7 +16,8 @@ using namespace mr;
 
 namespace {
 
-/// Sum of two uniforms and a rare far value: a bulk, a gap and a tail.
+/// Made-up samples: sums of two uniform numbers, and a few values far away, so that the distribution has a bulk, a gap
+/// and a tail.
 std::vector<double> made_up(int64_t n) {
   std::vector<double> values;
   const RandomKey key = random_key(3, "values");
@@ -27,7 +28,7 @@ std::vector<double> made_up(int64_t n) {
   return values;
 }
 
-/// nDCG of every order of these grades.
+/// Returns the nDCG of every order of rows with these grades.
 std::vector<double> all_orders(std::vector<float> grades) {
   std::vector<double> gains(grades.begin(), grades.end()), d, values;
   for (double& g : gains) g = gain_of(g);
@@ -155,8 +156,8 @@ TEST_CASE("smooth_cdfs reuses results for equal shape, seed and smoothing, and i
   CHECK(table->at(0.7).value == Approx(thesis->smooth(0.7, thesis->sample_steepness()).value).margin(0.02));
 }
 
-// Each run is a process without cached samples, which prints every loss and gradient in hexadecimal. With 20 shapes
-// each is sampled by one thread, with fewer shapes than threads by all threads.
+// The script runs in new processes without cached samples and prints every loss and gradient in hexadecimal. With 20
+// list shapes, one thread samples each shape; with fewer shapes than threads, all threads sample one shape.
 TEST_CASE("losses with sampled bounds have the same bits for every number of threads") {
   const char* const script = R"(
     for _, count in ipairs{1, 20} do

@@ -1,5 +1,5 @@
-// Files of sampled distributions are read back bit for bit and never if a file is damaged. The least recently used
-// files are removed first.
+// Tests of the files that cache sampled distributions: they are read back bit for bit, a damaged file is never used,
+// and the least recently used files are removed first.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -25,7 +25,7 @@ MetricSampling of(const char* metric, int64_t n, int64_t p, int64_t samples = 10
   return {to_metric(metric), {n, p, {}, beta}, samples, seed};
 }
 
-/// With repetitions where `steps` is small.
+/// Returns a distribution of made-up samples. If `steps` is small, many samples are equal.
 Distribution made_up(uint64_t steps, int64_t count = 3000) {
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
@@ -130,7 +130,7 @@ TEST_CASE("a sample file is read back bit for bit and rejected if any byte of it
       CHECK(!read_sample_file(path.string(), key));
     }
     overwrite(path, whole.substr(0, 40));
-    write_sample_file(path.string(), key, d);  // a damaged one of its kind is replaced
+    write_sample_file(path.string(), key, d);  // a damaged file of samples is replaced
     CHECK(read_sample_file(path.string(), key));
     fs::remove(path);
   }
@@ -184,7 +184,7 @@ TEST_CASE("SampleFolder removes the least recently used samples first and never 
   fs::last_write_time(path / ".moonrank-0123.tmp", fs::file_time_type::clock::now() - std::chrono::hours(3));
   fs::last_write_time(path / "notes.samples", fs::file_time_type::clock::now() - std::chrono::hours(1000));
   for (int i = 0; i < 10; ++i) age(i, 100 - i);
-  REQUIRE(folder.find(name(0)));  // now it is the last
+  REQUIRE(folder.find(name(0)));  // reading this file makes it the most recently used one
   for (int i = 10; i < 16; ++i) folder.keep(name(i), d);
   CHECK(folder.has(name(0)));
   CHECK(folder.has(name(15)));

@@ -1,4 +1,5 @@
-// Compares exact distributions with all arrangements of the relevant rows, which are enumerated here as bits.
+// Compares exact distributions of metrics with all arrangements of the relevant rows. An arrangement is a bit mask: bit
+// r is set if the row at rank r + 1 is relevant.
 #include "runtime/bounds/spectrum.h"
 
 #include <bit>
@@ -19,7 +20,7 @@ using namespace mr;
 
 namespace {
 
-/// The metric of the ranking in which bit r of `relevant` says whether rank r + 1 is relevant.
+/// Returns the metric of a ranking. Bit r of `relevant` is 1 if the row at rank r + 1 is relevant.
 double metric_of(const std::string& name, uint32_t relevant, int n, int p) {
   double sum = 0, ideal = 0, first = 0;
   int found = 0;
@@ -105,7 +106,8 @@ TEST_CASE("RankingRecursion agrees with the plain recursion that a GPU runs") {
     const bool cumulative = name == "ap";
     const Increase increase = increase_of(shape, add.kind);
     const int64_t p = increase.rows[0];
-    // every count that there can be, likely or not
+    // the recursion is run here over all possible numbers of relevant rows above each rank, also over unlikely numbers,
+    // which the fast form skips
     std::vector<int32_t> low, high;
     std::vector<double> angle;
     for (int64_t r = 0; r < shape.n; ++r) {
@@ -144,7 +146,7 @@ TEST_CASE("RankingRecursion agrees with the plain recursion that a GPU runs") {
 TEST_CASE("Spectrum::of gives many shapes on the GPU the series that each gets on the CPU", "[gpu]") {
   if (!test::has(Device::cuda)) return;
   const auto* const name = GENERATE("ap", "ndcg", "nrbp(0.9)", "nrbp_loss");
-  const double kappa = GENERATE(2, 60);  // one launch, and several
+  const double kappa = GENERATE(2, 60);  // a small kappa needs one kernel launch, a large one several
   const double beta = GENERATE(0.0, 1.5);
   const Metric metric = to_metric(name);
   std::vector<ListShape> shapes;
@@ -246,7 +248,8 @@ TEST_CASE("inversions_pmf has the symmetry and variance of Mann-Whitney's U, and
 
 TEST_CASE("the closed form of the nRBP loss agrees with the recursion over ranks") {
   const Metric loss = to_metric("nrbp_loss");
-  const Distribution listed(atoms_of(loss, {200, 50, {}}));  // 7,500 pairs: the closed form
+  // 50 relevant rows x 150 others = 7,500 pairs: enough for Spectrum to use the closed form
+  const Distribution listed(atoms_of(loss, {200, 50, {}}));
   const double steepness = 8 / listed.sd();
   const Spectrum spectrum(loss, {200, 50, {}}, steepness);
   for (double z = -6; z <= 6; z += 0.37) {
@@ -290,7 +293,7 @@ TEST_CASE("the distribution of graded nDCG agrees with all orders, and is sample
 TEST_CASE("exact distributions of long lists agree with 300,000 samples") {
   for (const auto& [n, p] : std::vector<std::pair<int64_t, int64_t>>{{60, 20}, {200, 150}, {400, 100}, {1000, 3}}) {
     for (const std::string name : {"ndcg", "ap", "nrbp_loss", "nrbp(0.95)", "ndcg@10", "ndcg@40", "recall@7"}) {
-      // three relevant rows: most of RBP's values are blurred into one
+      // skipped: with three relevant rows, the exact smoothed distribution blurs most values of RBP into one
       if (p == 3 && name == "nrbp(0.95)") continue;
       const Metric metric = to_metric(name);
       const RankingDistribution exact(metric, {n, p, {}}, {Method::exact, 1, 1});

@@ -1,5 +1,5 @@
-// A weighted ranker draws rows with weights e^(beta grade). Compares its exact distributions with all orders of the
-// rows, each with its Plackett-Luce probability, and with samples drawn here.
+// Tests of random rankings by weights: rows are drawn with weights e^(beta grade). The exact distributions of metrics
+// are compared with all orders of the rows, each with its Plackett-Luce probability, and with samples drawn here.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> metrics{"ndcg",      "ap",     "nrbp_loss", "rr",          "rbp(0.8)",
                                        "nrbp(0.9)", "ndcg@2", "ndcg@10",   "precision@2", "recall@3"};
 
-/// The metric of rows in this order.
+/// Returns the metric `name` of a list whose rows have the grades `ranked`, from the first rank to the last.
 double metric_of(const std::string& name, const std::vector<float>& ranked) {
   const size_t k = name.find('@') == std::string::npos ? ranked.size() : std::stoul(name.substr(name.find('@') + 1));
   std::vector<float> ideal = ranked;
@@ -47,7 +47,7 @@ double metric_of(const std::string& name, const std::vector<float>& ranked) {
   return name == "precision@2" ? hits / 2 : hits / relevant;
 }
 
-/// The metric in all orders of these rows, with their probabilities.
+/// Returns the metric's value for all orders of the rows, each with its Plackett-Luce probability.
 Atoms all_orders(const std::string& name, const std::vector<float>& grades, double beta) {
   std::vector<size_t> order(grades.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -101,7 +101,8 @@ void agrees(const std::string& name, const std::vector<float>& grades, double be
   CHECK(worst < 1e-9);
 }
 
-/// Rankings sorted by exponential variates over the weights.
+/// Draws rankings from the Plackett-Luce distribution: rows are sorted by exponential variates divided by their
+/// weights.
 std::vector<std::vector<float>> drawn(const std::vector<float>& grades, double beta, int64_t samples) {
   std::mt19937_64 random(7);
   std::exponential_distribution<double> exponential;
@@ -128,7 +129,7 @@ std::vector<float> binary(int64_t n, int64_t p) {
   return grades;
 }
 
-/// Largest distance of two distribution functions at points between the samples' values.
+/// Returns the largest distance between two distribution functions, at points between the samples' values.
 double distance(const RankingDistribution& exact, const Distribution& sampled) {
   double worst = 0;
   for (double q = 0.01; q < 1; q += 0.02) {
@@ -199,7 +200,8 @@ TEST_CASE("exact and sampled distributions of a weighted ranker of graded lists 
   for (float& y : many) y /= 13;
   for (const std::vector<float>& grades : {few, many}) {
     check_at(grades, "ndcg");
-    check_at(grades, "ndcg@2");  // of many grades: few values, but too many counts for the recursion
+    // for `many` different grades: few metric values, but too many combinations of grades for the exact recursion
+    check_at(grades, "ndcg@2");
   }
 }
 

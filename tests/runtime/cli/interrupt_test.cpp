@@ -1,4 +1,4 @@
-// Ctrl-C on running programs.
+// Tests of Ctrl-C (SIGINT) on running programs.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
@@ -12,7 +12,8 @@ const std::string ready = "print('ready') io.stdout:flush() ";
 
 constexpr std::chrono::milliseconds another_press{700}, the_same_press{20};
 
-/// Runs code that says that it is ready when Ctrl-C may come, so many times and so long after each other.
+/// Runs code that prints "ready" when it can be interrupted, then sends Ctrl-C `times` times with a pause of `apart`
+/// between them.
 Ran interrupted(const std::string& code, int times = 1, std::chrono::milliseconds apart = another_press) {
   Command command({"-e", code});
   command.wait_for("ready");
@@ -44,7 +45,7 @@ TEST_CASE("a script can catch the error 'interrupted' of one Ctrl-C, and the sec
   CHECK_THAT(stubborn.err, Contains("kept") && Contains("lost"));
 }
 
-TEST_CASE("interrupt signals within milliseconds count as one Ctrl-C") {  // as `timeout -s INT` sends them
+TEST_CASE("interrupt signals within milliseconds count as one Ctrl-C") {  // `timeout -s INT` sends several signals
   const std::string code =
       "print(pcall(function() " + ready +
       "while true do end end)) local t = os.clock() + 0.3 while os.clock() < t do end print('ends')";
@@ -68,8 +69,7 @@ TEST_CASE("one Ctrl-C raises one error if it stops a tensor operation, and later
 
 namespace {
 
-/// A long computation (`during`) and its preparation (`before`); every computation runs for a
-/// minute or more.
+/// A computation that takes at least a minute (`during`), and the code that prepares it (`before`).
 struct Long {
   const char* what;
   std::string before, during;

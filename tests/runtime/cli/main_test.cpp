@@ -1,4 +1,5 @@
-// The command moonrank as a process: exit statuses, output, scripts, specs and documentation.
+// Tests of the command moonrank as a process: exit statuses, output, scripts, specs (test files in Lua) and
+// documentation.
 #include <cstdlib>
 #include <sstream>
 
@@ -222,7 +223,8 @@ TEST_CASE("moonrank data list shows the folder in which mr.data finds a data set
   const Ran list = run({"data", "list"}, "", work.string());
   CHECK(list.status == 0);
   CHECK_THAT(list.out, Contains("moonrank data get movielens"));
-  // from the last place to the first: each hides those after it
+  // Folders that are searched for data sets, from the last to the first. A data set in each hides those in the folders
+  // before it in this list.
   for (const auto& [folder, shown] : std::vector<std::pair<fs::path, std::string>>{
            {home.path() / "share" / "moonrank", (home.path() / "share" / "moonrank").string() + "/"},
            {home.path() / "project" / "shared" / "data", "../shared/data/"},

@@ -1,4 +1,4 @@
-// Interactive sessions with input from a pipe and on a terminal.
+// Tests of interactive sessions, with input from a pipe and from a terminal.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>
@@ -168,7 +168,8 @@ TEST_CASE("a session on a terminal has a prompt, completion, multi-line input, C
     session.expect("> ");
     session.type("mr.losses.ap{\n");
     session.expect(">> ");
-    session.type("bo\t = 'zs\t'}.bound_name .. '!'\n");  // by the line above
+    // tab completion inside of a call whose first line was typed before
+    session.type("bo\t = 'zs\t'}.bound_name .. '!'\n");
     session.expect("zscore!");
     session.expect("> ");
     session.type("x:su\t():item()\n");
@@ -190,7 +191,7 @@ TEST_CASE("a session on a terminal has a prompt, completion, multi-line input, C
     session.type("\x03");
     session.expect("interrupted");
     session.expect("> ");
-    session.type(std::string(1, '\0'));  // Ctrl-Space means nothing
+    session.type(std::string(1, '\0'));  // Ctrl-Space must do nothing
     session.type("'still ' .. 'here'\n");
     session.expect("still here");
     CHECK(session.finish() == 0);
@@ -198,7 +199,7 @@ TEST_CASE("a session on a terminal has a prompt, completion, multi-line input, C
   CHECK_THAT(mr::test::read_text(home.path() / "moonrank" / "history"), Contains("item()") && Contains("still"));
   Terminal again;
   again.expect("> ");
-  again.type("\x1b[A\n");  // the arrow up: the last line of the session before
+  again.type("\x1b[A\n");  // the arrow key up recalls the last line of the previous session
   again.expect("still here");
   CHECK(again.finish() == 0);
 }

@@ -1,4 +1,5 @@
-// Error objects that scripts raise are printed in one line, and objects that imitate Moonrank's own are not trusted.
+// Tests that error objects that scripts raise are printed in one line, and that the program does not trust objects that
+// imitate its own error objects.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"
@@ -17,7 +18,7 @@ struct Raised {
   std::string object, said;
 };
 
-/// Error objects of every type and with every kind of metatable, and what is to be read about them.
+/// Error objects of every type and with every kind of metatable, each with the text that the program must print for it.
 const std::vector<Raised>& objects() {
   const std::string nothing = "(error object is a table value)";
   static const std::vector<Raised> all = {

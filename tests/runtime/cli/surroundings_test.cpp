@@ -1,4 +1,5 @@
-// The program in unusual environments: output that cannot be written, closed streams, variables.
+// Tests of the program in unusual environments: output that cannot be written, closed standard streams, and odd
+// environment variables.
 #include <catch2/catch.hpp>
 
 #include "kernels/core/simd.h"
@@ -16,7 +17,7 @@ using mr::test::TextFile;
 
 namespace {
 
-/// Runs a command of a shell, in which $M is the program: what it wrote to standard error, and its status.
+/// Runs a shell command in which $M stands for the program. Returns its standard error and its exit status.
 Ran shell(const std::string& command) {
   const TemporaryFolder folder;
   const std::string err = (folder.path() / "err").string();

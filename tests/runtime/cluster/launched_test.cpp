@@ -8,7 +8,7 @@
 namespace mr::cluster {
 namespace {
 
-/// A variable that is there for one test.
+/// Sets an environment variable for the duration of one test.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -39,7 +39,7 @@ TEST_CASE("launched reads rank and size from the variables of Open MPI, Slurm an
     CHECK(found->rank == 2);
     CHECK(found->size == 3);
   }
-  // a batch script of Slurm is no task of a step
+  // Slurm sets some of its variables in a batch script, too, which srun did not launch as one of several processes
   const Variable task("SLURM_PROCID", "0"), tasks("SLURM_NTASKS", "8");
   CHECK(!launched());
 }

@@ -1,4 +1,4 @@
-// Worker processes that this process starts, and how they end.
+// Tests of starting worker processes, and of how their end is reported.
 #include "runtime/cluster/start_worker.h"
 
 #include <csignal>
@@ -15,7 +15,7 @@ using Catch::Contains;
 TEST_CASE("how_it_ended reports the exit status or the signal of a started worker") {
   const test::TemporaryFolder folder;
   const std::string log = (folder.path() / "log").string();
-  // the program of this test, asked for what it does not have
+  // start_worker starts this test program itself, here with an option that it does not have, so that it fails
   Started started = start_worker({"tests", "--no-such-option"}, log);
   const std::optional<std::string> how = io::how_it_ended(started.id, true);
   REQUIRE(how);

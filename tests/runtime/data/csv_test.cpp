@@ -86,7 +86,7 @@ TEST_CASE("CsvReader reads the titles of MovieLens' movies") {
         std::any_of(title.begin(), title.end(), [](char c) { return static_cast<unsigned char>(c) > 127; });
   }
   CHECK(movies == 9742);
-  // 2,080 are quoted: all with a comma, and "11'09""01", which has a quote and no comma
+  // of the 9,742 movie titles, 2,080 are quoted: 2,079 have a comma, and one has a doubled quote: "11'09""01"
   CHECK(with_comma == 2079);
   CHECK(doubled == 1);
   CHECK(other_letters == 293);

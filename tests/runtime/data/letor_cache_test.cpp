@@ -37,7 +37,7 @@ struct Cached {
   std::string problem;
 };
 
-/// A text file and a folder for its cache.
+/// A LETOR text file and a folder for its binary cache.
 struct Place {
   Files files;
   std::string folder = files.folder() + "/deep/cache";
@@ -51,18 +51,19 @@ struct Place {
     return out;
   }
   std::string path() const { return mr::letor_cache_path(text_path, options, folder); }
-  std::string key() const {  // as the file has it
+  std::string key() const {  // the key of the text file as the cache file stores it
     const std::string all = bytes_of(path());
     LetorCacheHeader h{};
     std::memcpy(&h, all.data(), sizeof h);
     return all.substr(sizeof h, static_cast<size_t>(h.key_bytes));
   }
-  /// The source that a cache must name to be accepted for this text file.
+  /// Returns the description of the text file (key, time stamp, checksum) that a cache must contain to be accepted.
   LetorSource source() const {
     const mr::io::RegularFile text(text_path, 1 << 20);
     return {key(), text.stamp(), text.checksum(), far_future};
   }
-  /// Content that the text does not have: who gets it got it from the cache.
+  /// Returns rows with other labels than the text file. If a reader returns these labels, it has read the cache and not
+  /// the text.
   LetorFile other() const {
     LetorFile file = mr::read_letor(text_path, {});
     file.labels = {4, 3, 0};
@@ -123,10 +124,11 @@ TEST_CASE("read_letor_cached skips reading the text if the file's size and times
   const Place place;
   place.read();
   LetorSource source = place.source();
-  source.checksum ^= 1;  // nobody may have looked
+  source.checksum ^= 1;  // a wrong checksum: the cache must be used without computing the checksum of the text file
   mr::write_letor_cache(place.path(), source, place.other());
   check_same(place.read().file, place.other());
-  // just written: the times prove nothing, and the content is another
+  // The cache says that the text file was read right after it changed. Time stamps then do not prove that the file is
+  // unchanged, so the checksum is compared, and this cache is refused.
   source.read_at = source.stamp.changed + 1;
   mr::write_letor_cache(place.path(), source, place.other());
   check_same(place.read().file, place.expected);
@@ -153,7 +155,7 @@ TEST_CASE("read_letor_cached reads the text again without a warning if its conte
   for (const std::string& text : {std::string("2 qid:a 1:0.5 2:-0 3:8 #docid = X\n0 qid:a 3:2\n1 qid:b 1:9 # Y\n"),
                                   std::string("1 qid:a 1:1\n")}) {
     overwrite(place.text_path, text);
-    fs::last_write_time(place.text_path, time);  // as programs that copy do
+    fs::last_write_time(place.text_path, time);  // the old time stamp, as programs that copy files set it
     const Cached got = place.read();
     check_same(got.file, mr::read_letor(place.text_path, {}));
     CHECK(got.problem.empty());
@@ -224,7 +226,7 @@ TEST_CASE("read_letor_cached writes a cache again if its header is inconsistent"
   }
   refused("its header has 0 rows", [](auto& h) { h.rows = 0; });
   refused("the checksum of its content does not match", [](auto& h) { h.payload_checksum ^= 1; });
-  // as many bytes, cut otherwise
+  // the content keeps its number of bytes but is divided into other arrays
   refused("the checksum of its content does not match", [](auto& h) { --h.queries, h.text_bytes += 12; });
   refused("was made from another text file or with other options", [](auto& h) { --h.key_bytes, ++h.text_bytes; });
 }

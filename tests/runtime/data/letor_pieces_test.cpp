@@ -1,4 +1,5 @@
-// LETOR files that several threads read in pieces give the same rows and errors as one thread with one piece.
+// Tests that LETOR files that several threads read in pieces give the same rows and errors as files that one thread
+// reads as a whole.
 #include <algorithm>
 
 #include "kernels/core/threads.h"

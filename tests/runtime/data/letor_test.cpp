@@ -27,7 +27,7 @@ LetorFile read(const std::string& text, const LetorOptions& options = {}) {
 
 Floats features_of(const LetorFile& file) { return file.features.to_vector<float>(); }
 
-// Reads a LETOR file by streams and strtof, as a reference: slow, and without any check.
+// Reference reader for LETOR files, with C++ streams and strtof. It is slow and does not check its input.
 LetorFile slow_read(const std::string& path, int64_t width) {
   LetorFile out;
   Floats features;

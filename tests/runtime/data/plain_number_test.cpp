@@ -10,7 +10,8 @@
 
 namespace {
 
-/// The value where the fast path reads all of it, else nothing said.
+/// Returns true and sets `value` if the fast number parser reads the whole word. Returns false if the word is left to
+/// the slow parser.
 bool fast(const std::string& word, float& value) {
   const std::string padded = word + " " + std::string(mr::plain_number_reach, '7');
   const char* const stop = mr::plain_number(padded.data(), value);
@@ -61,7 +62,7 @@ TEST_CASE("plain_number reads short decimals and declines signs, exponents, long
 
 TEST_CASE("plain_number declines a decimal halfway between two floats") {
   float value = 0;
-  // floats above 2^17 are 2^-6 apart
+  // adjacent floats above 2^17 differ by 2^-6
   CHECK_FALSE(fast("131073.0078125", value));
   CHECK((fast("131073.00781249", value) && value == 131073.0F));
   CHECK((fast("131073.00781251", value) && value == 131073.015625F));

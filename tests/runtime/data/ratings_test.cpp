@@ -40,7 +40,7 @@ TEST_CASE("read_ratings numbers other ids in order of appearance") {
   CHECK(r.item_ids == Words{"z", "a"});
   CHECK(r.user == Ints{2, 1, 1});
   CHECK(r.user_ids == Words{"9", "10"});
-  // one that is no whole number, or too large for one, makes all of them text
+  // if one user id is not an integer, or is too large for one, all user ids are read as text
   CHECK(read("user,item\n3,1\n2,1\n1.5,1\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3", "2", "1.5"});
   CHECK(read("user,item\n99999999999999999999,1\n2,1\n", {"user", "item", "", true, true, ','}).user_ids[1] == "2");
   CHECK(read("user,item\n7,1\n07,1\n", {"user", "item", "", true, true, ','}).user_ids == Words{"7", "07"});
@@ -68,7 +68,7 @@ TEST_CASE("read_ratings finds columns by name or number, and works without a rat
   CHECK(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "", true, true, ','}).user_ids == Words{"3"});
   CHECK_THROWS_WITH(read("rating,item,user,rating\n1,2,3,4\n", {"user", "item", "rating", false, true, ','}),
                     says("second", "'rating'"));
-  // a name that is a number is a name
+  // if the file has a header, the column "1" is the column with that name, not the first one
   CHECK(read("2,1,x\n10,20,3\n", {"1", "2", "x", true, true, ','}).user_ids == Words{"20"});
 }
 

@@ -22,7 +22,7 @@ using Items = std::set<int64_t>;
 
 namespace {
 
-// Users with these numbers of relevant items, spread over the catalogue.
+// Returns users with the given numbers of relevant items, which are spread over the catalogue.
 Positives users_with(const Ints& counts, int64_t all_items) {
   Positives p;
   p.all_items = all_items;
@@ -41,7 +41,8 @@ struct Rows {
   Items relevant, negative;
 };
 
-// Per user what a part holds; fails on a user or an item twice.
+// Returns for each user the relevant and negative items in a part of a fold. Fails if a user or one of a user's items
+// occurs twice.
 std::map<int64_t, Rows> by_user(const Part& part) {
   std::map<int64_t, Rows> out;
   size_t row = 0;
@@ -102,9 +103,9 @@ TEST_CASE("positives_of keeps the relevant items of users with enough of them") 
 
 TEST_CASE("positives_of raises an error if a user has an item twice") {
   const std::vector<float> ones(4, 1.0F);
-  // two of three items, each twice: a third of -1 unseen items would be shared out
+  // user 2 has item 2 twice; if both counted, too few unseen items would remain for negatives
   CHECK_THROWS_WITH(positives_of({1, 2, 2, 2}, {1, 2, 3, 2}, ones, 2, 3, 1, 1), says("user 2", "item 2"));
-  // also where only one of them is relevant
+  // the error is also raised if only one of the two ratings of the item is relevant
   CHECK_THROWS_WITH(positives_of({1, 1, 1, 1}, {3, 1, 2, 3}, {1, 1, 0, 0}, 1, 3, 1, 1), says("user 1", "item 3"));
   CHECK(positives_of({1, 2, 1, 2}, {1, 1, 2, 2}, ones, 2, 2, 1, 1).items == Ints{1, 2, 1, 2});
 }
@@ -129,14 +130,16 @@ TEST_CASE("make_fold puts every relevant item into the test part of one fold, wi
       const Rows train = rows(parts.train), valid = rows(parts.valid), test = rows(parts.test);
       const Items known(p.items.begin() + p.offsets[u], p.items.begin() + p.offsets[u + 1]);
       CHECK(together(train.relevant, valid.relevant, test.relevant) == known);
-      // negatives: as many as asked in each part, all different, from the catalogue, none relevant anywhere
+      // each part has the requested number of negatives; they are different items of the catalogue, and none is
+      // relevant in any part
       const Items negatives = together(train.negative, valid.negative, test.negative);
       CHECK(together(negatives, known).size() == 3 * known.size());
       if (!negatives.empty()) CHECK((*negatives.begin() >= 1 && *negatives.rbegin() <= p.all_items));
       CHECK(train.negative.size() == 2 * train.relevant.size());
       CHECK(valid.negative.size() == 2 * valid.relevant.size());
       CHECK(test.negative.size() == 2 * test.relevant.size());
-      // stratified: fold sizes differ by at most one; validation is the rounded share of what is left
+      // stratified per user: the folds' numbers of test items differ by at most one, and validation gets the rounded
+      // share of the remaining items
       const auto n = static_cast<double>(known.size());
       CHECK(test.relevant.size() >= std::floor(n / static_cast<double>(k)));
       CHECK(test.relevant.size() <= std::ceil(n / static_cast<double>(k)));
@@ -167,7 +170,7 @@ TEST_CASE("make_fold depends on the seed, and its relevant items do not depend o
     CHECK(one.valid.at(user).relevant == three.valid.at(user).relevant);
     CHECK(one.test.at(user).relevant == three.test.at(user).relevant);
   }
-  // users are independent: one alone gets the same as among others
+  // a user's negatives do not depend on the other users in the data set
   Positives alone = users_with({40}, 1000);
   CHECK(by_user(make_fold(alone, options).test).at(1).negative == one.test.at(1).negative);
 }
@@ -179,7 +182,8 @@ TEST_CASE("make_fold shuffles the rows of a list") {
   double first_half = 0, ascending = 0;
   for (size_t i = 0; i < 250; ++i) first_half += f.test.relevance[i];
   for (size_t i = 0; i + 1 < 500; ++i) ascending += f.test.items[i] < f.test.items[i + 1];
-  // 125 +- 5.6 (hypergeometric) and 249.5 +- 6.5; five standard deviations
+  // expected 125 +- 5.6 relevant rows (hypergeometric) and 249.5 +- 6.5 ascending pairs; tolerances are five standard
+  // deviations
   CHECK(std::abs(first_half - 125) < 28);
   CHECK(std::abs(ascending - 249.5) < 33);
 }
@@ -195,7 +199,8 @@ TEST_CASE("make_fold draws every unseen item as a negative with the same probabi
   }
   for (const int64_t item : p.items) drawn.erase(item);
   CHECK(drawn.size() == 17);
-  // test has 2 of 3 relevant items, so 4 of 17 items are drawn; chi-squared with 16 degrees: 39.25 is the 99.9 % point
+  // The test part has 2 of the 3 relevant items, so 4 of 17 unseen items are drawn as negatives. The limit of
+  // chi-squared with 16 degrees of freedom is its 99.9 % quantile, 39.25.
   const double expected = seeds * 4.0 / 17;
   double chi = 0;
   for (const auto& [item, n] : drawn) chi += (n - expected) * (n - expected) / expected;
@@ -203,7 +208,8 @@ TEST_CASE("make_fold draws every unseen item as a negative with the same probabi
 }
 
 TEST_CASE("make_fold shares too few unseen items among the parts in proportion") {
-  // 15 relevant: fold 1 of 2 has 8 in test, 1 in valid, 6 in train; 5 unseen items for 15 wanted
+  // A user has 15 relevant items: 8 in the test part, 1 in validation, 6 in training. 15 negatives are wanted, but only
+  // 5 items are unseen.
   const Fold f = make_fold(users_with({15}, 20), {.folds = 2, .fold = 1, .nsr = 1, .valid = 0.1, .seed = 1});
   const Parts parts(f);
   CHECK(f.short_users == 1);

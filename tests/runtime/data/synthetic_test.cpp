@@ -43,7 +43,7 @@ TEST_CASE("make_ratings gives distinct pairs, valid stars and a skewed popularit
   for (size_t i = 0; i < r.user.size(); ++i) CHECK(pairs.insert({r.user[i], r.item[i]}).second);
   CHECK(values == std::set<float>{0.5F, 1, 1.5F, 2, 2.5F, 3, 3.5F, 4, 4.5F, 5});
   CHECK(std::abs(static_cast<double>(r.user.size()) / 500 - 100) < 20);
-  // few users and few items make most of the ratings: the first tenth far more than a tenth
+  // few users and few items have most of the ratings: the most frequent tenth has more than a quarter of them
   for (const auto& counts : {counts_of(r.user, 500), counts_of(r.item, 2000)}) {
     CHECK(std::accumulate(counts.begin(), counts.begin() + static_cast<long>(counts.size() / 10), 0.0) >
           0.25 * static_cast<double>(r.user.size()));
@@ -55,7 +55,8 @@ TEST_CASE("make_ratings depends on the seed, and has rank one with one factor an
                 b = mr::make_ratings({.users = 50, .items = 300, .seed = 4});
   CHECK((a.user == b.user && a.item == b.item && a.value == b.value));
   CHECK_FALSE(a.value == mr::make_ratings({.users = 50, .items = 300, .seed = 5}).value);
-  // one factor: the rating is 3.5 + p q, so that two users of opposite sign of p disagree on every item
+  // With one factor, a rating is 3.5 + p q, with a number p of the user and q of the item. Users with opposite signs of
+  // p then disagree on every item.
   const Ratings one = mr::make_ratings({.users = 20, .items = 40, .factors = 1, .mean_activity = 400, .noise = 0});
   int64_t rank_one = 0, all = 0;
   std::vector<std::vector<double>> table(20, std::vector<double>(41, 0));
@@ -97,7 +98,7 @@ TEST_CASE("make_queries gives lists of the mean size, three grades and informati
   CHECK(share(0) > share(1));
   CHECK(share(2) > 0.02);
   CHECK(std::abs(static_cast<double>(q.labels.size()) / 300 - 20) < 4);
-  // some feature says something about the grade
+  // at least one feature must be correlated with the grade
   std::vector<double> labels(q.labels.begin(), q.labels.end());
   double best = 0;
   for (int64_t f = 0; f < 10; ++f) {

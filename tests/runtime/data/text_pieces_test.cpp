@@ -1,5 +1,5 @@
-// Pieces of a text contain every line once and whole, for every piece size. Also tests a file that changes while it
-// is read.
+// Tests that the pieces in which threads read a text file contain every line once and whole, for every piece size. Also
+// tests a file that changes while it is read.
 #include "runtime/data/text_pieces.h"
 
 #include "runtime/data/plain_number.h"
@@ -13,7 +13,7 @@ using mr::test::says;
 
 namespace {
 
-/// The text of all pieces, one after the other.
+/// Returns the texts of all pieces, concatenated.
 std::string together(const TextPieces& text) {
   std::string all;
   for (int64_t i = 0; i < text.pieces(); ++i) {

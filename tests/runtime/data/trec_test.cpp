@@ -50,19 +50,19 @@ TEST_CASE("read_trec_run reads a truncated file or names the place of the error"
     }
   }
   CHECK(read > 0);
-  // zeros, and lines that are long or nothing but blanks
+  // unusual files: zero bytes, one very long line, only blanks
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("zero", std::string(100, '\0'))), Contains(":1:1: found 1 fields"));
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("long", std::string(1 << 20, 'x'))), Contains("found 1 fields"));
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("blank", std::string(1 << 20, ' '))), Contains("no rows"));
 }
 
-// Large files are read in parts, on all threads.
+// Large files are read in several pieces by all threads.
 TEST_CASE("read_trec_run reads a large file as it reads small ones") {
   const Files files;
   constexpr int64_t rows = 60000;
   std::vector<std::string> lines;
   for (int64_t i = 0; i < rows; ++i) {
-    // queries of 7 rows, then rows of all queries in turn
+    // first half: 7 consecutive rows per query; second half: rows of 1,000 queries alternate
     const int64_t query = i < rows / 2 ? i / 7 : i % 1000;
     const std::string number = std::to_string(i);
     lines.push_back("q" + std::to_string(query) + " Q0 document" + number + " 1 " + number + " t\n");
@@ -89,7 +89,7 @@ TEST_CASE("read_trec_run reads a large file as it reads small ones") {
   }
   CHECK(wrong == 0);
 
-  // line numbers count blank lines; the error is the first one of the file
+  // line numbers include blank lines, and the first error of the file is reported
   lines[40000] = "q Q0 d 1 x t\n";
   lines[50000] = "q Q0\n";
   CHECK_THROWS_WITH(mr::read_trec_run(files.file("wrong", text())), Contains(":40041:10: ") && Contains("x"));

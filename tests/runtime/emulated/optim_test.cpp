@@ -1,4 +1,4 @@
-// Optimizer steps that run out of GPU memory do not change the next step.
+// Tests that an optimizer step that runs out of GPU memory does not change the result of the next step.
 #include "tests/support/emulated_gpu/driver.h"
 #include "tests/support/lua_state.h"
 

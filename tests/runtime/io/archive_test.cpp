@@ -22,7 +22,7 @@ std::string content_of(const fs::path& path) {
 
 const std::set<std::string> wanted = {"set/a.csv", "set/deep/er/b", "empty", "a", "b", "\xc3\x9c.csv"};
 
-/// A zip file with one entry whose name is marked as UTF-8 (bit 11 of its flags).
+/// Returns a zip file with one entry whose name is marked as UTF-8 (bit 11 of its flags).
 std::string test_zip_with_name(const std::string& name) {
   std::string zip = mr::test::make_zip({{std::string(name.size(), 'x'), "1,2\n"}});
   const std::string stand_in(name.size(), 'x');
@@ -95,7 +95,8 @@ TEST_CASE("unpack_zip refuses truncated, damaged and foreign files") {
     CHECK(fs::is_empty(place.target));
   }
   const size_t data =
-      30 + static_cast<size_t>(zip[26]) + static_cast<size_t>(zip[28]);  // after the first entry's header
+      // offset of the first entry's data: after its header of 30 bytes, its name and its extra field
+      30 + static_cast<size_t>(zip[26]) + static_cast<size_t>(zip[28]);
   zip[data + 6] = static_cast<char>(zip[data + 6] ^ 0x55);
   CHECK_THROWS_WITH(Place(zip).unpack(), Contains("entry 'a': damaged"));
   CHECK_THROWS_WITH(Place("<html>not a zip</html>").unpack(), Contains("a.zip: "));

@@ -1,4 +1,4 @@
-// `moonrank data get` from a server on loopback, and the files that it leaves after a failure.
+// Tests of `moonrank data get` against a server on loopback, and of the files that are left after a failed download.
 #include "runtime/io/downloads/catalogue.h"
 
 #include <algorithm>
@@ -69,7 +69,7 @@ TEST_CASE("data_get downloads and verifies a data set and prints its terms of us
   mr::io::data_list({set}, {home.path() / "elsewhere", folder, home.path()}, list);
   CHECK_THAT(list.str(), Contains("tiny  a tiny set\n    in " + (folder / "tiny-set").string()));
 
-  // packed files count by what is in them
+  // a compressed file counts as present if its uncompressed content is right
   REQUIRE(std::system(("gzip '" + (folder / "tiny-set/ratings.csv").string() + "'").c_str()) == 0);
   CHECK(mr::io::data_set_state(set, folder).empty());
 

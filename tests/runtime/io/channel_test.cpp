@@ -1,4 +1,4 @@
-// Messages between processes, and locks.
+// Tests of messages between processes (Channel) and of file locks.
 #include "runtime/io/processes/channel.h"
 
 #include <array>
@@ -91,7 +91,7 @@ TEST_CASE("Channel breaks at a message that claims to be too long without alloca
 TEST_CASE("Channel::send does not block if the other end does not read, and sends the rest later") {
   auto [ours, theirs] = both_ends();
   const std::string large(20'000'000, 'x');
-  CHECK(ours.send(large));  // with nobody at the other end of the socket
+  CHECK(ours.send(large));  // succeeds although nobody reads at the other end of the socket
   CHECK(ours.send("after"));
   std::vector<std::string> found;
   for (int i = 0; i < 100'000 && found.size() < 2; ++i) {
@@ -107,7 +107,8 @@ TEST_CASE("wait_for returns when a channel has room for unsent bytes") {
   CHECK_FALSE(ours.unsent());
   CHECK(ours.send(large));
   CHECK(ours.unsent());
-  // as a worker that has nothing to read: without waiting for room each round would take the whole minute
+  // A worker that has messages to send but none to read: if wait_for did not also wait for room to send, each round
+  // would take a whole minute.
   std::thread sender([&from = ours] {
     while (from.unsent()) {
       wait_for({from.descriptor()}, 60, {from.descriptor()});

@@ -1,4 +1,4 @@
-// Untrusted JSON: its nesting is limited, and errors do not print its content.
+// Tests of parsing untrusted JSON: its nesting is limited, and errors do not print its content.
 #include "runtime/io/formats/json.h"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ TEST_CASE("parse_json reads nesting up to 64 levels and refuses deeper nesting")
   CHECK_THROWS_WITH(parse_json(nested(1'000'000, "[", "]", "")), deep);
   CHECK_THROWS_WITH(parse_json(nested(500'000, "{\"a\":[", "]}", "1")), deep);
   CHECK_THROWS_WITH(parse_json(nested(1'000'000, "[", "", "")), deep);
-  // many beside each other are not deep
+  // many arrays side by side are allowed: only nesting counts as depth
   CHECK(parse_json("[" + nested(10'000, "[],", "", "0") + "]").size() == 10'001);
 }
 

@@ -8,7 +8,7 @@
 namespace mr::io {
 namespace {
 
-/// By the recursion, without a table.
+/// Returns the edit distance by its recursive definition, without the table of the fast algorithm.
 size_t edits(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty()) return std::max(a.size(), b.size());
   const auto shorter = [](std::string_view text, size_t by) { return text.substr(0, text.size() - by); };
@@ -26,7 +26,8 @@ TEST_CASE("edit_distance counts an insertion, deletion, change or swap of letter
   CHECK(edit_distance("minmux", "minmax") == 1);
   CHECK(edit_distance("mimnax", "minmax") == 1);
   CHECK(edit_distance("kitten", "sitting") == 3);
-  CHECK(edit_distance("ca", "abc") == 3);  // no letter is edited twice
+  // 3, not 2: a letter is not edited again after a swap (optimal string alignment)
+  CHECK(edit_distance("ca", "abc") == 3);
   CHECK(edit_distance("", "abc") == 3);
   CHECK(edit_distance("abc", "") == 3);
 }

@@ -1,4 +1,5 @@
-// Files are written whole or not at all, never over a file of another writer and never through a dangling link.
+// Tests of NewFile: a file is written completely or not at all, never over another writer's file, and never through a
+// dangling link.
 #include "runtime/io/files/new_file.h"
 
 #include <csignal>
@@ -34,8 +35,8 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 using Names = std::vector<std::string>;
 
-/// /dev/null and /dev/full, and as root, who could replace those, devices like them in a folder, where there may be
-/// such.
+/// Returns the paths of a null and a full device. As root, who could replace /dev/null and /dev/full, these are new
+/// devices in `folder`, or none if the file system does not allow devices.
 Names devices(const std::string& folder) {
   if (geteuid() != 0) return {"/dev/null", "/dev/full"};
   const std::string null = folder + "/null", full = folder + "/full";
@@ -152,7 +153,8 @@ TEST_CASE("write_file removes stale temporary files of killed writers and no oth
 
 TEST_CASE("write_file leaves nothing behind if the file size limit is exceeded") {
   const Files files;
-  const auto before = std::signal(SIGXFSZ, SIG_IGN);  // as the program does
+  // as Moonrank's main does, so that writing too much is an error and does not kill the process
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
   rlimit was{};
   getrlimit(RLIMIT_FSIZE, &was);
   const rlimit small{1000, was.rlim_max};

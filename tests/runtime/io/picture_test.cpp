@@ -39,7 +39,7 @@ class Place {
   mr::test::TemporaryFolder folder_;
 };
 
-/// All rows of a picture; their sum.
+/// Decodes all rows of a picture and returns the sum of its values.
 double read_all(const std::string& path) {
   const auto picture = open_picture(path);
   std::vector<float> row(static_cast<size_t>(3 * picture->width()));
@@ -72,7 +72,7 @@ std::string deflated(const std::string& bytes) {
   return out;
 }
 
-/// A PNG file of red, green and blue that claims this size.
+/// Returns an RGB PNG file whose header claims this width and height.
 std::string claiming(uint32_t width, uint32_t height, const std::string& more = "", const std::string& rows = "") {
   return "\x89PNG\r\n\x1a\n" + chunk("IHDR", number(width) + number(height) + std::string("\x08\x02\0\0\0", 5)) + more +
          chunk("IDAT", deflated(rows)) + chunk("IEND", "");
@@ -165,7 +165,7 @@ TEST_CASE("pictures with changed bytes are read or refused with an error that na
 TEST_CASE("Ctrl-C ends the decoding of a progressive JPEG file, and too many scans are refused") {
   const Place place;
   const std::string whole = content_of(golden / "progressive.jpg");
-  // the last scan again and again
+  // repeats the last scan of the file 600 times
   const size_t scan = whole.rfind("\xFF\xDA"), end = whole.size() - 2;
   std::string many = whole.substr(0, end);
   for (int i = 0; i < 600; ++i) many += whole.substr(scan, end - scan);

@@ -1,4 +1,4 @@
-// Only regular files are opened for reading, and a file that is truncated while it is read is an error.
+// Tests that only regular files are opened for reading, and that a file that is truncated while it is read is an error.
 #include "runtime/io/files/regular_file.h"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Files of tensors: the whole header is checked, and only files of the same writer are replaced.
+// Tests of safetensors files: the whole header is checked, and a file is only replaced if the same program wrote it.
 #include "runtime/io/formats/safetensors.h"
 
 #include <map>
@@ -162,7 +162,7 @@ TEST_CASE("write_safetensors replaces only files of its own format, of any versi
   refused("'moonrank model 1'");
   files.file("a", "a thesis");
   refused("");
-  files.file("a", with_header("{" + entry("x", "[0,4]") + "}", "1234"));  // somebody else's tensors
+  files.file("a", with_header("{" + entry("x", "[0,4]") + "}", "1234"));  // tensors that another program wrote
   refused("");
   files.file("a", with_header(R"({"__metadata__":{"format":"pt"}})", ""));
   refused("'pt'");

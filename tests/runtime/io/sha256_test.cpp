@@ -1,4 +1,4 @@
-// Compares digests with the test vectors that NIST publishes with FIPS 180-4.
+// Compares SHA-256 digests with the test vectors that NIST publishes with FIPS 180-4.
 #include "runtime/io/files/sha256.h"
 
 #include <fstream>

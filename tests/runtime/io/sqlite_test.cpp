@@ -179,7 +179,8 @@ TEST_CASE("Database throws at the file size limit and stays intact") {
   const test::TemporaryFolder folder;
   Database database(in(folder, "a.db"), Database::write);
   database.run("CREATE TABLE t (x)", {});
-  std::signal(SIGXFSZ, SIG_IGN);  // as the program does
+  // as Moonrank's main does, so that writing too much is an error and does not kill the process
+  std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit small{100'000, before.rlim_max};

@@ -15,7 +15,7 @@ using mr::test::says;
 
 namespace {
 
-// Hard to compress, so that the packed bytes do not end far before the text does.
+// Returns random bytes, which are hard to compress: the compressed data then has about as many bytes as the text.
 std::string noise(size_t bytes) {
   std::string text;
   for (uint32_t state = 12345; text.size() < bytes; state = state * 1664525 + 1013904223)
@@ -54,7 +54,7 @@ TEST_CASE("read_text_file drops a byte order mark") {
 TEST_CASE("read_text_file refuses gzip data truncated at any byte") {
   const Files files;
   const std::string packed = gzip(noise(5000));
-  // 2 bytes are enough to see that it is gzip; the last 8 are the checksum and the length
+  // 2 bytes are enough to recognize gzip; the last 8 bytes are the checksum and the length
   for (size_t cut = 2; cut < packed.size(); cut += cut < 40 || cut + 40 > packed.size() ? 1 : 97) {
     CHECK_THROWS_WITH(read_text_file(files.file("ratings.csv.gz", packed.substr(0, cut))),
                       says("ratings.csv.gz:", "truncated"));
@@ -105,7 +105,7 @@ TEST_CASE("parse_number reads a whole word as a finite number and rounds once") 
   CHECK(parse("-1e-3") == -1e-3F);
   CHECK(parse("1e-60") == 0.0F);
   CHECK(parse("3.4028234e38") == std::numeric_limits<float>::max());
-  // rounded to double first, this would be a tie and go down to 1
+  // Rounded to double first, this decimal would be exactly halfway between two floats, and then be rounded down to 1.
   CHECK(parse("1.00000005960464477540") == std::nextafter(1.0F, 2.0F));
   for (const char* const word : {"five", "", "4,5", "4.5x", "1e39", "-1e39", "inf", "-inf", "nan", "NaN", "+-5", "-+5",
                                  "++5", "+", "-", "0x10", " 4", "4 "}) {

@@ -1,4 +1,5 @@
-// The file that names the writer of a database: one writer at a time, stale files, hostile files.
+// Tests of the file that names the process that writes to a database: one writer at a time, stale files, and malformed
+// files.
 #include "runtime/io/sqlite/writer_file.h"
 
 #include <atomic>
@@ -39,7 +40,7 @@ std::string on_another_machine(const std::string& host = "far") {
          R"(","id":"0123456789abcdef","machine":"another","process":77,"start":"2026-11-24 01:00:00 UTC","ticks":5})";
 }
 
-/// The number of a process that has ended.
+/// Returns the process id of a process that has ended.
 pid_t ended_process() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -86,12 +87,14 @@ TEST_CASE("WriterFile of this machine counts as alive only while the same proces
     text.replace(text.find(part), part.size(), other);
     return text;
   };
-  write(file, own, std::chrono::hours(1));  // a process that hangs
+  // the writer has not updated its file for an hour, but its process still runs
+  write(file, own, std::chrono::hours(1));
   CHECK_THROWS_WITH(WriterFile(path), Contains(std::to_string(getpid())));
   write(file, with(number, "\"process\":" + std::to_string(ended_process())));
   CHECK_THAT(writer_of(path).value_or(""), Contains("killed"));
   CHECK_NOTHROW(WriterFile(path));
-  write(file, with("\"ticks\":", "\"ticks\":1"));  // a process that began at another time
+  // the process id now belongs to a process that started at another time
+  write(file, with("\"ticks\":", "\"ticks\":1"));
   CHECK_NOTHROW(WriterFile(path));
 }
 
@@ -169,10 +172,11 @@ TEST_CASE("WriterFile treats a malformed file as another process until it is sta
 TEST_CASE("is_shared_file_system recognizes network file systems") {
   for (const uint64_t type : {0x6969U, 0xFF534D42U, 0x0BD00BD0U, 0x47504653U, 0x65735546U}) {
     CHECK(is_shared_file_system(type));
-    CHECK(is_shared_file_system(0xFFFFFFFF00000000U | type));  // f_type is signed on some systems
+    // f_type, the type of a file system, is a signed number on some systems and is then sign-extended
+    CHECK(is_shared_file_system(0xFFFFFFFF00000000U | type));
   }
   for (const uint64_t type : {0xEF53U, 0x58465342U, 0x9123683EU, 0x01021994U, 0x794C7630U, 0x2FC12FC1U})
-    CHECK_FALSE(is_shared_file_system(type));  // ext4, XFS, Btrfs, tmpfs, overlay, ZFS
+    CHECK_FALSE(is_shared_file_system(type));  // the types of ext4, XFS, Btrfs, tmpfs, overlay and ZFS
 }
 
 std::string mode_of(Database& database) {
@@ -219,7 +223,7 @@ TEST_CASE("Database on a local disk has several writers at once and leaves one f
   first.run("INSERT INTO t VALUES (2)", {});
   first.close();
   CHECK(reader.run("SELECT x FROM t", {}).columns[0].size() == 2);
-  reader.close();  // the last one only reads
+  reader.close();  // the last open connection is a reader; its close must also remove the log
   CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);
 }
 

@@ -1,5 +1,5 @@
-// Runs a representative script in a state whose allocator fails from the n-th request on, for every n. Each run ends
-// with a Lua error or the right result, without a crash or a leak.
+// Runs a representative script in a Lua state whose allocator fails from the n-th request on, for every n. Each run
+// must end with a Lua error or with the right result, without a crash or a leak.
 #include <cstdlib>
 #include <limits>
 
@@ -15,8 +15,8 @@ using test::LuaState;
 constexpr int64_t never = std::numeric_limits<int64_t>::max();
 
 struct Budget {
-  int64_t left = never;  // requests that are still granted
-  bool once = false;     // the refused request is the only one: Lua collects and asks again
+  int64_t left = never;  // number of allocations that still succeed
+  bool once = false;     // true if only one allocation fails: Lua then collects garbage and asks again, which succeeds
   int64_t bytes = 0;
 };
 
@@ -28,7 +28,7 @@ void* allocate(void* data, void* block, size_t old_size, size_t new_size) {
     std::free(block);
     return nullptr;
   }
-  // Lua counts on it that a block can shrink
+  // only growing a block may fail: Lua relies on it that shrinking succeeds
   if (block == nullptr || new_size > old_size) {
     if (budget.left <= 0) {
       if (budget.once) budget.left = never;
@@ -66,9 +66,10 @@ const char* const script = R"lua(
     and untracked == false and described.name == "lists" and #fold.train.lists == 2 and #fold.test.users == 2 and fold.short_users == 0
 )lua";
 
-/// Lua's view of one run: 1 right, 0 an error; anything else is a wrong result.
+/// Runs the script with `grant` successful allocations. Returns 1 if its result is right, 0 if it ended with an error,
+/// and -1 if its result is wrong.
 int outcome(LuaState& L, Budget& budget, const std::string& path, int64_t grant, bool once) {
-  L.run("");  // the previous run's last garbage is not this one's
+  L.run("");  // runs an empty chunk first, so that leftovers of the previous run do not count as this run's
   L.load(script);
   lua_pushlstring(L, path.data(), path.size());
   budget.once = once;
@@ -103,7 +104,8 @@ void every_request(bool once) {
       if (result == 0) ++errors;
       L.collect();
       if (Storage::held(Device::cpu) != held) FAIL("request " << n << " leaked tensors");
-      // many refusals can go unseen, when a collection in between made room; so success alone is no end
+      // A run may succeed in spite of failed allocations, because a garbage collection made room. A success alone does
+      // not show that all allocations were granted.
       complete = once ? n >= 2000 : n > 100 && result == 1;
     }
     if (!once) CHECK(errors > 100);
@@ -130,7 +132,7 @@ TEST_CASE("opening a Lua state raises an error and leaks nothing if allocations 
   const int64_t held = Storage::held(Device::cpu);
   bool complete = false;
   int errors = 0;
-  // every one of the first requests, then every 7th, 8th, ...
+  // Each of the first numbers of successful allocations is tried, later every second, then every third, and so on.
   for (int64_t n = 0; !complete; n += 1 + n / 150) {
     Budget budget;
     budget.left = n;

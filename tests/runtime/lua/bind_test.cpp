@@ -1,5 +1,5 @@
-// Calls every bound function with a wrong type in every position, which must be an error and never a crash. Also
-// tests the binder itself with functions made for the test.
+// Calls every C++ function that Lua can call with a wrong type in every position, which must be an error and never a
+// crash. Also tests the binding code itself, with functions made for the test.
 #include <functional>
 #include <limits>
 #include <new>
@@ -25,7 +25,7 @@ struct Value {
 
 int nothing(lua_State*) { return 0; }
 
-/// A value of each kind that a script may hand over.
+/// Values of each kind that a script may pass to a function.
 const std::vector<Value>& values() {
   static const std::vector<Value> all{
       {"nil", [](lua_State* L) { lua_pushnil(L); }},
@@ -66,7 +66,8 @@ bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/// True if a function would take the value for that type; what it takes is not handed over here, so nothing runs.
+/// Returns true if a function accepts a value of this kind for the type. The test passes only values that do not fit,
+/// so that the function is never run.
 bool fits(const std::string& kind, std::string type) {
   if (ends_with(type, "?")) {
     if (kind == "nil") return true;
@@ -75,7 +76,7 @@ bool fits(const std::string& kind, std::string type) {
   if (ends_with(type, "|number")) return kind == "number" || kind + "|number" == type;
   if (ends_with(type, "[]")) return false;
   if (type == "table") return kind.rfind("table", 0) == 0;
-  return kind == type;  // 3.5, NaN and 1e300 are no integers
+  return kind == type;  // kinds are names, so 3.5, NaN and 1e300 do not fit an integer
 }
 
 void push_row(lua_State* L, const lua::OpRow& row) {
@@ -83,7 +84,7 @@ void push_row(lua_State* L, const lua::OpRow& row) {
   lua_pushcclosure(L, row.function, 1);
 }
 
-/// Pushes something that has the type, as far as the test has such things.
+/// Pushes a value that has the type, as far as the test has such values.
 void push_right(lua_State* L, const std::string& type) {
   if (type.rfind("mr.Tensor", 0) == 0 && !ends_with(type, "[]")) {
     lua_getglobal(L, "a_tensor");
@@ -165,7 +166,7 @@ TEST_CASE("every bound function raises an error with too many arguments and with
     for (const std::string& type : types) push_right(L, type);
     lua_pushnil(L);
     REQUIRE(lua_pcall(L, static_cast<int>(types.size()) + 1, 0, 0) == LUA_ERRRUN);
-    // Lua hands an operand of # and of unary minus over twice
+    // for # and unary minus, Lua passes the operand twice, so these have no limit on arguments
     if (row.name[0] != '_' || types.size() > 1) {
       CHECK_THAT(lua_tostring(L, -1), Contains("expected at most " + std::to_string(types.size()) + " argument"));
     }
@@ -212,7 +213,7 @@ TEST_CASE("a closed tensor raises an error if it is used, and is not freed twice
   CHECK(L.error_of("mr.ones(1) collectgarbage() collectgarbage() collectgarbage('stop')").empty());
   const int64_t held = Storage::held(Device::cpu);
   CHECK(L.error_of("local x = mr.ones(1000) do local _ <close> = x end").empty());
-  CHECK(Storage::held(Device::cpu) == held);  // closing frees at once, no collection is needed
+  CHECK(Storage::held(Device::cpu) == held);  // closing a tensor frees its memory at once, without a garbage collection
   CHECK(L.error_of("collectgarbage('restart')").empty());
 }
 
@@ -223,18 +224,18 @@ TEST_CASE("mr.Tensor's __gc does nothing if a script calls it with other values"
             .empty());
 }
 
-// Tables that refer to themselves, have holes or have rows of different lengths.
+// Tests tables that contain themselves, have holes, or have rows of different lengths.
 TEST_CASE("mr.tensor and mr.lists raise errors for recursive, ragged or nested tables", "[lua]") {
   LuaState& L = shared_state();
   CHECK_THAT(L.error_of("local t = {} t[1] = t mr.tensor(t)"), Contains("6 dimensions"));
   CHECK_THAT(L.error_of("mr.tensor{{}, {1}}"), says("1 entries", "has 0"));
   CHECK_THAT(L.error_of("mr.tensor{1, nil, 3}"), says("entry 2", "nil"));
-  // read raw: metamethods would call back into Lua
+  // fields are read without metamethods, which would call back into Lua
   CHECK(L.error_of("assert(#mr.tensor(setmetatable({1, 2}, {__index = error, __len = error})) == 2)").empty());
   CHECK_THAT(L.error_of("mr.lists{relevance = {1}, sizes = {{1}}}"), Contains("integers"));
 }
 
-// --- functions made for these tests
+// --- functions that only these tests bind
 
 int attempts = 0;
 int64_t fails_once() {

@@ -1,4 +1,5 @@
-// Moonrank's coroutine functions replace Lua's and behave like them. Lua 5.4.4 printed the expected output.
+// Tests that Moonrank's coroutine functions, which replace Lua's, behave like them. The expected output was printed by
+// Lua 5.4.4.
 #include <catch2/catch.hpp>
 
 #include "tests/support/command.h"

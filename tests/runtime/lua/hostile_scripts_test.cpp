@@ -1,5 +1,5 @@
-// Legal but hostile uses of the core's objects by a script, without the library `debug`, end in
-// errors and never in a crash.
+// Tests that hostile scripts end in errors and never in a crash. They use objects of the module moonrank.core in legal
+// but unintended ways, without Lua's library `debug`.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using mr::test::run;
 
 namespace {
 
-/// The metatable of tensors, which the standard library adds methods to.
+/// Lua code that gets the metatable of tensors, to which the standard library adds methods.
 const std::string metatable = "local meta = require 'moonrank.core'.classes['mr.Tensor'].meta ";
 
 struct Script {
@@ -21,7 +21,7 @@ struct Script {
 
 const std::vector<Script>& scripts() {
   static const std::vector<Script> all = {
-      // collecting and closing by hand
+      // scripts that call the metamethods __gc and __close themselves
       {metatable + "meta.__gc(42) meta.__gc() meta.__gc(io.stdout) meta.__close({}, 3) meta.__gc(mr.lists{{1, 0}})",
        ""},
       {metatable + "local x = mr.ones(3) meta.__gc(x) meta.__close(x) print(pcall(tostring, x))",
@@ -34,11 +34,11 @@ const std::vector<Script>& scripts() {
       {"local co = coroutine.create(function() local x <close> = mr.ones(3) coroutine.yield(x) end) "
        "local _, x = coroutine.resume(co) coroutine.close(co) print((pcall(tostring, x)))",
        "false\n"},
-      // objects that finalizers make reachable again
+      // scripts whose finalizers make collected objects reachable again
       {"local kept do setmetatable({mr.ones(3)}, {__gc = function(s) kept = s[1] end}) end "
        "collectgarbage() collectgarbage() print((pcall(tostring, kept)))",
        "false\n"},
-      // finalizers that collect, allocate, raise, and run at the end
+      // scripts whose finalizers collect garbage, allocate memory, raise errors, or run at the end of the program
       {"setmetatable({}, {__gc = function() collectgarbage() for i = 1, 100 do mr.ones(100000) end error {} end}) "
        "collectgarbage() for i = 1, 100 do mr.ones(300000) end",
        ""},
@@ -48,7 +48,7 @@ const std::vector<Script>& scripts() {
       {"setmetatable({}, {__gc = function() mr.ones(3) end}) os.exit(true, true)", ""},
       {"local x = mr.ones(3) coroutine.wrap(function() os.exit(true, true) end)()", ""},
       {"pcall(function() os.exit(0, true) end)", ""},
-      // names of values that were collected
+      // scripts that remove a metatable's strings, so that error messages may refer to names that were collected
       {metatable + "meta.__name = nil collectgarbage() local s = {} for i = 1, 1000 do s[i] = ('y'):rep(9) .. i end "
                    "print(pcall(require 'moonrank.core'.ranking, 7, mr.lists{{1, 0}}, 'mean', 1))",
        "false\t(command line):1: bad argument #1 'scores' to 'ranking' (mr.Tensor expected, got number)\n"},
@@ -58,7 +58,7 @@ const std::vector<Script>& scripts() {
        "false\t(command line):1: bad argument #2 'lists' to 'ranking' (mr.Lists expected, got mr.Tensor)\n"},
       {metatable + "meta.__name = {} print(pcall(mr.ones(2).sum, io.stdout))",
        "false\t(command line):1: sum: mr.Tensor expected, got userdata. Write x:sum(...) with a colon\n"},
-      // functions that take tables apart
+      // scripts that pass objects to functions for tables, or pass deeply nested tables
       {"for _, f in ipairs{rawset, setmetatable, rawget, rawlen, next, table.unpack, table.concat, table.sort, ipairs} "
        "do "
        "pcall(f, mr.ones(2), 'a', 1) end print(getmetatable(mr.ones(2)))",
@@ -66,7 +66,7 @@ const std::vector<Script>& scripts() {
       {"local t = {} for i = 1, 1000000 do t = {t} end print((pcall(mr.tensor, t))) print((pcall(mr.lists, t)))",
        "false\nfalse\n"},
       {"local t = {} t[1] = t print((pcall(mr.tensor, t))) print((pcall(mr.lists, t)))", "false\nfalse\n"},
-      // recursion without end
+      // scripts with infinite recursion
       {"local x = setmetatable({}, {__tostring = function(s) return tostring(s) end}) print(pcall(tostring, x))",
        "false\tC stack overflow\n"},
       {"local m = {} m.__index = function(s, k) return s[k] end print((pcall(function() return setmetatable({}, m).x "
@@ -77,7 +77,7 @@ const std::vector<Script>& scripts() {
        "print((pcall(function() local x <close> = setmetatable({}, m) end)))",
        "false\n"},
       {"local co co = coroutine.wrap(function() co() end) print((pcall(co)))", "false\n"},
-      // long texts in messages
+      // scripts that cause very long error messages
       {"local s = ('x'):rep(10000000) for _, f in ipairs{function() return mr.ones(2)[s] end, "
        "function() mr.tensor({1}, {dtype = s}) end, function() mr.data.letor(s) end, function() mr[s]() end} do "
        "print((pcall(f))) end",
@@ -89,8 +89,8 @@ const std::vector<Script>& scripts() {
 }  // namespace
 
 TEST_CASE("scripts that misuse objects and finalizers end in errors, not in a crash") {
-  // what a finalizer makes while the state closes is never finalized itself, by Lua's rule: a sanitizer calls that a
-  // leak
+  // Lua never finalizes objects that a finalizer creates while the state closes. A sanitizer would report them as a
+  // leak.
   setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
   for (const Script& each : scripts()) {
     INFO(each.text);

@@ -1,4 +1,5 @@
-// Trees from untrusted files: trees that are accepted are safe to predict with, even if the text was changed.
+// Tests of tree models from untrusted files: a model that is accepted is safe to predict with, even if its text was
+// changed.
 #include <cmath>
 #include <iostream>
 #include <random>
@@ -34,7 +35,7 @@ void make_matrix(TreeMatrix& matrix, const std::vector<float>& x) {
   library.check(library.matrix_create(x.data(), x.size() / 3, 3, NAN, &matrix.handle, 1));
 }
 
-/// XGBoost's JSON of a few trees, some of whose nodes are pruned.
+/// Returns a model of a few trees as XGBoost's JSON. Some nodes of the trees are pruned.
 std::string grown() {
   const Xgboost& library = xgboost();
   const std::vector<float> x = made_up(60);
@@ -59,7 +60,7 @@ std::string grown() {
   return {bytes, size};
 }
 
-/// Loads, predicts and asks for importances.
+/// Loads a model from text, computes predictions and feature importances, and returns the predictions.
 std::vector<float> scores_of(const std::string& text) {
   const Xgboost& library = xgboost();
   TreeBooster booster;

@@ -1,4 +1,5 @@
-// MOONRANK_SIMD chooses the instruction set: forced sets give the same results, and unknown sets are refused.
+// Tests of the environment variable MOONRANK_SIMD, which chooses the instruction set: results are equal with each set,
+// and names of unknown sets are refused.
 #include <string>
 
 #include <catch2/catch.hpp>

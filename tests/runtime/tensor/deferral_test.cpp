@@ -1,4 +1,4 @@
-// Deferred updates of a tensor: every way to its bytes applies them first.
+// Tests of deferred updates of a tensor: every function that gives access to the tensor's bytes applies them first.
 #include <functional>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace mr {
 namespace {
 
-/// Owes every number 1, once.
+/// A deferred update that adds 1 to every number of a tensor, once.
 class OwesOne final : public Deferral {
  public:
   explicit OwesOne(const Tensor& x) : numbers_(static_cast<float*>(bytes_of(x.storage()))), count_(x.entries()) {}
@@ -39,7 +39,7 @@ class OwesOne final : public Deferral {
   bool settled_ = false;
 };
 
-/// 0 to 5 in three rows, each owed 1.
+/// Returns a tensor of 0 to 5 in three rows, with a deferred update that adds 1 to each number.
 std::pair<Tensor, std::shared_ptr<OwesOne>> behind() {
   const Tensor x = Tensor::from<float>({0, 1, 2, 3, 4, 5}).viewed({3, 2});
   auto owes = std::make_shared<OwesOne>(x);

@@ -1,4 +1,4 @@
-// Arrays of structs on a device.
+// Tests of DeviceArray: arrays of structs in the memory of a device.
 #include "runtime/tensor/device_array.h"
 
 #include <cstdint>

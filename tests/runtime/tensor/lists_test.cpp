@@ -1,4 +1,4 @@
-// Judged lists and the values derived of them, which are computed once and cached.
+// Tests of Lists: graded lists, and values that are computed from them once and cached.
 #include "runtime/tensor/lists.h"
 
 #include <numeric>
@@ -44,7 +44,7 @@ TEST_CASE("Lists selects relevant rows by a threshold on every device", "[tensor
   CHECK(&lists.relevant_rows(0.5F, device) == &chosen);  // made once
   if (device == Device::cpu) {
     const Chosen view = chosen.view();
-    CHECK(view(0, 1) == 2);  // the third row of the first list
+    CHECK(view(0, 1) == 2);  // the second relevant row of the first list is its third row, counted from 0
     CHECK(view(2, 0) == 1);
     CHECK(view(3, 0) == 0);
   }
@@ -60,7 +60,8 @@ TEST_CASE("Lists shares cached values with copies but not with selections, and c
   CHECK(made == 1);
   CHECK(lists.select({0, 1, 2, 3}).cached<int>(std::string("test"), make) == 2);
   CHECK_THROWS(lists.cached<int>(std::string("fails"), []() -> int { throw std::runtime_error("no"); }));
-  CHECK(lists.cached<int>(std::string("fails"), [] { return 5; }) == 5);  // a failure is not kept
+  // a function that failed is called again: errors are not cached
+  CHECK(lists.cached<int>(std::string("fails"), [] { return 5; }) == 5);
 }
 
 TEST_CASE("Lists computes per-list values once per list and shares them with selections", "[tensor]") {

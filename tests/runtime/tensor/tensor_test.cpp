@@ -1,4 +1,4 @@
-// Tensor handles on shared bytes: which operations share, which copy, and how bytes are counted.
+// Tests of tensor handles that share memory: which operations share it, which copy it, and how bytes are counted.
 #include "runtime/tensor/tensor.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST_CASE("Storage::held counts the bytes of live tensors on every device", "[te
 }
 
 TEST_CASE("Storage reuses freed memory, never for two tensors at once, and keeps at most 64 MiB", "[tensor]") {
-  // sizes about where the rounding of blocks changes
+  // numbers of entries around those at which a block's size is rounded up to the next size
   for (const int64_t n : {1, 63, 64, 65, 255, 256, 257, 320, 321, 511, 512, 513, 4095, 4097, 1 << 20, (1 << 20) + 1}) {
     for (int round = 0; round < 3; ++round) {
       std::vector<Tensor> held;

@@ -21,9 +21,9 @@ namespace {
 
 constexpr unsigned warp = 32;
 constexpr size_t stack_bytes = size_t{256} << 10, shared_canary = 64;
-constexpr unsigned char fresh = 0xFF;  // as floating numbers NaN
+constexpr unsigned char fresh = 0xFF;  // initial byte of shared memory: floating-point numbers read from it are NaN
 
-/// A stack that can be left and entered again.
+/// The stack of a fiber, which can be left and entered again.
 struct Stack {
   sigjmp_buf at;
   const void* bottom = nullptr;
@@ -44,7 +44,7 @@ struct Stack {
 #endif
 }
 
-/// Runs lanes one after another, until one has to wait.
+/// A fiber: runs lanes of a block one after another on its own stack, until one of them has to wait.
 class Fiber {
  public:
   Fiber();
@@ -52,7 +52,7 @@ class Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Goes on with what it was doing.
+  /// Continues the fiber where it last waited.
   void enter();
   void wait();
 
@@ -85,14 +85,14 @@ struct Engine {
   const std::function<void()>* work = nullptr;
   bool backward = false;
   std::vector<Lane> lanes;
-  unsigned fresh_lanes = 0, current = 0;  // lanes that no fiber has begun; the lane that runs
+  unsigned fresh_lanes = 0, current = 0;  // number of lanes that have not started; index of the running lane
   std::vector<unsigned char> shared;
   size_t shared_bytes = 0;
   std::exception_ptr thrown;
 
   unsigned count() const { return static_cast<unsigned>(lanes.size()); }
   [[noreturn]] void fail(const std::string& what) { throw std::logic_error(std::string(kernel) + ": " + what); }
-  /// Makes a lane the one that runs.
+  /// Makes `lane` the running lane, whose index the kernel sees as threadIdx.
   void take(unsigned lane) {
     current = lane;
     thread_index.x = lane;
@@ -164,7 +164,7 @@ void Engine::begin_fresh() {
   }
 }
 
-/// Lets every lane that can go on do so; false where none could.
+/// Runs every lane that is ready until it waits or ends. Returns false if no lane was ready.
 bool Engine::go_on() {
   bool any = false;
   for (unsigned i = 0; i < count() && !thrown; ++i) {
@@ -187,7 +187,7 @@ void Engine::release_barrier() {
   for (Lane& lane : lanes) lane.state = State::ready;
 }
 
-/// Once all lanes that `lane` waits for are there, all of them have their results.
+/// If all lanes of the exchange that `lane` waits in have arrived, gives each lane its result and makes it ready.
 void Engine::release_warp(unsigned lane) {
   const Lane& mine = lanes[lane];
   const unsigned first = lane / warp * warp;
@@ -240,7 +240,7 @@ void Engine::run_block(unsigned block) {
   }
 }
 
-/// Gives way to the other lanes until this one may go on.
+/// Pauses the running lane with the given state and runs other lanes, until this lane is ready again.
 void give_way(State state) {
   Engine& e = engine();
   const unsigned lane = e.current;
@@ -266,7 +266,7 @@ void run_blocks(const char* kernel, unsigned blocks, unsigned lanes, size_t shar
   try {
     for (unsigned i = 0; i < blocks; ++i) e.run_block(backward ? blocks - 1 - i : i);
   } catch (...) {
-    e.idle.clear();  // the fibers that wait are given up
+    e.idle.clear();  // deletes the fibers that still wait
     e.fibers.clear();
     throw;
   }

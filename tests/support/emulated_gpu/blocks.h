@@ -1,5 +1,5 @@
-// Blocks of the emulated GPU: every lane is a fiber of its own, which gives way to the others at barriers and exchanges
-// and nowhere else. Blocks run one after another.
+// Thread blocks of the emulated GPU. Every lane is a fiber of its own, which switches to other lanes only at barriers
+// and exchanges. Blocks run one after another.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +12,24 @@ struct Index3 {
   unsigned x = 0, y = 0, z = 0;
 };
 
-/// Indices and sizes of the lane that runs now, under the names that CUDA gives them.
+/// Index and block index of the running lane, and the sizes of its block and grid, like CUDA's threadIdx, blockIdx,
+/// blockDim and gridDim.
 inline Index3 thread_index, block_index;
 inline Index3 block_size, grid_size;
 
 enum class Exchange { barrier, lane, any };
 
-/// Runs `lane` in every lane of every block, forward or backward. Throws std::logic_error where lanes wait for others
-/// that never come, where lanes of one warp wait for different things, or where shared memory is overrun.
+/// Runs the function `lane` in every lane of every block, forward or backward. Throws std::logic_error if a lane waits
+/// for lanes that never come, if lanes of one warp wait for different things, or if a kernel writes past the end of
+/// shared memory.
 void run_blocks(const char* kernel, unsigned blocks, unsigned lanes, size_t shared_bytes, bool backward,
                 const std::function<void()>& lane);
 
-/// The dynamic shared memory of the block, which is NaN when the block starts.
+/// Returns the dynamic shared memory of the running block. It is filled with NaN when the block starts.
 void* shared_memory();
 void block_barrier();
-/// Waits for the lanes of `mask` and returns the value that lane `source` of the warp brought (Exchange::lane), or
-/// which lanes brought one that is not 0 (any).
+/// Waits until all lanes of `mask` have called this function. For Exchange::lane, returns the value that lane `source`
+/// of the warp has passed; for a vote (any), returns a mask of the lanes whose value is not 0.
 uint64_t exchange(Exchange kind, unsigned mask, uint64_t value, unsigned source);
 
 }  // namespace mr::test

@@ -15,9 +15,12 @@ namespace {
 
 constexpr size_t arena_bytes = size_t{16} << 30;
 constexpr size_t canary_bytes = 64;
-constexpr unsigned char canary = 0xA5, fresh = 0xFF;  // fresh floating memory is NaN
+// byte after the end of a tensor, to detect overruns; initial byte of new memory, with which floating-point numbers are
+// NaN
+constexpr unsigned char canary = 0xA5, fresh = 0xFF;
 
-// Words below that are numbers. AddressSanitizer's own map of low memory looks like memory of the program.
+// A word of a kernel's arguments below this value counts as a number, not as a pointer. AddressSanitizer maps its own
+// data at low addresses, which would look like pointers into the program.
 #ifdef __SANITIZE_ADDRESS__
 constexpr uint64_t least_address = 0x10007fff8000;
 #else
@@ -42,7 +45,7 @@ void multiply(const cuda::Product<Real>& p) {
   }
 }
 
-/// A recording: the work, kept as functions.
+/// A recording of GPU work: a list of functions, which each run calls again.
 class Functions : public cuda::Capture {
  public:
   Functions(EmulatedDriver& driver, std::vector<EmulatedDriver::Work> work) : driver_(driver), work_(std::move(work)) {
@@ -66,8 +69,8 @@ class Functions : public cuda::Capture {
 
 }  // namespace
 
-/// While one lives, device memory can be read and written. Closing it costs a system call: the first accesses are each
-/// followed by it, later ones now and then.
+/// Makes device memory accessible while an object of this class lives. Protecting the memory again costs a system call,
+/// so it is done after each of the first accesses and later only after some of them.
 class EmulatedDriver::Access {
  public:
   explicit Access(EmulatedDriver& driver) : driver_(driver) {
@@ -89,7 +92,8 @@ class EmulatedDriver::Access {
   EmulatedDriver& driver_;
 };
 
-/// So few multiprocessors that batches of some size already take the ways of large ones.
+/// The emulated GPU has only 2 multiprocessors. Kernels that choose an algorithm by the size of the batch then use the
+/// one for large batches in small tests, too.
 EmulatedDriver::EmulatedDriver() : Driver({"emulated GPU", 1, 2}) {
   void* const at = mmap(nullptr, arena_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) throw std::bad_alloc();
@@ -117,7 +121,7 @@ void* EmulatedDriver::take(int64_t bytes) {
     if (used_ + room > arena_bytes) return nullptr;
     data = base_ + used_;
     used_ += room;
-    closed_ = true;  // this part of it
+    closed_ = true;  // the next access must unprotect this new part of the memory
     rooms_[data] = room;
   }
   ++owned;
@@ -153,7 +157,8 @@ void EmulatedDriver::taken_back(void* data) noexcept {
   if (!tensor.shared) {
     const Access access(*this);
     for (size_t i = 0; i < canary_bytes; ++i) {
-      if (static_cast<unsigned char>(at->first[tensor.bytes + i]) != canary) std::terminate();  // written past the end
+      // a kernel wrote past the end of the tensor
+      if (static_cast<unsigned char>(at->first[tensor.bytes + i]) != canary) std::terminate();
     }
   }
   live_.erase(at);
@@ -228,7 +233,7 @@ void EmulatedDriver::run(const Work& work) {
   work();
 }
 
-/// True if a pointer is in a live tensor, or one past its end.
+/// Returns true if a pointer points into a tensor that is in use, or just past its end.
 bool EmulatedDriver::holds(const char* pointer) const {
   auto at = live_.upper_bound(const_cast<char*>(pointer));
   if (at == live_.begin()) return false;

@@ -1,6 +1,6 @@
-// The driver of the emulated GPU. The host cannot touch its memory except through copies and kernels, and kernels may
-// be given no pointer into the host's memory. As on a real one, whoever asks the stream while it records gets an error
-// and spoils the recording, and to free a recording asks it.
+// The driver of the emulated GPU. The host can reach device memory only through copies and kernels, and a kernel may
+// not get a pointer into host memory. As on a real GPU, queries of the stream during a recording are errors that spoil
+// the recording. Freeing a recording makes such a query.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace mr::test {
 
-/// How many there are of what emulated GPUs own: drivers, blocks of memory, recordings.
+/// Number of resources that emulated GPUs own now: drivers, blocks of memory and recordings.
 inline std::atomic<int64_t> owned = 0;
 
 class EmulatedDriver final : public cuda::Driver {
@@ -43,25 +43,26 @@ class EmulatedDriver final : public cuda::Driver {
   bool queue_works() override;
   bool recording_works() override { return !broken_; }
 
-  /// Runs `work` on the device: now, or, while it records, whenever the recording is run. Device
-  /// memory is accessible meanwhile.
+  /// Runs `work` on the device: now or, during a recording, each time that the recording is run. Device memory is
+  /// accessible while `work` runs.
   void queue(Work work);
   void run(const Work& work);
 
   /// Throws std::logic_error unless every pointer among the words of a kernel's functor is null or points into a live
   /// allocation of the device.
   void check_pointers(const void* work, size_t bytes, const char* kernel) const;
-  /// True if this launch runs its lanes backward: every other one does.
+  /// Returns true if the next kernel launch runs its lanes backward: every second launch does.
   bool next_launch_is_backward() { return backward_ = !backward_; }
 
-  /// From now on there is memory for so many tensors more; below 0: for as many as there is room for.
+  /// Makes allocations fail after `allocations` more of them; if it is negative, only when the memory is full.
   void run_out_of_memory_after(int64_t allocations) { allocations_left_ = allocations; }
-  /// From now on nothing works, as after a fault of a kernel.
+  /// Makes every later call fail, as after a fault of a kernel.
   void break_down() { broken_ = true; }
 
  private:
   class Access;
-  /// Bytes asked for; memory of a recording serves several tensors in turn, each time that it is run.
+  /// An allocation and the number of bytes that were asked for. `shared` is true for memory of a recording, which
+  /// several tensors use in turn.
   struct Tensor {
     size_t bytes;
     bool shared;
@@ -70,23 +71,24 @@ class EmulatedDriver final : public cuda::Driver {
   bool closes_now() { return ++accesses_ < 500 || accesses_ % 64 == 0; }
   bool holds(const char* pointer) const;
 
-  char* base_ = nullptr;  // memory, closed to the host
+  char* base_ = nullptr;  // start of device memory, which the host may not access
   size_t used_ = 0;
   int open_ = 0;
   int64_t accesses_ = 0;
   bool closed_ = true, backward_ = false, broken_ = false;
   int64_t allocations_left_ = -1;
   cuda::StagingPlaces places_;
-  std::array<bool, cuda::StagingPlaces::pieces> in_flight_{};  // the host is always ahead: all is done when it waits
+  // per staging piece, whether a transfer is pending: it counts as done only once the host has waited for it
+  std::array<bool, cuda::StagingPlaces::pieces> in_flight_{};
   std::vector<char> staging_ = std::vector<char>(cuda::StagingPlaces::all_bytes);
   std::map<char*, Tensor> live_;
-  std::map<char*, size_t> rooms_;  // bytes of address space
+  std::map<char*, size_t> rooms_;  // size of each allocation's address range in bytes
   std::map<size_t, std::vector<char*>> free_;
   bool recording_ = false, spoilt_ = false;
   std::vector<Work> recorded_;
 };
 
-/// The driver of an emulated GPU.
+/// Returns the driver of an emulated GPU.
 inline EmulatedDriver& driver_of(const cuda::Gpu& gpu) { return static_cast<EmulatedDriver&>(gpu.driver()); }
 
 }  // namespace mr::test

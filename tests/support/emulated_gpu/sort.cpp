@@ -1,4 +1,4 @@
-// kernels/device/sort.h on the emulated GPU.
+// Implements the functions of kernels/device/sort.h on the emulated GPU.
 #include "kernels/device/sort.h"
 
 #include <algorithm>

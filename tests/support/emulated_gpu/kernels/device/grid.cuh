@@ -1,7 +1,7 @@
-// In a build with MR_CUDA=EMULATED this file is found before kernels/device/grid.cuh: the same kernels, compiled as
-// C++, run in fibers on the CPU, on memory that the host cannot touch. It shows what a machine without a GPU can show:
-// that no host pointer reaches a kernel, that barriers are where they must be, and that results do not depend on the
-// order of lanes and blocks, which changes from launch to launch.
+// Replaces kernels/device/grid.cuh in a build with MR_CUDA=EMULATED. The CUDA kernels are compiled as C++ and run in
+// fibers on the CPU, on memory that the host cannot access. So a machine without a GPU can test that kernels get no
+// host pointers, that no barrier is missing, and that results do not depend on the order of lanes and blocks, which
+// changes from launch to launch.
 #pragma once
 
 #include <bit>
@@ -30,13 +30,13 @@ constexpr unsigned all_lanes = 0xFFFFFFFFU;
 inline const test::Index3 &threadIdx = test::thread_index, &blockIdx = test::block_index;
 inline const test::Index3 &blockDim = test::block_size, &gridDim = test::grid_size;
 
-/// The argument as the kernel gets it: checked for pointers to the host.
+/// Returns a copy of a kernel's argument after checking that it contains no pointer into host memory.
 template <class T>
 T received(const test::EmulatedDriver& driver, const T& given, const char* kernel) {
   T copy = given;
   if constexpr (std::is_class_v<T>) {
 #if __has_builtin(__builtin_clear_padding)
-    __builtin_clear_padding(&copy);  // what lies between the fields may look like a pointer
+    __builtin_clear_padding(&copy);  // padding bytes between the fields could look like a pointer
 #endif
   }
   driver.check_pointers(&copy, sizeof copy, kernel);
@@ -73,7 +73,7 @@ inline void __syncthreads() { test::block_barrier(); }
 inline void __syncwarp(unsigned mask = all_lanes) { test::exchange(test::Exchange::barrier, mask, 0, 0); }
 inline void __threadfence() {}
 
-/// The value of another lane of the warp.
+/// Returns the value of another lane of the warp, like CUDA's __shfl_sync.
 template <class T>
 T __shfl_sync(unsigned mask, T value, unsigned lane) {
   static_assert(sizeof(T) <= sizeof(uint64_t));
